@@ -1,0 +1,85 @@
+"""Every error Fader raises on purpose, and the one way to word them.
+
+    FaderError                     base; `exit_code` 1: the input is at fault
+    ├── InputError                 a file, a line or a value that cannot be used
+    │   ├── CorpusError            documents and their mentions
+    │   ├── CatalogError           entities and types
+    │   └── QueryError             a query, with the position of the fault in it
+    ├── StorageError               what is on disk, or could not be put there
+    │   ├── NotAnIndexError        the folder is no index
+    │   ├── VersionError           an index of a format this release does not read
+    │   └── DamagedError           a file is missing, cut or altered
+    └── UsageError                 `exit_code` 2: the call itself is wrong
+
+A message says the thing, the constraint, the value and the remedy:
+`queries.jsonl:17: unknown type "vacine"; did you mean "vaccine"?`
+This module knows nothing of exit codes' or HTTP codes' meaning beyond the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class FaderError(Exception):
+    """Base of all errors raised on purpose; its text is fit to be shown to a person."""
+
+    exit_code = 1
+
+
+class InputError(FaderError):
+    """Something given to Fader cannot be used."""
+
+
+class CorpusError(InputError):
+    """A document or a corpus file cannot be used."""
+
+
+class CatalogError(InputError):
+    """The entities or types cannot be used."""
+
+
+class QueryError(InputError):
+    """A query cannot be understood; `position` is the character where it goes wrong."""
+
+    def __init__(self, message: str, position: int | None = None) -> None:
+        super().__init__(message if position is None else f"{message} (at character {position + 1})")
+        self.position = position
+
+
+class StorageError(FaderError):
+    """The index on disk cannot be read or written."""
+
+
+class NotAnIndexError(StorageError):
+    """The folder holds no index."""
+
+
+class VersionError(StorageError):
+    """The index was written in a format that this release does not read."""
+
+
+class DamagedError(StorageError):
+    """A file of the index is missing, cut or altered."""
+
+
+class UsageError(FaderError):
+    """The call is wrong, whatever the data."""
+
+    exit_code = 2
+
+
+def did_you_mean(wanted: str, known: Iterable[str], limit: int = 3) -> str:
+    """`; did you mean "vaccine"?` for the nearest of `known`, or an empty string."""
+    from rapidfuzz import process, utils
+
+    found = process.extract(wanted, known, processor=utils.default_process, limit=limit, score_cutoff=75)
+    names = list(dict.fromkeys(str(name) for name, _score, _key in found))
+    return f"; did you mean {' or '.join(quoted(n) for n in names)}?" if names else ""
+
+
+def quoted(value: object, limit: int = 80) -> str:
+    """The value in double quotes, cut where it is too long to be read."""
+    text = str(value)
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return '"' + "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text) + '"'
