@@ -1,0 +1,1 @@
+"""From files to documents, entities, types and tokens; knows nothing of indexes or queries."""

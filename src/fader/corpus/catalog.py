@@ -1,0 +1,131 @@
+"""Entities and types from their tab-separated files or from dictionaries, checked as a whole.
+
+The result is a plain `Catalog`: ids sorted by code point, so that a number's order is its id's order.
+Knows nothing of documents or of how a catalog is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from fader.corpus.readers import display_name, read_lines
+from fader.errors import CatalogError, did_you_mean, quoted
+
+Rows = str | Path | Iterable[Mapping[str, Any]]
+
+
+@dataclass(slots=True)
+class Row:
+    """A line of either file: an id, a name, the types above it, other names."""
+
+    id: str
+    name: str
+    above: list[str]
+    aliases: list[str]
+    place: str
+
+
+@dataclass(slots=True)
+class Catalog:
+    """All entities and types; row i of each list belongs to number i."""
+
+    entities: list[Row]
+    types: list[Row]
+    entity_types: list[list[int]]
+    supertypes: list[list[int]]
+    notes: list[str]
+
+
+def read_catalog(entities: Rows, types: Rows, on_error: str = "fail") -> Catalog:
+    """Read and check both files; faults raise, or with `on_error="skip"` leave out the row and are noted."""
+    notes: list[str] = []
+    report = _Report(on_error == "skip", notes)
+    type_rows = _sorted_rows(_rows(types, "type", report), "type", report)
+    number = {row.id: i for i, row in enumerate(type_rows)}
+    supertypes = [_above(row, number, "supertype", report) for row in type_rows]
+    _refuse_cycles(type_rows, supertypes)
+    entity_rows = _sorted_rows(_rows(entities, "entity", report), "entity", report)
+    entity_types = [_above(row, number, "type", report) for row in entity_rows]
+    return Catalog(entity_rows, type_rows, entity_types, supertypes, notes)
+
+
+class _Report:
+    """Raises a fault, or notes it where faults are to be skipped."""
+
+    def __init__(self, skip: bool, notes: list[str]) -> None:
+        self._skip = skip
+        self._notes = notes
+
+    def __call__(self, message: str) -> None:
+        if not self._skip:
+            raise CatalogError(message)
+        self._notes.append(message)
+
+
+def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
+    if isinstance(source, str | Path):
+        yield from _rows_of_file(source, kind, report)
+        return
+    for number, given in enumerate(source, 1):
+        place = f"{kind} {number}"
+        above = given.get("supertypes" if kind == "type" else "types") or []
+        row_id = str(given.get("id") or "")
+        if not row_id:
+            report(f"{place}: needs an id")
+            continue
+        name = str(given.get("name") or row_id)
+        yield Row(row_id, name, [str(a) for a in above], [str(a) for a in given.get("aliases") or []], place)
+
+
+def _rows_of_file(path: str | Path, kind: str, report: _Report) -> Iterator[Row]:
+    columns = (1, 3) if kind == "type" else (2, 4)
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        place = f"{display_name(path)}:{number}"
+        cells = line.split("\t")
+        if not columns[0] <= len(cells) <= columns[1] or not cells[0]:
+            expected = "id, name, supertypes" if kind == "type" else "id, name, types, aliases"
+            report(f"{place}: {len(cells)} columns; expected tab-separated {expected}")
+            continue
+        cells += [""] * (4 - len(cells))
+        yield Row(cells[0], cells[1] or cells[0], _split(cells[2]), _split(cells[3]), place)
+
+
+def _split(cell: str) -> list[str]:
+    return [part for part in cell.split("|") if part] if cell else []
+
+
+def _sorted_rows(rows: Iterable[Row], kind: str, report: _Report) -> list[Row]:
+    kept: list[Row] = []
+    for row in sorted(rows, key=lambda r: r.id):
+        if kept and kept[-1].id == row.id:
+            report(f"{row.place}: duplicate {kind} id {quoted(row.id)}; the first is at {kept[-1].place}")
+        else:
+            kept.append(row)
+    return kept
+
+
+def _above(row: Row, number: dict[str, int], kind: str, report: _Report) -> list[int]:
+    found: dict[int, None] = {}
+    for name in row.above:
+        if name in number:
+            found[number[name]] = None
+        else:
+            report(f"{row.place}: unknown {kind} {quoted(name)}{did_you_mean(name, number)}")
+    return sorted(found)
+
+
+def _refuse_cycles(rows: list[Row], supertypes: list[list[int]]) -> None:
+    try:
+        TopologicalSorter(dict(enumerate(supertypes))).prepare()
+    except CycleError as error:
+        cycle = [rows[i].id for i in reversed(error.args[1])]
+        where = rows[error.args[1][-1]].place
+        raise CatalogError(
+            f"{where}: the type hierarchy has a cycle: {' -> '.join(cycle)}; remove one of these edges"
+        ) from None

@@ -1,0 +1,168 @@
+"""Lines of text files, plain, gzip or zstandard, or standard input, in bounded memory.
+
+A damaged or cut file gives a clear error that names the last whole line before the damage.
+Knows nothing of what the lines mean.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from fader.errors import InputError, quoted
+
+CHUNK = 1 << 22
+
+
+def display_name(path: str | Path) -> str:
+    """The name by which messages call the file."""
+    return "<stdin>" if str(path) == "-" else str(path)
+
+
+def read_batches(path: str | Path) -> Iterator[tuple[int, list[bytes], int]]:
+    """Yield `(number of the first line, lines without their ends, compressed bytes read so far)`."""
+    first, rest = 1, b""
+    for chunk, consumed in _chunks(path, lambda: first):
+        parts = (rest + chunk).split(b"\n")
+        rest = parts.pop()
+        if parts:
+            yield first, parts, consumed
+            first += len(parts)
+    if rest:
+        yield first, [rest], file_size(path)
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yield `(line number, text)`; text that is not UTF-8 is an error with the line's number."""
+    for first, lines, _consumed in read_batches(path):
+        for number, line in enumerate(lines, first):
+            if number == 1 and line.startswith(b"\xef\xbb\xbf"):
+                line = line[3:]
+            try:
+                yield number, line.decode("utf-8").rstrip("\r")
+            except UnicodeDecodeError as error:
+                message = f"{display_name(path)}:{number}: not UTF-8 at byte {error.start + 1}"
+                raise InputError(f"{message}; save the file as UTF-8") from None
+
+
+def file_size(path: str | Path) -> int:
+    """Bytes of the file as it lies on disk; 0 for standard input."""
+    return 0 if str(path) == "-" else os.path.getsize(path)
+
+
+def _chunks(path: str | Path, line: object) -> Iterator[tuple[bytes, int]]:
+    """Decompressed chunks with the count of raw bytes read; `line()` numbers the line being read."""
+    name = display_name(path)
+    try:
+        with _open_raw(path) as raw:
+            stream = _Decompressed(raw)
+            while chunk := stream.read(CHUNK):
+                yield chunk, stream.consumed()
+            stream.check_end()
+    except (EOFError, zlib.error, gzip.BadGzipFile, _Truncated, _zstd_error()) as error:
+        at = f"{name}: damaged or cut short after line {line() - 1}"  # type: ignore[operator]
+        raise InputError(f"{at} ({error}); get a whole copy of the file") from None
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{name}: is a folder, not a file") from None
+    except PermissionError:
+        raise InputError(f"{name}: not readable by this user") from None
+
+
+def _open_raw(path: str | Path) -> BinaryIO:
+    if str(path) == "-":
+        return sys.stdin.buffer
+    return open(path, "rb")
+
+
+class _Truncated(Exception):
+    """A compressed stream that ends before its end mark."""
+
+
+def _zstd_error() -> type[Exception]:
+    import zstandard
+
+    return zstandard.ZstdError
+
+
+class _Decompressed:
+    """A stream that undoes gzip or zstandard, recognised by content, never by file name."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        head = raw.peek(4)[:4] if isinstance(raw, io.BufferedReader) else b""
+        self._raw = raw
+        self._read_bytes = 0
+        if head[:2] == b"\x1f\x8b":
+            self._next = self._gzip()
+        elif head == b"\x28\xb5\x2f\xfd":
+            self._next = self._zstd()
+        else:
+            self._next = self._plain()
+
+    def read(self, _size: int) -> bytes:
+        return next(self._next, b"")
+
+    def consumed(self) -> int:
+        return self._read_bytes
+
+    def check_end(self) -> None:
+        """Nothing is left over: the generators raise where a frame has no end."""
+
+    def _input(self, size: int = CHUNK) -> bytes:
+        data = self._raw.read(size)
+        self._read_bytes += len(data)
+        return data
+
+    def _plain(self) -> Iterator[bytes]:
+        while data := self._input():
+            yield data
+
+    def _gzip(self) -> Iterator[bytes]:
+        member: zlib._Decompress | None = None
+        while data := self._input(CHUNK // 4):
+            while data:
+                if member is None:
+                    if not data.strip(b"\0"):
+                        break  # padding after the last member, as tape archives leave it
+                    member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+                out = member.decompress(data)
+                data = member.unused_data
+                if out:
+                    yield out
+                if member.eof:
+                    member = None
+                else:
+                    break
+        if member is not None:
+            raise _Truncated("the gzip stream has no end mark")
+
+    def _zstd(self) -> Iterator[bytes]:
+        import zstandard
+
+        frame = None
+        while data := self._input(CHUNK // 4):
+            while data:
+                if frame is None:
+                    frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+                out = frame.decompress(data)
+                data = frame.unused_data
+                if out:
+                    yield out
+                if frame.eof:
+                    frame = None
+                else:
+                    break
+        if frame is not None:
+            raise _Truncated("the zstandard stream has no end mark")
+
+
+def shown_line(line: bytes) -> str:
+    """The start of a raw line, fit for a message."""
+    return quoted(line[:60].decode("utf-8", "replace"), 60)

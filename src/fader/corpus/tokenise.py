@@ -1,0 +1,244 @@
+"""The compiled twin of `analysis.py`: whole batches of UTF-8 text to numbered raw tokens.
+
+A *raw token* is a distinct run: ASCII runs in lower case, other runs as they stand. Each is numbered at first
+sight in a hash table, so that normalising, stemming and stopping happen once per distinct run, in plain Python,
+when a segment is frozen. Equality is decided on the bytes, never on a hash alone: the table keeps the first 16
+bytes of a run beside its number, one cache line a look-up, and longer runs are compared in the arena.
+Scanning and numbering are separate loops, because only the second waits for memory and can overlap its waits.
+Knows nothing of documents' ids, mentions or postings.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+U8 = NDArray[np.uint8]
+U64 = NDArray[np.uint64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+# Columns of the hash table: the first and second eight bytes of the run, then number + 1 (0: free) and length.
+KEY0, KEY1, NUMBER, LENGTH = 0, 1, 2, 3
+
+
+@cache
+def character_classes() -> U8:
+    """1 for each code point of the categories L, M and N."""
+    categories = map(unicodedata.category, map(chr, range(0x110000)))
+    return np.array([c[0] in "LMN" for c in categories], dtype=np.uint8)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _code_point(buf: U8, i: int) -> tuple[int, int]:
+    """The code point of valid UTF-8 that starts at byte i, and its length in bytes."""
+    b = np.int64(buf[i])
+    if b < 0x80:
+        return b, 1
+    if b < 0xE0:
+        return ((b & 0x1F) << 6) | (buf[i + 1] & 0x3F), 2
+    if b < 0xF0:
+        return ((b & 0x0F) << 12) | ((buf[i + 1] & 0x3F) << 6) | (buf[i + 2] & 0x3F), 3
+    high = ((b & 0x07) << 18) | ((buf[i + 1] & 0x3F) << 12)
+    return high | ((buf[i + 2] & 0x3F) << 6) | (buf[i + 3] & 0x3F), 4
+
+
+@njit(cache=True, nogil=True)
+def _scan(
+    buf: U8, ends: I64, classes: U8, at: I64, size: I32, first: I32, last: I32, tokens_end: I64
+) -> int:
+    """Find the tokens of documents `buf[ends[d-1]:ends[d]]`.
+
+    Fills, per token, its first byte, its bytes (negative: not all ASCII) and its characters [first, last) within
+    its document; per document the end of its tokens. Returns the count of tokens.
+    """
+    t = 0
+    i = 0
+    for d in range(ends.size):
+        end = ends[d]
+        character = np.int32(0)
+        while i < end:
+            a = i
+            begin = character
+            foreign = False
+            while i < end:
+                c = buf[i]
+                if c < 128:
+                    if classes[c] == 0:
+                        break
+                    i += 1
+                else:
+                    point, width = _code_point(buf, i)
+                    if classes[point] == 0:
+                        break
+                    foreign = True
+                    i += width
+                character += np.int32(1)
+            if i > a:
+                at[t] = a
+                size[t] = -(i - a) if foreign else i - a
+                first[t] = begin
+                last[t] = character
+                t += 1
+            if i < end:  # the character that ended the run, or stands before the next
+                _point, width = _code_point(buf, i)
+                i += width
+                character += np.int32(1)
+        tokens_end[d] = t
+    return t
+
+
+@njit(cache=True, nogil=True)
+def _keys(buf: U8, at: I64, size: I32, keys: U64, n: int) -> None:
+    """The first 16 bytes of each token, ASCII in lower case, as two numbers."""
+    for t in range(n):
+        a = at[t]
+        length = size[t]
+        lower = length > 0
+        length = abs(length)
+        for part in range(2):
+            key = np.uint64(0)
+            stop = min(length, 8 * part + 8)
+            for j in range(8 * part, stop):
+                c = buf[a + j]
+                if lower and np.uint8(65) <= c <= np.uint8(90):
+                    c = c | np.uint8(32)
+                key |= np.uint64(c) << np.uint64(8 * (j & 7))
+            keys[t, part] = key
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _slot(key0: np.uint64, key1: np.uint64, mask: np.uint64) -> np.uint64:
+    h = key0 * np.uint64(0x9E3779B97F4A7C15) ^ (key1 + np.uint64(0x632BE59BD9B4E019)) * np.uint64(0xC2B2AE3D27D4EB4F)
+    h ^= h >> np.uint64(32)
+    return (h * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20) & mask
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _folded(buf: U8, i: int, lower: bool) -> np.uint8:
+    c = buf[i]
+    if lower and np.uint8(65) <= c <= np.uint8(90):
+        c = c | np.uint8(32)
+    return c
+
+
+@njit(cache=True, nogil=True)
+def _number(
+    buf: U8, at: I64, size: I32, keys: U64, count: int, table: U64, starts: I64, arena: U8, n: int, raw: I32
+) -> int:
+    """The number of each token's run, entering new runs; returns how many runs are known."""
+    mask = np.uint64(table.shape[0] - 1)
+    for t in range(count):
+        key0, key1 = keys[t, 0], keys[t, 1]
+        lower = size[t] > 0
+        length = abs(size[t])
+        slot = _slot(key0, key1, mask)
+        found = np.int64(-1)
+        while table[slot, NUMBER] != 0:
+            same = table[slot, KEY0] == key0 and table[slot, KEY1] == key1
+            if same and table[slot, LENGTH] == np.uint64(length):
+                k = np.int64(table[slot, NUMBER]) - 1
+                for j in range(16, length):
+                    if arena[starts[k] + j] != _folded(buf, at[t] + j, lower):
+                        same = False
+                        break
+                if same:
+                    found = k
+                    break
+            slot = (slot + np.uint64(1)) & mask
+        if found < 0:
+            found = np.int64(n)
+            table[slot, KEY0] = key0
+            table[slot, KEY1] = key1
+            table[slot, NUMBER] = np.uint64(n + 1)
+            table[slot, LENGTH] = np.uint64(length)
+            for j in range(length):
+                arena[starts[n] + j] = _folded(buf, at[t] + j, lower)
+            starts[n + 1] = starts[n] + length
+            n += 1
+        raw[t] = found
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _rehash(old: U64, table: U64) -> None:
+    mask = np.uint64(table.shape[0] - 1)
+    for i in range(old.shape[0]):
+        if old[i, NUMBER] != 0:
+            slot = _slot(old[i, KEY0], old[i, KEY1], mask)
+            while table[slot, NUMBER] != 0:
+                slot = (slot + np.uint64(1)) & mask
+            table[slot] = old[i]
+
+
+class RawVocabulary:
+    """The distinct raw tokens seen so far, numbered in order of first sight."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._table = np.zeros((1 << 16, 4), dtype=np.uint64)
+        self._starts = np.zeros((1 << 15) + 1, dtype=np.int64)
+        self._arena = np.zeros(1 << 20, dtype=np.uint8)
+        self._scratch = _Scratch(0)
+
+    @property
+    def nbytes(self) -> int:
+        return self._table.nbytes + self._starts.nbytes + self._arena.nbytes
+
+    def tokenise(self, buf: U8, ends: I64) -> tuple[I32, I32, I32, I64]:
+        """Raw number, first and last character of each token of a batch, and the end of each document's tokens.
+
+        The arrays are views of scratch space, good until the next call.
+        """
+        room = buf.size // 2 + ends.size + 1
+        if room > self._scratch.room:
+            self._scratch = _Scratch(room + room // 4)
+        s = self._scratch
+        tokens_end = np.empty(ends.size, dtype=np.int64)
+        count = _scan(buf, ends, character_classes(), s.at, s.length, s.first, s.last, tokens_end)
+        self._reserve(count, buf.size)
+        _keys(buf, s.at, s.length, s.keys, count)
+        self.size = _number(
+            buf, s.at, s.length, s.keys, count, self._table, self._starts, self._arena, self.size, s.raw
+        )
+        return s.raw[:count], s.first[:count], s.last[:count], tokens_end
+
+    def runs(self) -> list[bytes]:
+        """The raw tokens' bytes."""
+        data = self._arena[: self._starts[self.size]].tobytes()
+        at = self._starts[: self.size + 1].tolist()
+        return [data[a:b] for a, b in zip(at, at[1:], strict=False)]
+
+    def _reserve(self, tokens: int, batch_bytes: int) -> None:
+        """Make room for the worst batch: every token never seen before."""
+        need = self.size + tokens + 1
+        if need >= self._starts.size:
+            self._starts = np.resize(self._starts, max(need + 1, 2 * self._starts.size))
+        used = int(self._starts[self.size])
+        if used + batch_bytes > self._arena.size:
+            self._arena = np.resize(self._arena, max(used + batch_bytes, 2 * self._arena.size))
+        if 2 * need > self._table.shape[0]:
+            table = np.zeros((1 << int(2 * need - 1).bit_length(), 4), dtype=np.uint64)
+            _rehash(self._table, table)
+            self._table = table
+
+
+class _Scratch:
+    """Per-token arrays, reused from batch to batch."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.at = np.empty(room, dtype=np.int64)
+        self.length, self.first, self.last, self.raw = (np.empty(room, dtype=np.int32) for _ in range(4))
+        self.keys = np.empty((room, 2), dtype=np.uint64)
+
+
+def batch_bytes(texts: list[str]) -> tuple[U8, I64]:
+    """Texts as one UTF-8 buffer and the end of each in it."""
+    encoded = [text.encode("utf-8") for text in texts]
+    ends = np.cumsum(np.array([len(e) for e in encoded], dtype=np.int64), dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
