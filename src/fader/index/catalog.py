@@ -1,0 +1,208 @@
+"""The catalog inside an index: entities, names, types and the closure of the hierarchy, memory-mapped.
+
+Numbers are ranks of ids by code point. `descendants` of a type (itself included) decide whether an entity
+matches it: one of the entity's direct types must be among them. Knows nothing of mentions or documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from fader.corpus.catalog import Catalog
+from fader.errors import CatalogError, did_you_mean, quoted
+from fader.index.format import Container, writing
+from fader.index.strings import Strings, prefix_range, write_strings
+
+I32 = NDArray[np.int32]
+KIND = "catalog"
+
+
+@njit(cache=True, nogil=True)
+def _closure(at: I32, above: I32, order: I32) -> tuple[I32, I32]:
+    """For each type all types reachable from it, itself first; `order` lists supertypes before subtypes."""
+    n = at.size - 1
+    size = np.zeros(n, dtype=np.int64)
+    seen = np.full(n, -1, dtype=np.int32)
+    stack = np.empty(n + 1, dtype=np.int32)
+    for fill in range(2):
+        if fill == 0:
+            ends = np.zeros(n + 1, dtype=np.int32)
+            out = np.empty(0, dtype=np.int32)
+        else:
+            for t in range(n):
+                ends[t + 1] = ends[t] + np.int32(size[t])
+            out = np.empty(ends[n], dtype=np.int32)
+            seen[:] = -1
+        for t in order:
+            top, count = 1, 0
+            stack[0] = t
+            seen[t] = t
+            while top > 0:
+                top -= 1
+                k = stack[top]
+                if fill:
+                    out[ends[t] + count] = k
+                count += 1
+                for j in range(at[k], at[k + 1]):
+                    if seen[above[j]] != t:
+                        seen[above[j]] = t
+                        stack[top] = above[j]
+                        top += 1
+            size[t] = count
+    return ends, out
+
+
+@njit(cache=True, nogil=True)
+def _transpose(at: I32, values: I32, n: int) -> tuple[I32, I32]:
+    """CSR of the reverse relation, rows in ascending order."""
+    ends = np.zeros(n + 1, dtype=np.int32)
+    for v in values:
+        ends[v + 1] += 1
+    for i in range(n):
+        ends[i + 1] += ends[i]
+    put = ends[:-1].copy()
+    out = np.empty(values.size, dtype=np.int32)
+    for i in range(at.size - 1):
+        for j in range(at[i], at[i + 1]):
+            out[put[values[j]]] = i
+            put[values[j]] += 1
+    return ends, out
+
+
+def csr(rows: list[list[int]]) -> tuple[I32, I32]:
+    """Lists of numbers as offsets and values."""
+    ends = np.zeros(len(rows) + 1, dtype=np.int32)
+    np.cumsum([len(r) for r in rows], out=ends[1:])
+    return ends, np.array([v for r in rows for v in r], dtype=np.int32)
+
+
+def type_ancestors(catalog: Catalog) -> tuple[I32, I32]:
+    """For each type all types it belongs to, itself included, as offsets and values."""
+    at, above = csr(catalog.supertypes)
+    return _closure(at, above, np.arange(len(catalog.types), dtype=np.int32))  # type: ignore[no-any-return]
+
+
+def write_catalog(path: Path, catalog: Catalog) -> dict[str, Any]:
+    """Freeze a catalog into one file."""
+    with writing(path, KIND) as writer:
+        write_strings(writer, "entity_id", (e.id for e in catalog.entities))
+        write_strings(writer, "entity_name", (e.name for e in catalog.entities))
+        write_strings(writer, "alias", ("\t".join(e.aliases) for e in catalog.entities))
+        for name, rows in (("entity_types", catalog.entity_types), ("supertypes", catalog.supertypes)):
+            at, values = csr(rows)
+            writer.array(name + "_at", at)
+            writer.array(name, values)
+        at, ancestors = type_ancestors(catalog)
+        down_at, down = _transpose(at, ancestors, len(catalog.types))
+        writer.array("descendants_at", down_at)
+        writer.array("descendants", down)
+        write_strings(writer, "type_id", (t.id for t in catalog.types))
+        write_strings(writer, "type_name", (t.name for t in catalog.types))
+        labels = sorted({(label.casefold(), i) for i, e in enumerate(catalog.entities) for label in (e.name, *e.aliases)})
+        write_strings(writer, "label", (label for label, _i in labels))
+        writer.array("label_entity", np.array([i for _label, i in labels], dtype=np.int32))
+        names = sorted({(name.casefold(), i) for i, t in enumerate(catalog.types) for name in (t.name, t.id)})
+        write_strings(writer, "type_label", (name for name, _i in names))
+        writer.array("type_label_type", np.array([i for _name, i in names], dtype=np.int32))
+        return writer.close()
+
+
+class StoredCatalog:
+    """The catalog of an open index."""
+
+    def __init__(self, path: Path, expected: dict[str, Any]) -> None:
+        c = self.container = Container(path, KIND, expected)
+        self.entity_ids = Strings(c, "entity_id")
+        self.entity_names = Strings(c, "entity_name")
+        self._aliases = Strings(c, "alias")
+        self.type_ids = Strings(c, "type_id")
+        self.type_names = Strings(c, "type_name")
+        self.entity_types_at: I32 = c["entity_types_at"]
+        self.entity_types: I32 = c["entity_types"]
+        self._supertypes_at, self._supertypes = c["supertypes_at"], c["supertypes"]
+        self._descendants_at, self._descendants = c["descendants_at"], c["descendants"]
+        self._labels, self._label_entity = Strings(c, "label"), c["label_entity"]
+        self._type_labels, self._type_label_type = Strings(c, "type_label"), c["type_label_type"]
+
+    def types_of(self, entity: int) -> list[str]:
+        """The ids of an entity's direct types."""
+        rows = self.entity_types[self.entity_types_at[entity] : self.entity_types_at[entity + 1]]
+        return [self.type_ids[t] for t in rows]
+
+    def aliases_of(self, entity: int) -> list[str]:
+        joined = self._aliases[entity]
+        return joined.split("\t") if joined else []
+
+    def supertypes_of(self, type_number: int) -> list[str]:
+        rows = self._supertypes[self._supertypes_at[type_number] : self._supertypes_at[type_number + 1]]
+        return [self.type_ids[t] for t in rows]
+
+    def descendants(self, type_number: int) -> I32:
+        """The type and all its subtypes, ascending."""
+        return self._descendants[self._descendants_at[type_number] : self._descendants_at[type_number + 1]]  # type: ignore[no-any-return]
+
+    def resolve_type(self, wanted: str) -> int:
+        """The number of a type given by id or by name; an unknown or ambiguous name is an error that helps."""
+        number = self.type_ids.find(wanted)
+        if number >= 0:
+            return number
+        key = wanted.casefold()
+        found = sorted({t for t in self._prefixed_types(key) if key in (self.type_names[t].casefold(), self.type_ids[t].casefold())})
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(self.type_ids[t] for t in found[:10])
+            raise CatalogError(f"type name {quoted(wanted)} is ambiguous; give one of the ids {ids}")
+        raise CatalogError(f"unknown type {quoted(wanted)}{did_you_mean(key, self._type_labels)}")
+
+    def resolve_entity(self, wanted: str) -> int:
+        """The number of an entity given by id."""
+        number = self.entity_ids.find(wanted)
+        if number < 0:
+            near = [self.entity_ids[e] for e in list(self.entities_by_prefix(wanted[:4]))[:200]]
+            raise CatalogError(f"unknown entity {quoted(wanted)}{did_you_mean(wanted, near)}")
+        return number
+
+    def _prefixed_types(self, key: str) -> Iterator[int]:
+        a, b = prefix_range(len(self._type_labels), self._type_labels.__getitem__, key)
+        return (int(t) for t in self._type_label_type[a:b])
+
+    def types_by_prefix(self, prefix: str) -> Iterator[int]:
+        """Types whose id or name starts so, by name, each once."""
+        return iter(dict.fromkeys(self._prefixed_types(prefix.casefold())))
+
+    def entities_by_prefix(self, prefix: str) -> Iterator[int]:
+        """Entities one of whose names starts so, by that name, each once."""
+        a, b = prefix_range(len(self._labels), self._labels.__getitem__, prefix.casefold())
+        return iter(dict.fromkeys(int(e) for e in self._label_entity[a:b]))
+
+    def entities_of_type(self, type_number: int) -> I32:
+        """All entities that match a type, ascending."""
+        return _entities_of(self.entity_types_at, self.entity_types, self.type_mask(type_number))  # type: ignore[no-any-return]
+
+    def type_mask(self, type_number: int | None) -> NDArray[np.uint8]:
+        """1 for the type and each of its subtypes; empty where no type is asked for."""
+        if type_number is None:
+            return np.zeros(0, dtype=np.uint8)
+        mask = np.zeros(len(self.type_ids), dtype=np.uint8)
+        mask[self.descendants(type_number)] = 1
+        return mask
+
+
+@njit(cache=True, nogil=True)
+def _entities_of(at: I32, types: I32, mask: NDArray[np.uint8]) -> I32:
+    out = np.empty(at.size - 1, dtype=np.int32)
+    n = 0
+    for e in range(at.size - 1):
+        for j in range(at[e], at[e + 1]):
+            if mask[types[j]]:
+                out[n] = e
+                n += 1
+                break
+    return out[:n].copy()

@@ -1,0 +1,194 @@
+"""The container every file of an index is: plain arrays, a table of contents, a checksum footer.
+
+    file   := array* toc footer
+    array  := elements, little-endian, padded with zeros to a multiple of 64 bytes
+    toc    := JSON {"kind": str, "arrays": {name: [dtype, length, offset]}, "meta": {...}}
+    footer := magic[8] version:u32 0:u32 toc_offset:u64 toc_length:u64 file_length:u64
+              xxh3(arrays):u64 xxh3(toc):u64 xxh3(the footer so far):u64          (64 bytes)
+
+Opening checks the footer, the table of contents and that every array lies inside the file, so that a hostile or
+cut file can never make a map larger than itself; the arrays' own checksum is read by `verify`. Files are written
+once, synced, and never changed. Knows nothing of what the arrays mean.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from fader.errors import DamagedError, StorageError, VersionError
+
+VERSION = 1
+MAGIC = b"FADERIDX"
+ALIGN = 64
+_FOOTER = struct.Struct("<8sIIQQQQQQ")
+_DTYPES = {"u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"}
+Array = NDArray[Any]
+
+
+class FileWriter:
+    """Writes one container; nothing is valid until `close` has put the footer and synced."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self.path = path
+        self._kind = kind
+        self._file = open(path, "xb")  # noqa: SIM115  closed by close() or abort()
+        self._sum = xxhash.xxh3_64()
+        self._at = 0
+        self._arrays: dict[str, tuple[str, int, int]] = {}
+        self._open: tuple[str, np.dtype[Any], int] | None = None
+        self.meta: dict[str, Any] = {}
+
+    def array(self, name: str, values: Array) -> None:
+        """Write one whole array."""
+        self.begin(name, values.dtype)
+        self.append(values)
+        self.end()
+
+    def begin(self, name: str, dtype: np.dtype[Any] | type) -> None:
+        """Open an array that is written in pieces."""
+        self._open = (name, np.dtype(dtype).newbyteorder("<"), self._at)
+
+    def append(self, values: Array | bytes) -> None:
+        """The next piece of the open array."""
+        assert self._open is not None
+        if isinstance(values, np.ndarray):
+            values = np.ascontiguousarray(values, dtype=self._open[1]).data.cast("B") if values.size else b""
+        self._file.write(values)
+        self._sum.update(values)
+        self._at += len(values)
+
+    def end(self) -> None:
+        """Close the open array and pad it."""
+        assert self._open is not None
+        name, dtype, start = self._open
+        self._arrays[name] = (dtype.str[1:], (self._at - start) // dtype.itemsize, start)
+        self.append(b"\0" * (-self._at % ALIGN))
+        self._open = None
+
+    def close(self) -> dict[str, Any]:
+        """Finish and sync the file; returns its size and checksum for the manifest."""
+        toc = json.dumps({"kind": self._kind, "arrays": self._arrays, "meta": self.meta}).encode()
+        length = self._at + len(toc) + _FOOTER.size
+        sums = (self._sum.intdigest(), xxhash.xxh3_64_intdigest(toc))
+        head = _FOOTER.pack(MAGIC, VERSION, 0, self._at, len(toc), length, *sums, 0)[:-8]
+        footer = head + struct.pack("<Q", xxhash.xxh3_64_intdigest(head))
+        self._file.write(toc + footer)
+        sync_and_close(self._file)
+        return {"bytes": length, "xxh3": f"{xxhash.xxh3_64_intdigest(footer):016x}"}
+
+    def abort(self) -> None:
+        """Leave the file as it is; the caller removes the folder."""
+        self._file.close()
+
+
+@contextmanager
+def writing(path: Path, kind: str) -> Iterator[FileWriter]:
+    """A writer whose file handle is released whatever happens."""
+    writer = FileWriter(path, kind)
+    try:
+        yield writer
+    finally:
+        writer.abort()
+
+
+def sync_and_close(file: Any) -> None:
+    """Flush to the disk itself, then close."""
+    file.flush()
+    os.fsync(file.fileno())
+    file.close()
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the folder's entries (new names, renames) survive a power loss."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class Container:
+    """A mapped file: its arrays by name, read-only."""
+
+    def __init__(self, path: Path, kind: str, expected: dict[str, Any] | None = None) -> None:
+        self.path = path
+        self._map = _map_file(path)
+        footer = _read_footer(path, self._map)
+        if expected is not None:
+            _check_expected(path, self._map, expected)
+        self._data_end, self._data_sum = footer
+        toc = self._read_toc(kind)
+        self.meta: dict[str, Any] = toc["meta"]
+        self._places: dict[str, tuple[str, int, int]] = toc["arrays"]
+
+    def _read_toc(self, kind: str) -> dict[str, Any]:
+        toc = json.loads(self._map[self._data_end : len(self._map) - _FOOTER.size])
+        if toc.get("kind") != kind:
+            raise DamagedError(f"{self.path}: holds {toc.get('kind')!r} where {kind!r} was expected")
+        for name, (dtype, length, offset) in toc["arrays"].items():
+            fits = dtype in _DTYPES and offset >= 0 and length >= 0 and offset % ALIGN == 0
+            if not fits or offset + length * np.dtype(dtype).itemsize > self._data_end:
+                raise DamagedError(f"{self.path}: array {name!r} does not lie inside the file")
+        return toc  # type: ignore[no-any-return]
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._places:
+            raise DamagedError(f"{self.path}: array {name!r} is missing")
+        dtype, length, offset = self._places[name]
+        return np.frombuffer(self._map, dtype="<" + dtype, count=length, offset=offset)
+
+    def slice(self, name: str, start: int, end: int) -> bytes:
+        """Bytes [start, end) of a byte array."""
+        _dtype, length, offset = self._places[name]
+        if not 0 <= start <= end <= length:
+            raise DamagedError(f"{self.path}: bytes {start}-{end} lie outside array {name!r}")
+        return self._map[offset + start : offset + end]
+
+    def verify(self) -> None:
+        """Compare the arrays' checksum with the footer's."""
+        with memoryview(self._map) as view, view[: self._data_end] as data:
+            if xxhash.xxh3_64_intdigest(data) != self._data_sum:
+                raise DamagedError(f"{self.path}: checksum does not match; the file is damaged")
+
+
+def _map_file(path: Path) -> mmap.mmap:
+    try:
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size < _FOOTER.size:
+                raise DamagedError(f"{path}: too short to be a file of an index; it was cut")
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError:
+        raise DamagedError(f"{path}: missing; the index is not whole") from None
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _read_footer(path: Path, data: mmap.mmap) -> tuple[int, int]:
+    raw = data[-_FOOTER.size :]
+    magic, version, zero, toc_at, toc_length, length, data_sum, toc_sum, own_sum = _FOOTER.unpack(raw)
+    if magic != MAGIC or own_sum != xxhash.xxh3_64_intdigest(raw[:-8]):
+        raise DamagedError(f"{path}: its footer is damaged, or it was cut or extended")
+    if version != VERSION:
+        raise VersionError(f"{path}: format version {version}; this release reads {VERSION}; rebuild the index")
+    if length != len(data) or toc_at + toc_length + _FOOTER.size != length or zero:
+        raise DamagedError(f"{path}: {len(data)} bytes where {length} were written")
+    if xxhash.xxh3_64_intdigest(data[toc_at : toc_at + toc_length]) != toc_sum:
+        raise DamagedError(f"{path}: its table of contents is damaged")
+    return toc_at, data_sum
+
+
+def _check_expected(path: Path, data: mmap.mmap, expected: dict[str, Any]) -> None:
+    own = f"{xxhash.xxh3_64_intdigest(data[-_FOOTER.size :]):016x}"
+    if len(data) != expected["bytes"] or own != expected["xxh3"]:
+        raise DamagedError(f"{path}: is not the file that the commit names")

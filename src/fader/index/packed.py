@@ -1,0 +1,100 @@
+"""Columns of non-negative integers with random access: blocks of 128 rows, each with its own base and width.
+
+    row i of block b = base[b] + (bits [(i mod 128) x width, +width) of words[at[b] : at[b+1]]), width = words / 4
+
+Knows nothing of what the columns mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from fader.index.format import Container, FileWriter
+
+BLOCK = 128
+I32 = NDArray[np.int32]
+U32 = NDArray[np.uint32]
+
+
+@njit(cache=True, nogil=True)
+def _pack(values: I32, base: I32, at: NDArray[np.int64], words: U32) -> None:
+    w = 0
+    for b in range(base.size):
+        start, end = b * BLOCK, min(values.size, b * BLOCK + BLOCK)
+        low, high = values[start], values[start]
+        for i in range(start, end):
+            low, high = min(low, values[i]), max(high, values[i])
+        width = 0
+        while (high - low) >> width:
+            width += 1
+        base[b] = low
+        at[b] = w
+        for i in range(4 * width):
+            words[w + i] = np.uint32(0)
+        for i in range(start, end):
+            bit = (i - start) * width
+            shifted = np.uint64(values[i] - low) << np.uint64(bit & 31)
+            if width:
+                words[w + (bit >> 5)] |= np.uint32(shifted & np.uint64(0xFFFFFFFF))
+            if (bit & 31) + width > 32:
+                words[w + (bit >> 5) + 1] |= np.uint32(shifted >> np.uint64(32))
+        w += 4 * width
+    at[base.size] = w
+
+
+@njit(cache=True, nogil=True, inline="always")
+def get(base: I32, at: U32, words: U32, i: int) -> np.int32:
+    """Row i. Unsigned throughout, and two words are read whether the second is needed or not: no branch."""
+    U = np.uintp
+    b = U(i) >> U(7)
+    start = U(at[b])
+    width = (U(at[b + U(1)]) - start) >> U(2)
+    bit = (U(i) & U(127)) * width
+    word = start + (bit >> U(5))
+    both = np.uint64(words[word]) | np.uint64(words[word + U(1)]) << np.uint64(32)
+    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
+    return np.int32(base[b] + np.int32((both >> np.uint64(bit & U(31))) & mask))
+
+
+@njit(cache=True, nogil=True)
+def _gather(base: I32, at: U32, words: U32, rows: I32) -> I32:
+    out = np.empty(rows.size, dtype=np.int32)
+    for i in range(rows.size):
+        out[np.uintp(i)] = get(base, at, words, rows[np.uintp(i)])
+    return out
+
+
+def write_packed(writer: FileWriter, name: str, values: I32) -> None:
+    """Store a column under `name_*`."""
+    blocks = -(-values.size // BLOCK)
+    base, at = np.zeros(blocks, dtype=np.int32), np.zeros(blocks + 1, dtype=np.int64)
+    words = np.zeros(4 * 32 * blocks + 2, dtype=np.uint32)
+    _pack(values, base, at, words)
+    writer.array(name + "_base", base)
+    writer.array(name + "_at", at.astype(np.uint32))
+    writer.array(name + "_words", words[: at[-1] + 2])
+    writer.meta[name + "_rows"] = int(values.size)
+
+
+class Packed:
+    """A stored column."""
+
+    def __init__(self, container: Container, name: str) -> None:
+        self.arrays: tuple[Any, Any, Any] = (
+            container[name + "_base"],
+            container[name + "_at"],
+            container[name + "_words"],
+        )
+        self.rows = int(container.meta[name + "_rows"])
+
+    def gather(self, rows: I32) -> I32:
+        """The values of some rows."""
+        return _gather(*self.arrays, rows)  # type: ignore[no-any-return]
+
+    def all(self) -> I32:
+        """The whole column."""
+        return self.gather(np.arange(self.rows, dtype=np.int32))

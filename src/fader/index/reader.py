@@ -1,0 +1,72 @@
+"""An index opened for reading: its segments, catalog, analysis and statistics of one commit.
+
+Documents are numbered through all segments in order. Knows nothing of queries or scores.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from pathlib import Path
+from typing import Any
+
+from fader.corpus.analysis import Analysis
+from fader.errors import DamagedError
+from fader.index.catalog import StoredCatalog
+from fader.index.commit import read_commit
+from fader.index.segment import Segment
+
+
+class IndexReader:
+    """The newest commit of an index folder."""
+
+    def __init__(self, folder: str | Path, verify: bool = False) -> None:
+        self.folder = Path(folder)
+        self.manifest: dict[str, Any] = read_commit(self.folder)
+        try:
+            described = self.manifest["catalog"]
+            self.catalog = StoredCatalog(self.folder / described["name"], described)
+            self.analysis = Analysis.from_dict(self.manifest["analysis"])
+            self.segments = [Segment(self.folder, s) for s in self.manifest["segments"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedError(f"{self.folder}: the manifest lacks {error}; the index is damaged") from None
+        self.first_document = [0]
+        for segment in self.segments:
+            self.first_document.append(self.first_document[-1] + segment.documents)
+        if verify:
+            self.verify()
+
+    @property
+    def documents(self) -> int:
+        return self.first_document[-1]
+
+    @property
+    def tokens(self) -> int:
+        return sum(s.tokens for s in self.segments)
+
+    @property
+    def mentions(self) -> int:
+        return sum(s.mentions for s in self.segments)
+
+    def verify(self) -> None:
+        """Read every file through and compare checksums."""
+        self.catalog.container.verify()
+        for segment in self.segments:
+            for container in segment.containers:
+                container.verify()
+
+    def locate(self, document: int) -> tuple[Segment, int]:
+        """The segment of a document and its number there."""
+        s = bisect_right(self.first_document, document) - 1
+        return self.segments[s], document - self.first_document[s]
+
+    def document_id(self, document: int) -> str:
+        segment, local = self.locate(document)
+        return segment.text.ids[local]
+
+    def find_document(self, doc_id: str) -> int:
+        """The number of a document, -1 if there is none with that id."""
+        for segment, first in zip(self.segments, self.first_document, strict=False):
+            local = segment.text.find(doc_id)
+            if local >= 0:
+                return first + local
+        return -1
