@@ -1,0 +1,233 @@
+"""A query to its contexts: in every segment the matching documents, the mentions in them, their distances.
+
+Segments are matched one by one and laid end to end; counts of the whole collection are gathered first. Knows
+nothing of scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.contexts import nearest
+from fader.contexts.occurrences import Occurrences
+from fader.contexts.plan import PLANS, AnswerType, choose, context_rows
+from fader.contexts.query import Literal, Query
+from fader.contexts.statistics import Statistics
+from fader.contexts.table import Contexts, DocumentValues
+from fader.errors import UsageError, quoted
+from fader.index.lists import BLOCK
+from fader.index.reader import IndexReader
+from fader.index.segment import Segment
+
+I32 = NDArray[np.int32]
+U8 = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchOptions:
+    """How contexts are taken.
+
+    `overlap=False` ignores occurrences that overlap the mention; `window` keeps only literals within that many
+    tokens, and only mentions that still have one; `plan` forces a plan.
+    """
+
+    overlap: bool = True
+    window: int | None = None
+    plan: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.plan is not None and self.plan not in PLANS:
+            raise UsageError(f'plan must be "type" or "document", not {quoted(self.plan)}')
+        if self.window is not None and self.window < 0:
+            raise UsageError(f"window must be at least 0 tokens, not {self.window}")
+
+
+class SegmentMatch:
+    """One query in one segment: its literals' occurrences, and its contexts once matched."""
+
+    def __init__(self, segment: Segment, query: Query) -> None:
+        self.segment = segment
+        self.literals = [Occurrences(segment, literal) for literal in query.literals]
+        self._required = [o for o, r in zip(self.literals, query.required, strict=True) if r]
+        self._forbidden = [Occurrences(segment, literal) for literal in query.forbidden]
+        self.plan = ""
+        self.matching = 0
+
+    def match(self, reader: IndexReader, answer: AnswerType, options: MatchOptions) -> None:
+        """Find the matching documents, the mentions in them, and every literal's distance to these."""
+        marks = self._matching_documents()
+        self.matching = int(np.count_nonzero(marks))
+        self.plan = options.plan or choose(self.segment, answer, self.matching)
+        self._take(context_rows(self.segment, reader.catalog, answer, marks, self.plan))
+        for t in range(len(self.literals)):
+            self._locate(t, options)
+        if options.window is not None:
+            self._apply_window(options.window)
+
+    def _matching_documents(self) -> U8:
+        """1 for each document with all required literals, no forbidden one, and one literal at least."""
+        if self._required:
+            rarest, *others = sorted(self._required, key=lambda o: o.most)
+            marks = rarest.marks()
+            for occurrences in others:
+                marks = occurrences.marks_within(marks)
+        else:
+            marks = np.zeros(self.segment.documents, dtype=np.uint8)
+            for occurrences in self.literals:
+                occurrences.mark(occurrences.all(), marks)
+        for occurrences in self._forbidden:
+            marks &= 1 - occurrences.marks_within(marks)
+        return marks
+
+    def _take(self, rows: I32) -> None:
+        self.rows = rows
+        self.document, self._start, self._end, self._low, self._high = self.segment.places(rows)
+        self.start, self.end = self._start - self._low, self._end - self._low
+        shape = (len(self.literals), rows.size)
+        self.distances, self.sides = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int8)
+
+    def _locate(self, t: int, options: MatchOptions) -> None:
+        """Find literal t's distances and sides."""
+        occurrences = self.literals[t]
+        positions = occurrences.near(*self._ranges()) if self._is_selective(occurrences) else occurrences.all()
+        at = nearest.first_after(self._start, occurrences.length - 1, positions)
+        kernel = nearest.distances if options.overlap else nearest.distances_beside
+        kernel(
+            self._start, self._end, self._low, self._high, positions, at, occurrences.length,
+            self.distances[t], self.sides[t],
+        )  # fmt: skip
+
+    def _is_selective(self, occurrences: Occurrences) -> bool:
+        """Whether so few contexts are left that most blocks of the literal's postings need no decoding."""
+        return self.rows.size * 4 < occurrences.most // BLOCK
+
+    def _ranges(self) -> tuple[I32, I32]:
+        """The contexts' documents as ranges of positions, each once."""
+        first = np.flatnonzero(np.diff(self.document, prepend=-1))
+        return self._low[first], self._high[first]
+
+    def _apply_window(self, window: int) -> None:
+        """Literals farther than the window are absent, and a mention without any is no context."""
+        outside = self.distances > window
+        self.distances[outside], self.sides[outside] = -1, 0
+        near = np.flatnonzero((self.distances >= 0).any(axis=0))
+        for name in ("rows", "document", "start", "end"):
+            setattr(self, name, getattr(self, name)[near])
+        self.distances, self.sides = self.distances[:, near], self.sides[:, near]
+
+    def skip(self) -> None:
+        """No context can be here: leave the columns empty."""
+        self._take(np.empty(0, dtype=np.int32))
+
+    def counts(self, documents: I32) -> I32:
+        """tf of each literal in each of the documents."""
+        base = self.segment.base
+        out = np.zeros((len(self.literals), documents.size), dtype=np.int32)
+        for t, occurrences in enumerate(self.literals):
+            positions = occurrences.all()
+            out[t] = np.searchsorted(positions, base[documents + 1]) - np.searchsorted(positions, base[documents])
+        return out
+
+
+def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOptions()) -> Contexts:  # noqa: B008
+    """The contexts of a query."""
+    number = None if query.type is None else reader.catalog.resolve_type(query.type)
+    parts = [SegmentMatch(segment, query) for segment in reader.segments]
+    statistics = _statistics(reader, parts, len(query.literals))
+    warnings, impossible = _unknown(query.literals, statistics)
+    answer = AnswerType.of(reader.catalog, number)
+    for part in parts:
+        if impossible:
+            part.skip()
+        else:
+            part.match(reader, answer, options)
+    columns = _Columns(reader, parts)
+    return Contexts(
+        query, statistics,
+        entity=columns.joined(lambda p: p.segment.entity.gather(p.rows)),
+        document=columns.documents(),
+        start=columns.joined(lambda p: p.start),
+        end=columns.joined(lambda p: p.end),
+        distances=columns.joined(lambda p: p.distances, axis=1),
+        sides=columns.joined(lambda p: p.sides, axis=1),
+        plan="+".join(dict.fromkeys(p.plan for p in parts if p.plan)),
+        warnings=warnings,
+        empty_because=impossible,
+        matched_documents=sum(part.matching for part in parts),
+        late=columns.late,
+    )  # fmt: skip
+
+
+def _statistics(reader: IndexReader, parts: list[SegmentMatch], literals: int) -> Statistics:
+    df, cf = np.zeros(literals, dtype=np.int64), np.zeros(literals, dtype=np.int64)
+    for part in parts:
+        df += [o.documents for o in part.literals]
+        cf += [o.count for o in part.literals]
+    return Statistics(reader.documents, reader.tokens, df, cf)
+
+
+def _unknown(literals: tuple[Literal, ...], statistics: Statistics) -> tuple[list[str], str]:
+    """Warnings for literals that occur nowhere, and why the answer is empty where one of them is required."""
+    missing = [lit for lit, df in zip(literals, statistics.df, strict=True) if df == 0]
+    warnings = [f"{quoted(lit.text)} occurs nowhere in the collection; it is left out" for lit in missing]
+    required = [lit for lit in missing if lit.mode == "required"]
+    if required:
+        return warnings, f"no answer: the required {quoted(required[0].text)} occurs nowhere in the collection"
+    if len(missing) == len(literals):
+        return warnings, "no answer: none of the words occurs in the collection"
+    return warnings, ""
+
+
+class _Columns:
+    """Columns of the whole table from those of its parts."""
+
+    def __init__(self, reader: IndexReader, parts: list[SegmentMatch]) -> None:
+        self._reader, self._parts = reader, parts
+
+    def joined(self, column: Any, axis: int = 0) -> Any:
+        arrays = [column(part) for part in self._parts]
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=axis)
+
+    def documents(self) -> I32:
+        first = iter(self._reader.first_document)
+        return self.joined(lambda p: p.document + np.int32(next(first)))  # type: ignore[no-any-return]
+
+    def late(self, name: str) -> Any:
+        """A column that is found only when it is asked for."""
+        return getattr(self, f"_late_{name}")()
+
+    def _late_confidence(self) -> Any:
+        return self.joined(lambda p: p.segment.confidence(p.rows))
+
+    def _late_entity_ids(self) -> list[str]:
+        ids = self._reader.catalog.entity_ids
+        numbers = self.joined(lambda p: p.segment.entity.gather(p.rows)).tolist()
+        known = {n: ids[n] for n in set(numbers)}
+        return [known[n] for n in numbers]
+
+    def _late_document_ids(self) -> list[str]:
+        numbers = self.documents().tolist()
+        known = {n: self._reader.document_id(n) for n in set(numbers)}
+        return [known[n] for n in numbers]
+
+    def _late_documents(self) -> DocumentValues:
+        number, row = np.unique(self.documents(), return_inverse=True)
+        local = [np.unique(part.document) for part in self._parts]
+
+        def joined(column: Any, axis: int = 0) -> Any:
+            pairs = zip(self._parts, local, strict=True)
+            return np.concatenate([column(part, docs) for part, docs in pairs], axis=axis)
+
+        return DocumentValues(
+            row=row.astype(np.int32),
+            number=number.astype(np.int32),
+            counts=joined(lambda p, d: p.counts(d), axis=1),
+            length=joined(lambda p, d: p.segment.lengths(d)),
+            distinct=joined(lambda p, d: p.segment.distinct[d].astype(np.int64)),
+            square=joined(lambda p, d: p.segment.square[d].astype(np.int64)),
+            prior=joined(lambda p, d: p.segment.text.priors[d]),
+        )

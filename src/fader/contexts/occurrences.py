@@ -1,0 +1,98 @@
+"""Where a literal occurs in one segment: a word's postings, or a phrase's, found by intersecting positions.
+
+Knows nothing of mentions, types or other segments.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.contexts.nearest import mark_documents, where
+from fader.contexts.query import Literal
+from fader.index.lists import BLOCK, HIGHEST, LOWEST
+from fader.index.segment import Segment
+
+I32 = NDArray[np.int32]
+
+
+class Occurrences:
+    """One literal in one segment."""
+
+    def __init__(self, segment: Segment, literal: Literal) -> None:
+        self._segment = segment
+        self._terms = [segment.find_term(term) for term in literal.terms]
+        self._offsets = literal.offsets
+        self.length = literal.length
+        self._known = all(term >= 0 for term in self._terms)
+        self._heads = [segment.postings.head(t) for t in self._terms] if self._known else []
+
+    @property
+    def is_word(self) -> bool:
+        return len(self._terms) == 1
+
+    @property
+    def most(self) -> int:
+        """An upper bound of the count of occurrences: the rarest word's."""
+        return min(n for n, _df in self._heads) if self._known else 0
+
+    @property
+    def count(self) -> int:
+        """Occurrences (cf)."""
+        return self.most if self.is_word else self._phrase.size - 2
+
+    @property
+    def documents(self) -> int:
+        """Documents with an occurrence (df)."""
+        if not self._known:
+            return 0
+        if self.is_word:
+            return self._heads[0][1]
+        return int(np.count_nonzero(self.marks()))
+
+    def marks(self) -> NDArray[np.uint8]:
+        """1 for each document with an occurrence."""
+        out = np.zeros(self._segment.documents, dtype=np.uint8)
+        self.mark(self.all(), out)
+        return out
+
+    def marks_within(self, marks: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Those of the marked documents that have an occurrence."""
+        documents = where(marks)
+        base = self._segment.base
+        out = np.zeros_like(marks)
+        self.mark(self.near(base[documents], base[documents + 1] - np.int32(1)), out)
+        return out & marks
+
+    def mark(self, positions: I32, marks: NDArray[np.uint8]) -> None:
+        """Set the marks of the documents of some positions between sentinels."""
+        mark_documents(positions, self._segment.base, self._segment.cell, marks)
+
+    def all(self) -> I32:
+        """Every start position, between two sentinels."""
+        return self._word if self.is_word else self._phrase
+
+    def near(self, low: I32, high: I32) -> I32:
+        """At least the start positions inside the sorted ranges [low, high), between two sentinels."""
+        if not self.is_word or not self._known or low.size * 4 > self.most // BLOCK:
+            return self.all()
+        return self._segment.postings.within(self._terms[0], low, high)
+
+    @cached_property
+    def _word(self) -> I32:
+        if not self._known:
+            return np.array([LOWEST, HIGHEST], dtype=np.int32)
+        return self._segment.postings.bounded(self._terms[0])
+
+    @cached_property
+    def _phrase(self) -> I32:
+        if not self._known:
+            return np.array([LOWEST, HIGHEST], dtype=np.int32)
+        by_rarity = sorted(range(len(self._terms)), key=lambda i: self._heads[i][0])
+        rarest = by_rarity[0]
+        starts = self._segment.postings.values(self._terms[rarest]) - np.int32(self._offsets[rarest])
+        for i in by_rarity[1:]:
+            starts = self._segment.postings.retain(self._terms[i], starts, self._offsets[i])
+        return np.concatenate([[LOWEST], starts, [HIGHEST]]).astype(np.int32)

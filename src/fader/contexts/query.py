@@ -1,0 +1,163 @@
+"""The query language: words, phrases, `+required`, `-forbidden`, `type:name`; errors say where.
+
+A literal is a run of terms at fixed offsets (a stop word inside a phrase leaves a gap). The same literal twice
+counts once: forbidden wins over optional, required over optional, and required with forbidden is an error.
+Knows nothing of the index: neither which words nor which types exist.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from fader.corpus.analysis import Analysis
+from fader.errors import QueryError, quoted
+
+MAX_LITERALS = 64
+MAX_CHARACTERS = 2000
+OPTIONAL, REQUIRED, FORBIDDEN = "optional", "required", "forbidden"
+_SIGNS = {"+": REQUIRED, "-": FORBIDDEN}
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A word or phrase: its terms with their offsets from the first, and how it counts."""
+
+    terms: tuple[str, ...]
+    offsets: tuple[int, ...]
+    mode: str
+    text: str
+
+    @property
+    def length(self) -> int:
+        """Tokens from the first to the last term."""
+        return self.offsets[-1] + 1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"text": self.text, "terms": list(self.terms), "mode": self.mode}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed query: positive literals in order, then the forbidden ones; the type as it was written."""
+
+    text: str
+    literals: tuple[Literal, ...]
+    forbidden: tuple[Literal, ...]
+    type: str | None = None
+
+    @property
+    def required(self) -> tuple[bool, ...]:
+        return tuple(literal.mode == REQUIRED for literal in self.literals)
+
+    def to_dict(self) -> dict[str, Any]:
+        literals = [literal.to_dict() for literal in (*self.literals, *self.forbidden)]
+        return {"text": self.text, "literals": literals}
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What stands between blanks: a sign, a text, whether it was quoted, and where it begins."""
+
+    sign: str
+    text: str
+    is_type: bool
+    at: int
+
+
+_TYPE = re.compile(r"type:", re.IGNORECASE)
+
+
+def parse_query(text: str, analysis: Analysis, type: str | None = None) -> Query:
+    """Parse a query; a type given beside it must agree with one given inside it."""
+    if len(text) > MAX_CHARACTERS:
+        raise QueryError(f"query of {len(text):,} characters; at most {MAX_CHARACTERS:,}", MAX_CHARACTERS)
+    pieces = _pieces(text)
+    named = [p for p in pieces if p.is_type]
+    literals = [p for p in pieces if not p.is_type]
+    if len(literals) > MAX_LITERALS:
+        raise QueryError(f"{len(literals)} literals; at most {MAX_LITERALS}", literals[MAX_LITERALS].at)
+    kept: dict[tuple[Any, ...], Literal] = {}
+    for piece in literals:
+        _merge(kept, _literal(piece, analysis), piece.at)
+    positive = tuple(lit for lit in kept.values() if lit.mode != FORBIDDEN)
+    forbidden = tuple(lit for lit in kept.values() if lit.mode == FORBIDDEN)
+    if not positive:
+        what = "only forbidden literals; add a word to look for" if forbidden else "empty query; give a word or phrase"
+        raise QueryError(what, 0)
+    return Query(text, positive, forbidden, _one_type(named, type))
+
+
+def _one_type(named: list[_Piece], given: str | None) -> str | None:
+    """The one type asked for, inside the query or beside it."""
+    wanted = given or None
+    for piece in named:
+        if wanted is not None and piece.text != wanted:
+            raise QueryError(f"two types, {quoted(wanted)} and {quoted(piece.text)}; give one", piece.at)
+        wanted = piece.text
+    return wanted
+
+
+def _pieces(text: str) -> list[_Piece]:
+    pieces = []
+    i = 0
+    while i < len(text):
+        if text[i].isspace():
+            i += 1
+            continue
+        at, sign = i, ""
+        if text[i] in "+-":
+            sign, i = text[i], i + 1
+        is_type = not sign and _TYPE.match(text, i) is not None
+        if is_type:
+            i += len("type:")
+        body, i = _body(text, i)
+        if not body:
+            raise QueryError(_nothing(sign, is_type), at)
+        pieces.append(_Piece(sign, body, is_type, at))
+    return pieces
+
+
+def _nothing(sign: str, is_type: bool) -> str:
+    if is_type:
+        return "type: is followed by nothing; give a type's id or name"
+    return f"{quoted(sign)} is followed by nothing" if sign else "empty phrase"
+
+
+def _body(text: str, i: int) -> tuple[str, int]:
+    """A quoted phrase or a word from i on, and where it ends. A quote inside a word ends the word."""
+    if i < len(text) and text[i] == '"':
+        end = text.find('"', i + 1)
+        if end < 0:
+            raise QueryError("a quote is opened and not closed", i)
+        return text[i + 1 : end].strip(), end + 1
+    end = i
+    while end < len(text) and not text[end].isspace() and text[end] != '"':
+        end += 1
+    return text[i:end], end
+
+
+def _literal(piece: _Piece, analysis: Analysis) -> Literal:
+    tokens = analysis.tokens(piece.text)
+    placed = [(token.term, i) for i, token in enumerate(tokens) if token.term is not None]
+    if not placed:
+        why = "only stop words" if tokens else "no letter or digit"
+        raise QueryError(f"literal {quoted(piece.text)} has {why}, so it can match nothing", piece.at)
+    first = placed[0][1]
+    terms = tuple(term for term, _i in placed if term is not None)
+    return Literal(terms, tuple(i - first for _t, i in placed), _SIGNS.get(piece.sign, OPTIONAL), piece.text)
+
+
+def _merge(kept: dict[tuple[Any, ...], Literal], literal: Literal, at: int) -> None:
+    """Enter a literal; the same one twice counts once."""
+    key = (literal.terms, literal.offsets)
+    before = kept.get(key)
+    if before is None or before.mode == literal.mode:
+        kept.setdefault(key, literal)
+        return
+    modes = {before.mode, literal.mode}
+    if modes == {REQUIRED, FORBIDDEN}:
+        raise QueryError(f"literal {quoted(literal.text)} is both required and forbidden", at)
+    stronger = (modes - {OPTIONAL}).pop()
+    kept[key] = Literal(before.terms, before.offsets, stronger, before.text)

@@ -1,0 +1,191 @@
+"""The Contexts table: every mention of a matching entity in a matching document, with all distances.
+
+Columns are flat arrays, rows in the order of documents and positions; `groups` sorts them by entity. Everything
+that scores, aggregates or learns starts here and needs nothing of how it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from fader.contexts.query import Query
+from fader.contexts.statistics import Statistics
+
+I8 = NDArray[np.int8]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+ABSENT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentValues:
+    """What position-blind features need, once per document: `row[i]` is the document of context i.
+
+    `counts[t, j]` = tf of literal t in document j; `length` its tokens; `distinct` its different terms and
+    `square` the sum of its squared term counts.
+    """
+
+    row: I32
+    number: I32
+    counts: I32
+    length: I32
+    distinct: I64
+    square: I64
+    prior: F64
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Contexts by entity: entity i has the rows `order[at[i]:at[i+1]]`, in document and position order."""
+
+    entity: I32
+    order: I32
+    at: I64
+
+
+@dataclass
+class Contexts:
+    """All contexts of one query.
+
+    `distances[t, i]` is l(t) of literal t in context i, -1 where it is absent; `sides` -1 left, 0 overlap or
+    absent, 1 right. `start` and `end` are token offsets in the document. `matched_documents` counts the documents
+    that match the query, whether they mention a candidate or not.
+    """
+
+    query: Query
+    statistics: Statistics
+    entity: I32
+    document: I32
+    start: I32
+    end: I32
+    distances: I32
+    sides: I8
+    plan: str
+    matched_documents: int = 0
+    warnings: list[str] = field(default_factory=list)
+    empty_because: str = ""
+    late: Callable[[str], Any] | None = None
+
+    def __len__(self) -> int:
+        return int(self.entity.size)
+
+    @property
+    def df(self) -> list[int]:
+        return [int(n) for n in self.statistics.df]
+
+    @property
+    def cf(self) -> list[int]:
+        return [int(n) for n in self.statistics.cf]
+
+    @cached_property
+    def confidence(self) -> F64:
+        """Annotation confidence of each context's mention."""
+        return self._late("confidence")  # type: ignore[no-any-return]
+
+    @cached_property
+    def documents(self) -> DocumentValues:
+        """Document-level values."""
+        return self._late("documents")  # type: ignore[no-any-return]
+
+    def _late(self, name: str) -> Any:
+        """Columns that most rankings never read are found when first asked for."""
+        if self.late is None:
+            raise ValueError(f"this Contexts table was made without {name}")
+        return self.late(name)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Contexts by entity, entities ascending."""
+        return group_by_entity(self.entity)
+
+    def entity_ids(self) -> list[str]:
+        """The entity id of each row."""
+        return self._late("entity_ids")  # type: ignore[no-any-return]
+
+    def document_ids(self) -> list[str]:
+        """The document id of each row."""
+        return self._late("document_ids")  # type: ignore[no-any-return]
+
+    def rows(self) -> list[tuple[str, str, int, int, float, tuple[int, ...], tuple[int, ...]]]:
+        """Plain tuples sorted by entity, document id, start, end; for people and tests."""
+        columns = (
+            self.entity_ids(), self.document_ids(), self.start.tolist(), self.end.tolist(), self.confidence.tolist(),
+            [tuple(c) for c in self.distances.T.tolist()], [tuple(c) for c in self.sides.T.tolist()],
+        )  # fmt: skip
+        return sorted(zip(*columns, strict=True), key=lambda r: r[:4])
+
+    def to_arrow(self, qid: str = "") -> Any:
+        """The table as Arrow, sorted by entity, document id, start and end."""
+        import pyarrow as pa
+
+        rows = self.rows()
+        entity, doc, start, end, confidence, distances, sides = (
+            (list(c) for c in zip(*rows, strict=True)) if rows else ([] for _ in range(7))
+        )
+        arrays = [[qid] * len(rows), entity, doc, start, end, confidence, distances, sides]
+        return pa.Table.from_arrays(
+            [pa.array(a, type=f.type) for a, f in zip(arrays, arrow_schema(), strict=True)], schema=arrow_schema()
+        )
+
+
+def arrow_schema() -> Any:
+    """The columns of a stored Contexts table."""
+    import pyarrow as pa
+
+    return pa.schema([
+        ("qid", pa.string()), ("entity", pa.string()), ("doc", pa.string()), ("start", pa.int32()),
+        ("end", pa.int32()), ("confidence", pa.float64()), ("distances", pa.list_(pa.int32())),
+        ("sides", pa.list_(pa.int8())),
+    ])  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _group(entity: I32, slot_of: I32, slots: I32, order: I32, at: I64) -> None:
+    """Counting sort of rows by `slot_of[entity]`; stable."""
+    for i in range(entity.size):
+        slot = slot_of[np.uintp(entity[i])]
+        slots[i] = slot
+        at[np.uintp(slot + 1)] += 1
+    for k in range(at.size - 1):
+        at[k + 1] += at[k]
+    put = at[:-1].copy()
+    for i in range(entity.size):
+        slot = np.uintp(slots[i])
+        order[np.uintp(put[slot])] = i
+        put[slot] += 1
+
+
+@njit(cache=True, nogil=True)
+def _distinct(entity: I32, seen: NDArray[np.uint8]) -> I32:
+    """The different entities, in order of first sight; `seen` is left as it was found, all zero."""
+    out = np.empty(min(entity.size, seen.size), dtype=np.int32)
+    n = 0
+    for i in range(entity.size):
+        e = np.uintp(entity[i])
+        if seen[e] == 0:
+            seen[e] = 1
+            out[n] = entity[i]
+            n += 1
+    for i in range(n):
+        seen[np.uintp(out[i])] = 0
+    return out[:n]
+
+
+def group_by_entity(entity: I32) -> Groups:
+    """Group rows by entity without sorting them: a counting sort over the entities that occur."""
+    top = int(entity.max(initial=-1)) + 1
+    found = np.sort(_distinct(entity, np.zeros(top, dtype=np.uint8)))
+    slot_of = np.empty(top, dtype=np.int32)
+    slot_of[found] = np.arange(found.size, dtype=np.int32)
+    order, slots = np.empty(entity.size, dtype=np.int32), np.empty(entity.size, dtype=np.int32)
+    at = np.zeros(found.size + 1, dtype=np.int64)
+    _group(entity, slot_of, slots, order, at)
+    return Groups(found, order, at)
