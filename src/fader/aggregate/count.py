@@ -1,0 +1,27 @@
+"""Count: V(e) = |S_e|, the number of contexts, whatever their scores. Gradient: 0.
+
+The trivial baseline that every other aggregator must beat (Macdonald & Ounis, "Voting for candidates", CIKM
+2006, call it votes). Golden case: contexts [0.1, 0.9] and [5] give [2, 1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fader.aggregate.base import F64, I64
+
+
+@dataclass(frozen=True)
+class Count:
+    """Contexts are counted, not weighed."""
+
+    name: ClassVar[str] = "count"
+
+    def values(self, scores: F64, at: I64) -> F64:
+        return np.diff(at).astype(np.float64)
+
+    def shares(self, scores: F64, at: I64) -> F64:
+        return np.ones(scores.size)
