@@ -1,0 +1,66 @@
+"""An answer as data: what `search --json` prints. Knows nothing of how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A literal beside a mention: where it stands in the snippet, in characters, and how far in tokens."""
+
+    literal: str
+    at: tuple[int, int]
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """One context shown: a piece of text with the mention and the matches marked by character offsets."""
+
+    doc: str
+    title: str
+    url: str
+    score: float
+    confidence: float
+    snippet: str
+    mention: tuple[int, int]
+    matches: list[Match]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One entity of an answer."""
+
+    rank: int
+    entity: str
+    name: str
+    types: list[str]
+    score: float
+    support: int
+    evidence: list[Snippet]
+    explain: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The whole answer to a query."""
+
+    query: dict[str, Any]
+    type: str | None
+    took_ms: float
+    matched_documents: int
+    contexts: int
+    candidates: int
+    warnings: list[str]
+    model: str
+    results: list[Result]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, in the order of the documented JSON; `explain` only where it was asked for."""
+        plain = asdict(self)
+        for result in plain["results"]:
+            if result["explain"] is None:
+                del result["explain"]
+        return plain

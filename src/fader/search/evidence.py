@@ -1,0 +1,147 @@
+"""Evidence: the best contexts of an answer as snippets, with exact character offsets of all that is shown.
+
+A snippet shows the mention and, of each matched literal, the nearest occurrence, each with a few words around;
+pieces that are far apart are joined by an ellipsis. It is cut between tokens and never inside a highlight.
+Knows the stored texts and the Contexts table, nothing of how scores are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fader.contexts.query import Literal
+from fader.contexts.table import Contexts
+from fader.corpus.analysis import Analysis, spans
+from fader.index.reader import IndexReader
+from fader.search.answer import Match, Snippet
+from fader.systems.base import Contributions
+
+AROUND = 8  # tokens shown on each side of a highlight
+ELLIPSIS = " … "
+SHOWN_CONTEXTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """Tokens [start, end) to be shown: the mention (literal None) or a literal at a distance."""
+
+    start: int
+    end: int
+    literal: Literal | None
+    distance: int
+
+
+def evidence_of(reader: IndexReader, contexts: Contexts, shares: Contributions, limit: int) -> list[Snippet]:
+    """Snippets of the contexts that contribute most."""
+    best = np.argsort(-shares.share, kind="stable")[:limit]
+    return [_snippet(reader, contexts, int(shares.row[i]), float(shares.share[i])) for i in best]
+
+
+def _snippet(reader: IndexReader, contexts: Contexts, row: int, share: float) -> Snippet:
+    segment, local = reader.locate(int(contexts.document[row]))
+    text = segment.text.text(local)
+    tokens = spans(text)
+    marks = _marks(reader.analysis, contexts, row, text, tokens) if tokens else []
+    shown, placed = _cut(text, tokens, marks)
+    mention = next(((a, b) for mark, a, b in placed if mark.literal is None), (0, 0))
+    matches = [Match(m.literal.text, (a, b), m.distance) for m, a, b in placed if m.literal is not None]
+    return Snippet(
+        doc=segment.text.ids[local], title=segment.text.titles[local], url=segment.text.urls[local], score=share,
+        confidence=float(contexts.confidence[row]), snippet=shown, mention=mention, matches=matches,
+    )  # fmt: skip
+
+
+def _marks(
+    analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: list[tuple[int, int]]
+) -> list[_Mark]:
+    """The mention and the nearest occurrence of every literal that the context has."""
+    start, end = int(contexts.start[row]), int(contexts.end[row])
+    marks = [_Mark(start, end, None, 0)]
+    for t, literal in enumerate(contexts.query.literals):
+        distance, side = int(contexts.distances[t, row]), int(contexts.sides[t, row])
+        if distance < 0:
+            continue
+        if distance == 0:
+            at = _overlapping(analysis, literal, text, tokens, start, end)
+        else:
+            at = start - distance + 1 - literal.length if side < 0 else end + distance - 1
+        marks.append(_Mark(at, at + literal.length, literal, distance))
+    return marks
+
+
+def _overlapping(
+    analysis: Analysis, literal: Literal, text: str, tokens: list[tuple[int, int]], start: int, end: int
+) -> int:
+    """Where the first occurrence that overlaps tokens [start, end) begins."""
+    first = max(0, start - literal.length + 1)
+    last = min(len(tokens), end + literal.length - 1)
+    terms = [analysis.term(text[a:b]) for a, b in tokens[first:last]]
+    for at in range(first, end):
+        wanted = zip(literal.terms, literal.offsets, strict=True)
+        if all(at + o < last and terms[at + o - first] == term for term, o in wanted):
+            return at
+    return start
+
+
+def _cut(text: str, tokens: list[tuple[int, int]], marks: list[_Mark]) -> tuple[str, list[tuple[_Mark, int, int]]]:
+    """The snippet's text, and each mark with its character offsets in it."""
+    pieces: list[list[int]] = []
+    for mark in sorted(marks, key=lambda m: (m.start, m.end)):
+        a, b = max(0, mark.start - AROUND), min(len(tokens), mark.end + AROUND)
+        if pieces and a <= pieces[-1][1]:
+            pieces[-1][1] = max(pieces[-1][1], b)
+        else:
+            pieces.append([a, b])
+    shown = ELLIPSIS.lstrip() if pieces and pieces[0][0] > 0 else ""
+    shift: list[tuple[int, int, int]] = []
+    for i, (a, b) in enumerate(pieces):
+        shown += ELLIPSIS if i else ""
+        begin = 0 if a == 0 else tokens[a][0]
+        stop = len(text) if b == len(tokens) else tokens[b - 1][1]
+        shift.append((a, b, len(shown) - begin))
+        shown += text[begin:stop].replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    if pieces and pieces[-1][1] < len(tokens):
+        shown += ELLIPSIS.rstrip()
+    return shown, [(m, *_placed(m, tokens, shift)) for m in marks]
+
+
+def _placed(mark: _Mark, tokens: list[tuple[int, int]], shift: list[tuple[int, int, int]]) -> tuple[int, int]:
+    """A mark's characters in the snippet."""
+    moved = next(by for a, b, by in shift if a <= mark.start and mark.end <= b)
+    return tokens[mark.start][0] + moved, tokens[mark.end - 1][1] + moved
+
+
+def explanation_of(reader: IndexReader, contexts: Contexts, shares: Contributions) -> dict[str, Any]:
+    """How a score comes about: a share per context, split among literals; the rest summed where there are many."""
+    names = [literal.text for literal in contexts.query.literals]
+    order = np.argsort(-shares.share, kind="stable")
+    listed = [_contribution(reader, contexts, shares, int(i), names) for i in order[:SHOWN_CONTEXTS]]
+    rest = order[SHOWN_CONTEXTS:]
+    return {
+        "score": float(shares.share.sum()),
+        "literals": {n: float(v) for n, v in zip(names, shares.literal.sum(axis=1), strict=True)},
+        "contexts": listed,
+        "others": {"contexts": int(rest.size), "contribution": float(shares.share[rest].sum())},
+    }
+
+
+def _contribution(
+    reader: IndexReader, contexts: Contexts, shares: Contributions, i: int, names: list[str]
+) -> dict[str, Any]:
+    row = int(shares.row[i])
+    distances = contexts.distances[:, row].tolist()
+    literals = [
+        {"literal": name, "distance": d, "contribution": float(v)}
+        for name, d, v in zip(names, distances, shares.literal[:, i], strict=True)
+        if d >= 0
+    ]
+    return {
+        "doc": reader.document_id(int(contexts.document[row])),
+        "start": int(contexts.start[row]),
+        "end": int(contexts.end[row]),
+        "contribution": float(shares.share[i]),
+        "literals": literals,
+    }

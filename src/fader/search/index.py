@@ -1,0 +1,154 @@
+"""The Python interface: open or build an index, ask it.
+
+Thin: every call parses, matches and ranks through the layers below. Safe to share among threads.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fader.contexts.match import MatchOptions, match
+from fader.contexts.query import Query, parse_query
+from fader.contexts.table import Contexts
+from fader.corpus.analysis import Analysis
+from fader.errors import CatalogError, QueryError, UsageError
+from fader.index.reader import IndexReader
+from fader.index.writer import BuildOptions, BuildReport
+from fader.index.writer import build as build_index
+from fader.progress import Progress
+from fader.search.answer import Answer, Result
+from fader.search.evidence import evidence_of, explanation_of
+from fader.systems.base import Ranking, System, system
+
+DEFAULT_SYSTEM = "proximity"
+MAX_K = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A ranking with names: entity ids, scores and supports, best first."""
+
+    entities: list[str]
+    scores: list[float]
+    support: list[int]
+
+
+class Index:
+    """An index opened for asking."""
+
+    def __init__(self, folder: str | Path, verify: bool = False) -> None:
+        self.reader = IndexReader(folder, verify)
+        self.report: BuildReport | None = None
+
+    def __repr__(self) -> str:
+        r = self.reader
+        return f"Index({str(r.folder)!r}, documents={r.documents:,}, mentions={r.mentions:,})"
+
+    def parse(self, query: str, type: str | None = None) -> Query:
+        """Parse a query and resolve its type to an id."""
+        parsed = parse_query(query, self.reader.analysis, type)
+        if parsed.type is None:
+            return parsed
+        try:
+            number = self.reader.catalog.resolve_type(parsed.type)
+        except CatalogError as error:
+            raise QueryError(str(error)) from None
+        return Query(parsed.text, parsed.literals, parsed.forbidden, self.reader.catalog.type_ids[number])
+
+    def contexts(
+        self, query: str | Query, type: str | None = None, *,
+        plan: str | None = None, overlap: bool = True, window: int | None = None,
+    ) -> Contexts:  # fmt: skip
+        """The Contexts table of a query."""
+        parsed = query if isinstance(query, Query) else self.parse(query, type)
+        return match(self.reader, parsed, MatchOptions(overlap, window, plan))
+
+    def rank(
+        self, query: str | Query, type: str | None = None, k: int = 10, model: str | System = DEFAULT_SYSTEM
+    ) -> Ranked:
+        """The k best entities of a query, without evidence."""
+        contexts = self.contexts(query, type)
+        ranking = _system(model).rank(contexts, _checked_k(k))
+        ids = self.reader.catalog.entity_ids
+        entities = [ids[e] for e in ranking.entity.tolist()]
+        return Ranked(entities, ranking.score.tolist(), ranking.support.tolist())
+
+    def search(
+        self, query: str | Query, type: str | None = None, k: int = 10, model: str | System = DEFAULT_SYSTEM, *,
+        snippets: int = 1, explain: bool = False,
+    ) -> Answer:  # fmt: skip
+        """The k best entities with their evidence."""
+        began = time.perf_counter()
+        ranker = _system(model)
+        contexts = self.contexts(query, type)
+        ranking = ranker.rank(contexts, _checked_k(k))
+        results = [self._result(contexts, ranker, ranking, i, snippets, explain) for i in range(ranking.entity.size)]
+        warnings = [*contexts.warnings, *([contexts.empty_because] if contexts.empty_because else [])]
+        return Answer(
+            query=contexts.query.to_dict(), type=contexts.query.type, matched_documents=contexts.matched_documents,
+            contexts=len(contexts), candidates=ranking.candidates, warnings=warnings, model=str(ranker),
+            results=results, took_ms=1000 * (time.perf_counter() - began),
+        )  # fmt: skip
+
+    def _result(
+        self, contexts: Contexts, ranker: System, ranking: Ranking, i: int, snippets: int, explain: bool
+    ) -> Result:
+        catalog, entity = self.reader.catalog, int(ranking.entity[i])
+        shares = ranker.explain(contexts, ranking, i) if snippets or explain else None
+        return Result(
+            rank=i + 1, entity=catalog.entity_ids[entity], name=catalog.entity_names[entity],
+            types=catalog.types_of(entity), score=float(ranking.score[i]), support=int(ranking.support[i]),
+            evidence=evidence_of(self.reader, contexts, shares, snippets) if shares and snippets else [],
+            explain=explanation_of(self.reader, contexts, shares) if shares and explain else None,
+        )  # fmt: skip
+
+    def analyze(self, text: str) -> list[tuple[str, int, int]]:
+        """Terms with their characters, as documents and queries are analysed; stop words left out."""
+        return [(term, a, b) for term, a, b in self.reader.analysis.tokens(text) if term is not None]
+
+
+def _system(model: str | System) -> System:
+    return system(model) if isinstance(model, str) else model
+
+
+def _checked_k(k: int) -> int:
+    if not 1 <= k <= MAX_K:
+        raise UsageError(f"k must be from 1 to {MAX_K:,}, not {k}")
+    return k
+
+
+def open(path: str | Path, verify: bool = False) -> Index:
+    """Open an index; with `verify` every checksum is compared first."""
+    return Index(path, verify)
+
+
+def build(
+    path: str | Path,
+    corpus: str | Path | Iterable[str | Path] | Iterable[Mapping[str, Any]],
+    entities: str | Path | Iterable[Mapping[str, Any]],
+    types: str | Path | Iterable[Mapping[str, Any]],
+    *,
+    stemmer: str | None = None,
+    stopwords: Iterable[str] = (),
+    on_error: str = "skip",
+    catalog_on_error: str = "fail",
+    memory_mb: int = 1024,
+    segment_tokens: int | None = None,
+    threads: int = 1,
+    store_text: bool = True,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Index:
+    """Build an index from files (paths) or dictionaries, and open it."""
+    options = BuildOptions(
+        Analysis(stemmer, tuple(stopwords)), on_error, catalog_on_error, memory_mb, segment_tokens, threads,
+        store_text, overwrite,
+    )  # fmt: skip
+    report = build_index(Path(path), corpus, entities, types, options, progress)
+    index = Index(path)
+    index.report = report
+    return index
