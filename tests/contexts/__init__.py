@@ -1,0 +1,1 @@
+"""Tests of the step from a query to its contexts."""

@@ -1,0 +1,1 @@
+"""Slow, plain programs that the engine is compared with."""
