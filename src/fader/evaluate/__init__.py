@@ -1,0 +1,1 @@
+"""How good a ranking is, against judgments; knows nothing of how it was made."""
