@@ -203,16 +203,11 @@ class _Columns:
     def _late_confidence(self) -> Any:
         return self.joined(lambda p: p.segment.confidence(p.rows))
 
-    def _late_entity_ids(self) -> list[str]:
-        ids = self._reader.catalog.entity_ids
-        numbers = self.joined(lambda p: p.segment.entity.gather(p.rows)).tolist()
-        known = {n: ids[n] for n in set(numbers)}
-        return [known[n] for n in numbers]
+    def _late_entity_name_of(self) -> Any:
+        return self._reader.catalog.entity_ids.__getitem__
 
-    def _late_document_ids(self) -> list[str]:
-        numbers = self.documents().tolist()
-        known = {n: self._reader.document_id(n) for n in set(numbers)}
-        return [known[n] for n in numbers]
+    def _late_document_name_of(self) -> Any:
+        return self._reader.document_id
 
     def _late_documents(self) -> DocumentValues:
         number, row = np.unique(self.documents(), return_inverse=True)

@@ -108,11 +108,13 @@ class Contexts:
 
     def entity_ids(self) -> list[str]:
         """The entity id of each row."""
-        return self._late("entity_ids")  # type: ignore[no-any-return]
+        names, place = self._named("entity_name_of", self.entity)
+        return [names[i] for i in place]
 
     def document_ids(self) -> list[str]:
         """The document id of each row."""
-        return self._late("document_ids")  # type: ignore[no-any-return]
+        names, place = self._named("document_name_of", self.document)
+        return [names[i] for i in place]
 
     def rows(self) -> list[tuple[str, str, int, int, float, tuple[int, ...], tuple[int, ...]]]:
         """Plain tuples sorted by entity, document id, start, end; for people and tests."""
@@ -126,14 +128,30 @@ class Contexts:
         """The table as Arrow, sorted by entity, document id, start and end."""
         import pyarrow as pa
 
-        rows = self.rows()
-        entity, doc, start, end, confidence, distances, sides = (
-            (list(c) for c in zip(*rows, strict=True)) if rows else ([] for _ in range(7))
-        )
-        arrays = [[qid] * len(rows), entity, doc, start, end, confidence, distances, sides]
-        return pa.Table.from_arrays(
-            [pa.array(a, type=f.type) for a, f in zip(arrays, arrow_schema(), strict=True)], schema=arrow_schema()
-        )
+        n, literals = len(self), self.distances.shape[0]
+        entities, entity = self._named("entity_name_of", self.entity)
+        documents, document = self._named("document_name_of", self.document)
+        order = np.lexsort((self.end, self.start, document, entity))
+        every = np.arange(0, n * literals + 1, literals, dtype=np.int32)
+        columns = [
+            pa.array([qid] * n, type=pa.string()),
+            pa.array(entities, type=pa.string()).take(pa.array(entity[order])),
+            pa.array(documents, type=pa.string()).take(pa.array(document[order])),
+            pa.array(self.start[order]), pa.array(self.end[order]), pa.array(self.confidence[order]),
+            pa.ListArray.from_arrays(every, pa.array(np.ascontiguousarray(self.distances[:, order].T).reshape(-1))),
+            pa.ListArray.from_arrays(every, pa.array(np.ascontiguousarray(self.sides[:, order].T).reshape(-1))),
+        ]  # fmt: skip
+        return pa.Table.from_arrays(columns, schema=arrow_schema())
+
+    def _named(self, how: str, numbers: I32) -> tuple[list[str], I64]:
+        """The different names behind some numbers, sorted, and for each number the place of its name."""
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        name_of = self._late(how)
+        names = [name_of(int(d)) for d in distinct]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        place = np.empty(len(names), dtype=np.int64)
+        place[order] = np.arange(len(names))
+        return [names[i] for i in order], place[inverse]
 
 
 def arrow_schema() -> Any:

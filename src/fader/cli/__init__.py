@@ -1,0 +1,87 @@
+"""The command line: `fader COMMAND`. One command, one file; a command's file is imported when it is called.
+
+Errors become a line on standard error and an exit code here, and nowhere else: 0 done, 1 the input is at fault,
+2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from fader import __version__
+from fader.errors import FaderError
+
+# name: (module in this package, one line of help)
+COMMANDS = {
+    "analyze": "Show a text's tokens as they are indexed.",
+    "batch": "Run a file of queries and write a TREC run.",
+    "check": "Verify every checksum and invariant of an index.",
+    "contexts": "Write every context of a file of queries as Parquet.",
+    "demo": "Build the demo index and show what Fader does.",
+    "entities": "Look up entities.",
+    "index": "Build an index from an annotated corpus.",
+    "info": "Show an index's statistics.",
+    "search": "Ask for entities and see the evidence.",
+    "types": "Look up types.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported only when they are needed: `--help` must be quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"fader.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from fader.errors import did_you_mean, quoted
+
+            ctx.fail(f"no command {quoted(args[0])}{did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="fader")
+def cli() -> None:
+    """Fader: entity search. Ask for things, not pages, and see the evidence.
+
+    \b
+    Start with:  fader demo
+    """
+
+
+def main() -> None:
+    """Run the command line and end the process with the right exit code."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        print("fader: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except FaderError as error:
+        print(f"fader: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("fader: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of a pipe has gone; keep the interpreter from complaining again while it closes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,5 @@
+"""`python -m fader.cli`."""
+
+from fader.cli import main
+
+main()

@@ -1,0 +1,69 @@
+"""`fader batch`: a file of queries to a TREC run."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from fader.cli.common import (
+    folder_argument,
+    json_option,
+    on_error_option,
+    print_json,
+    quiet_option,
+    remark,
+    say_when_compiling,
+    system_option,
+)
+
+
+@click.command("batch", epilog="Example: fader batch index/ --queries queries.jsonl --run proximity.run")
+@folder_argument
+@click.option("--queries", required=True, metavar="FILE", help="queries.jsonl.")
+@click.option("--run", "output", required=True, metavar="FILE", help="The TREC run to write, - for standard output.")
+@click.option("--qrels", metavar="FILE", help="Judgments: mean average precision is printed too.")
+@click.option("-k", type=int, default=1000, show_default=True, help="How many entities a query.")
+@system_option
+@on_error_option
+@json_option
+@quiet_option
+def command(
+    folder: Path, queries: str, output: str, qrels: str | None, k: int, model: str, on_error: str | None,
+    as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Run every query of a file on the index in DIR and write a TREC run."""
+    from fader.corpus.queries import Skipper, read_qrels, read_queries
+    from fader.progress import progress
+    from fader.search.batch import parse_all, write_run
+    from fader.search.index import Index
+    from fader.systems.base import system
+
+    say_when_compiling(quiet)
+    index, ranker, fault = Index(folder), system(model), Skipper(on_error == "skip")
+    grades = read_qrels(qrels, fault) if qrels else {}
+    parsed = parse_all(index, read_queries(queries, fault), fault)
+    for message in fault.messages[:5]:
+        remark(f"skipped {message}", quiet)
+    began = time.perf_counter()
+    with progress("Searching", quiet) as reporter:
+        ranked = write_run(index, parsed, ranker, k, output, reporter)
+    summary = {"queries": len(parsed), "skipped": len(fault.messages), "seconds": time.perf_counter() - began}
+    if qrels:
+        summary |= mean_measures(ranked, grades)
+    if as_json:
+        print_json(summary)
+    else:
+        remark("  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v:,}" for k, v in summary.items()), quiet)
+
+
+def mean_measures(ranked: dict[str, list[str]], grades: dict[str, dict[str, int]]) -> dict[str, float]:
+    """MAP and MRR over the judged queries that were run."""
+    from fader.evaluate.measures import average_precision, reciprocal_rank
+
+    judged = [q for q in ranked if any(g > 0 for g in grades.get(q, {}).values())]
+    means = {}
+    for name, measure in (("MAP", average_precision), ("MRR", reciprocal_rank)):
+        means[name] = sum(measure(ranked[q], grades[q]) for q in judged) / max(1, len(judged))
+    return means

@@ -1,0 +1,40 @@
+"""What the commands share: options, JSON, and the note that kernels are being compiled."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no progress and no remarks.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+on_error_option = click.option(
+    "--on-error", type=click.Choice(["skip", "fail"]), default=None, help="What to do with a line that cannot be used."
+)
+system_option = click.option(
+    "--model", "--system", "model", default="proximity", show_default=True, metavar="NAME",
+    help="What ranks: proximity, count, each with parameters as in proximity(width=20).",
+)  # fmt: skip
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def remark(message: str, quiet: bool = False) -> None:
+    """A line for people, beside the output."""
+    if not quiet:
+        print(message, file=sys.stderr, flush=True)
+
+
+def say_when_compiling(quiet: bool = False) -> None:
+    """Tell that the first run takes longer, where nothing compiled is cached yet."""
+    here = Path(__file__).parent.parent / "contexts" / "__pycache__"
+    if not os.environ.get("NUMBA_CACHE_DIR") and not any(here.glob("nearest.*.nbi")):
+        remark("First run: compiling kernels, which takes some seconds once.", quiet)

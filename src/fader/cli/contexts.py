@@ -1,0 +1,45 @@
+"""`fader contexts`: the evidence of a file of queries as a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fader.cli.common import folder_argument, json_option, on_error_option, print_json, quiet_option, remark, say_when_compiling
+
+
+@click.command("contexts", epilog="Example: fader contexts index/ --queries queries.jsonl -o contexts.parquet")
+@folder_argument
+@click.option("--queries", required=True, metavar="FILE", help="queries.jsonl.")
+@click.option("--qrels", metavar="FILE", help="Judgments: adds a column with each entity's grade.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="The Parquet file to write.")
+@click.option("--ignore-overlap", is_flag=True, help="Ignore occurrences inside the mention itself.")
+@click.option("--window", type=int, metavar="TOKENS", help="Only literals within so many tokens.")
+@click.option("--plan", type=click.Choice(["type", "document"]), help="Force a plan; the table is the same.")
+@on_error_option
+@json_option
+@quiet_option
+def command(
+    folder: Path, queries: str, qrels: str | None, output: str, ignore_overlap: bool, window: int | None,
+    plan: str | None, on_error: str | None, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Write every context of every query, one row a mention, with all distances and sides."""
+    from fader.corpus.queries import Skipper, read_qrels, read_queries
+    from fader.progress import progress
+    from fader.search.batch import parse_all, write_contexts
+    from fader.search.index import Index
+
+    say_when_compiling(quiet)
+    index, fault = Index(folder), Skipper(on_error == "skip")
+    grades = read_qrels(qrels, fault) if qrels else None
+    parsed = parse_all(index, read_queries(queries, fault), fault)
+    for message in fault.messages[:5]:
+        remark(f"skipped {message}", quiet)
+    with progress("Contexts", quiet) as reporter:
+        options = {"overlap": not ignore_overlap, "window": window, "plan": plan}
+        rows = write_contexts(index, parsed, grades, output, reporter, **options)
+    if as_json:
+        print_json({"queries": len(parsed), "contexts": rows, "file": output})
+    else:
+        remark(f"{output}: {rows:,} contexts of {len(parsed):,} queries", quiet)

@@ -1,0 +1,75 @@
+"""Answers for people: colours and emphasis on a terminal, plain marks elsewhere.
+
+On a terminal the mention is reversed and matches are coloured; in plain text they stand as [mention] and *match*.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from fader.search.answer import Answer, Result, Snippet
+
+
+def print_answer(answer: Answer, console: Console | None = None) -> None:
+    """The ranked entities with their evidence."""
+    out = console or Console(highlight=False, soft_wrap=True)
+    for warning in answer.warnings:
+        out.print(Text(f"! {warning}", style="yellow"))
+    for result in answer.results:
+        out.print(_heading(result))
+        for snippet in result.evidence:
+            out.print(_snippet(snippet, out.is_terminal))
+        if result.explain is not None:
+            for line in _explanation(result.explain):
+                out.print(Text(line, style="dim"))
+    out.print(Text(_summary(answer), style="dim"))
+
+
+def _heading(result: Result) -> Text:
+    line = Text(f"{result.rank:>3}. ")
+    line.append(result.name, style="bold")
+    line.append(f"  {', '.join(result.types)}", style="cyan")
+    contexts = "context" if result.support == 1 else "contexts"
+    return line.append(f"  {result.score:.3f} from {result.support:,} {contexts}", style="dim")
+
+
+def _snippet(snippet: Snippet, styled: bool) -> Text:
+    marks = [(snippet.mention, "reverse", "[]"), *((m.at, "bold green", "**") for m in snippet.matches)]
+    line = Text("     ")
+    if styled:
+        body = Text(snippet.snippet)
+        for (start, end), style, _signs in marks:
+            body.stylize(style, start, end)
+    else:
+        body = Text(_marked(snippet.snippet, [(at, signs) for at, _style, signs in marks]))
+    line.append(body)
+    return line.append(f"  ({snippet.title or snippet.doc})", style="dim italic")
+
+
+def _marked(text: str, marks: list[tuple[tuple[int, int], str]]) -> str:
+    """Plain marks around highlights; one that overlaps an earlier one is left unmarked."""
+    shown, last = "", 0
+    for (start, end), signs in sorted(marks):
+        if start >= last:
+            shown += text[last:start] + signs[0] + text[start:end] + signs[1]
+            last = end
+    return shown + text[last:]
+
+
+def _explanation(explain: dict[str, Any]) -> list[str]:
+    parts = " + ".join(f"{v:.4f} {name!r}" for name, v in explain["literals"].items())
+    lines = [f"       {explain['score']:.4f} = {parts}"]
+    for context in explain["contexts"]:
+        literals = ", ".join(f"{x['contribution']:.4f} {x['literal']!r} at {x['distance']}" for x in context["literals"])
+        lines.append(f"       {context['contribution']:.4f}  {context['doc']} [{context['start']}:{context['end']}]  {literals}")
+    if explain["others"]["contexts"]:
+        lines.append(f"       {explain['others']['contribution']:.4f}  {explain['others']['contexts']:,} more contexts")
+    return lines
+
+
+def _summary(answer: Answer) -> str:
+    counts = f"{answer.candidates:,} candidates, {answer.contexts:,} contexts, {answer.matched_documents:,} documents"
+    return f"{counts}; {answer.model}; {answer.took_ms:.1f} ms"

@@ -1,0 +1,40 @@
+"""`fader search`: one query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fader.cli.common import folder_argument, json_option, print_json, quiet_option, say_when_compiling, system_option
+
+
+@click.command("search", epilog="Example: fader search index/ 'played +violin' --type scientist")
+@folder_argument
+@click.argument("query")
+@click.option("--type", "answer_type", metavar="TYPE", help="The answer type, by id or name.")
+@click.option("-k", type=int, default=10, show_default=True, help="How many entities.")
+@click.option("--snippets", type=int, default=2, show_default=True, help="Snippets an entity.")
+@click.option("--explain", is_flag=True, help="Show how each score comes about.")
+@click.option("--verify", is_flag=True, help="Compare all checksums before answering.")
+@system_option
+@json_option
+@quiet_option
+def command(
+    folder: Path, query: str, answer_type: str | None, k: int, snippets: int, explain: bool, verify: bool,
+    model: str, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Ask the index in DIR for entities.
+
+    QUERY: words, "phrases", +required, -forbidden, type:name.
+    """
+    say_when_compiling(quiet)
+    from fader.search.index import Index
+
+    answer = Index(folder, verify).search(query, answer_type, k, model, snippets=max(0, snippets), explain=explain)
+    if as_json:
+        print_json(answer.to_dict())
+        return
+    from fader.cli.render import print_answer
+
+    print_answer(answer)

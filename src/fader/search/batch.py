@@ -1,0 +1,118 @@
+"""Many queries at once: to a TREC run, or to a Parquet table of contexts. Files appear whole or not at all.
+
+Knows nothing of terminals; progress is reported to whoever asks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from fader.contexts.query import Query
+from fader.corpus.queries import QueryLine, Skipper
+from fader.errors import FaderError, InputError, StorageError, quoted
+from fader.index.format import sync_and_close
+from fader.progress import Progress
+from fader.search.index import Index
+from fader.systems.base import System
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A query of a file, understood."""
+
+    id: str
+    query: Query
+
+
+def parse_all(index: Index, lines: list[QueryLine], fault: Skipper) -> list[Parsed]:
+    """Parse every query before the first is run, so that a fault costs no work."""
+    parsed = []
+    for line in lines:
+        try:
+            parsed.append(Parsed(line.id, index.parse(line.query, line.type)))
+        except FaderError as error:
+            fault(f"{line.place}: {error}")
+    return parsed
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """A temporary name that becomes `path` when all went well, and vanishes when not."""
+    final = Path(path)
+    pending = final.with_name(f".{final.name}.{os.getpid()}.part")
+    try:
+        yield pending
+        os.replace(pending, final)
+    except OSError as error:
+        raise StorageError(f"{final}: cannot be written: {error.strerror or error}") from error
+    finally:
+        pending.unlink(missing_ok=True)
+
+
+def write_run(
+    index: Index, queries: list[Parsed], model: System, k: int, path: str, progress: Progress
+) -> dict[str, list[str]]:
+    """A TREC run of all queries; returns the ranked entities of each."""
+    if path == "-":
+        return _rank_all(index, queries, model, k, sys.stdout, progress)
+    with whole_file(path) as pending:
+        file = open(pending, "w", encoding="utf-8")  # noqa: SIM115  closed by sync_and_close
+        try:
+            ranked = _rank_all(index, queries, model, k, file, progress)
+            sync_and_close(file)
+        finally:
+            file.close()
+    return ranked
+
+
+def _rank_all(
+    index: Index, queries: list[Parsed], model: System, k: int, out: TextIO, progress: Progress
+) -> dict[str, list[str]]:
+    ranked = {}
+    tag = str(model).replace(" ", "")
+    for done, parsed in enumerate(queries, 1):
+        result = index.rank(parsed.query, k=k, model=model)
+        ranked[parsed.id] = result.entities
+        pairs = zip(result.entities, result.scores, strict=True)
+        for rank, (entity, score) in enumerate(pairs, 1):
+            out.write(f"{parsed.id} Q0 {_column(entity)} {rank} {score!r} {tag}\n")
+        progress.update(done, len(queries), parsed.id)
+    return ranked
+
+
+def _column(entity: str) -> str:
+    if any(c.isspace() for c in entity):
+        raise InputError(f"entity id {quoted(entity)} has white space, which a TREC run cannot hold; rename it")
+    return entity
+
+
+def write_contexts(
+    index: Index, queries: list[Parsed], qrels: dict[str, dict[str, int]] | None, path: str, progress: Progress, **options: Any
+) -> int:
+    """All contexts of all queries as one Parquet file, sorted by query, entity, document and start."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from fader.contexts.table import arrow_schema
+
+    schema = arrow_schema()
+    if qrels is not None:
+        schema = schema.append(pa.field("grade", pa.int32()))
+    rows = 0
+    with whole_file(path) as pending, pq.ParquetWriter(pending, schema, compression="zstd") as writer:
+        for done, parsed in enumerate(sorted(queries, key=lambda p: p.id), 1):
+            table = index.contexts(parsed.query, **options).to_arrow(parsed.id)
+            if qrels is not None:
+                grades = qrels.get(parsed.id, {})
+                column = [grades.get(e) for e in table.column("entity").to_pylist()]
+                table = table.append_column("grade", pa.array(column, type=pa.int32()))
+            writer.write_table(table)
+            rows += table.num_rows
+            progress.update(done, len(queries), f"{rows:,} contexts")
+    return rows
