@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 LINE_EVERY_SECONDS = 10.0
 
@@ -64,7 +64,7 @@ class Bar:
         self.rich.update(self._task, completed=done, total=total, note=note)
 
 
-def _stderr_console():  # type: ignore[no-untyped-def]  # Rich is imported only where a terminal needs it
+def _stderr_console() -> Any:
     from rich.console import Console
 
     return Console(stderr=True)

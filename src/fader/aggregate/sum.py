@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from fader.aggregate.base import F64, I64
+from fader.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sums(scores: F64, at: I64) -> F64:
     out = np.empty(at.size - 1)
     for e in range(at.size - 1):

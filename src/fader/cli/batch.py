@@ -55,7 +55,10 @@ def command(
     if as_json:
         print_json(summary)
     else:
-        remark("  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v:,}" for k, v in summary.items()), quiet)
+        remark(
+            "  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v:,}" for k, v in summary.items()),
+            quiet,
+        )
 
 
 def mean_measures(ranked: dict[str, list[str]], grades: dict[str, dict[str, int]]) -> dict[str, float]:

@@ -14,7 +14,10 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no progre
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 on_error_option = click.option(
-    "--on-error", type=click.Choice(["skip", "fail"]), default=None, help="What to do with a line that cannot be used."
+    "--on-error",
+    type=click.Choice(["skip", "fail"]),
+    default=None,
+    help="What to do with a line that cannot be used.",
 )
 system_option = click.option(
     "--model", "--system", "model", default="proximity", show_default=True, metavar="NAME",

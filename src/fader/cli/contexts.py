@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from fader.cli.common import folder_argument, json_option, on_error_option, print_json, quiet_option, remark, say_when_compiling
+from fader.cli.common import (
+    folder_argument,
+    json_option,
+    on_error_option,
+    print_json,
+    quiet_option,
+    remark,
+    say_when_compiling,
+)
 
 
 @click.command("contexts", epilog="Example: fader contexts index/ --queries queries.jsonl -o contexts.parquet")

@@ -13,7 +13,7 @@ import click
 from fader import __version__
 from fader.cli.common import json_option, print_json, quiet_option, remark, say_when_compiling
 
-SHOWN = ("d01", "d02", "d03")
+SHOWN = ("d01", "d05", "d06")
 
 
 @click.command("demo", epilog="Example: fader demo")
@@ -107,7 +107,11 @@ def _show(index: Any, place: Path, shown: list[Any], answers: list[Any], scores:
     out.print(f"Mean average precision over the {count} judged queries: {means}.\n")
     out.print("What to try next:")
     base = f"fader search {place / 'index'}"
-    for example in ("'+\"chicken pox\"' --type vaccine", "'+rotary engine' --type manufacturer --explain", "'river' --json"):
+    for example in (
+        "'+\"chicken pox\"' --type vaccine",
+        "'+rotary engine' --type manufacturer --explain",
+        "'river' --json",
+    ):
         out.print(Text(f"  {base} {example}"))
     out.print(Text(f"  fader types {place / 'index'} sci"))
     out.print("  fader index --help      build an index of your own corpus")

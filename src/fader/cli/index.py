@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from fader.cli.common import json_option, on_error_option, print_json, quiet_option, remark, say_when_compiling
+from fader.cli.common import (
+    json_option,
+    on_error_option,
+    print_json,
+    quiet_option,
+    remark,
+    say_when_compiling,
+)
 
 
 @click.command(
@@ -27,7 +34,9 @@ from fader.cli.common import json_option, on_error_option, print_json, quiet_opt
 @on_error_option
 @json_option
 @quiet_option
-def command(corpus: tuple[str, ...], output: Path, on_error: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def command(
+    corpus: tuple[str, ...], output: Path, on_error: str | None, as_json: bool, quiet: bool, **given: Any
+) -> None:
     """Build an index from CORPUS files (.jsonl, .gz, .zst, or - for standard input).
 
     DIR appears whole or not at all. Documents that cannot be used are skipped and counted; a fault in the

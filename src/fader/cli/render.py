@@ -63,8 +63,12 @@ def _explanation(explain: dict[str, Any]) -> list[str]:
     parts = " + ".join(f"{v:.4f} {name!r}" for name, v in explain["literals"].items())
     lines = [f"       {explain['score']:.4f} = {parts}"]
     for context in explain["contexts"]:
-        literals = ", ".join(f"{x['contribution']:.4f} {x['literal']!r} at {x['distance']}" for x in context["literals"])
-        lines.append(f"       {context['contribution']:.4f}  {context['doc']} [{context['start']}:{context['end']}]  {literals}")
+        literals = ", ".join(
+            f"{x['contribution']:.4f} {x['literal']!r} at {x['distance']}" for x in context["literals"]
+        )
+        lines.append(
+            f"       {context['contribution']:.4f}  {context['doc']} [{context['start']}:{context['end']}]  {literals}"
+        )
     if explain["others"]["contexts"]:
         lines.append(f"       {explain['others']['contribution']:.4f}  {explain['others']['contexts']:,} more contexts")
     return lines

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from fader.cli.common import folder_argument, json_option, print_json, quiet_option, say_when_compiling, system_option
+from fader.cli.common import (
+    folder_argument,
+    json_option,
+    print_json,
+    quiet_option,
+    say_when_compiling,
+    system_option,
+)
 
 
 @click.command("search", epilog="Example: fader search index/ 'played +violin' --type scientist")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,7 +21,7 @@ def command(folder: Path, prefix: str, limit: int, as_json: bool) -> None:
     from fader.index.reader import IndexReader
 
     catalog = IndexReader(folder).catalog
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "id": catalog.type_ids[t],
             "name": catalog.type_names[t],

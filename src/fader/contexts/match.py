@@ -176,7 +176,10 @@ def _unknown(literals: tuple[Literal, ...], statistics: Statistics) -> tuple[lis
     warnings = [f"{quoted(lit.text)} occurs nowhere in the collection; it is left out" for lit in missing]
     required = [lit for lit in missing if lit.mode == "required"]
     if required:
-        return warnings, f"no answer: the required {quoted(required[0].text)} occurs nowhere in the collection"
+        return (
+            warnings,
+            f"no answer: the required {quoted(required[0].text)} occurs nowhere in the collection",
+        )
     if len(missing) == len(literals):
         return warnings, "no answer: none of the words occurs in the collection"
     return warnings, ""

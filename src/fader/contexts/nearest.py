@@ -7,10 +7,10 @@ A literal's occurrences are one sorted array of start positions between two sent
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.index.segment import CELL_BITS
+from fader.kernel import inline_kernel, kernel
 
 I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
@@ -18,7 +18,7 @@ U8 = NDArray[np.uint8]
 FAR = np.int32((1 << 31) - 1)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def _lower_bound(occurrences: I32, key: int) -> int:
     low, high = 0, occurrences.size
     while low < high:
@@ -30,7 +30,7 @@ def _lower_bound(occurrences: I32, key: int) -> int:
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_after(start: I32, shift: int, occurrences: I32) -> I32:
     """For each mention the first occurrence at or behind `start - shift`: the first not wholly to its left.
 
@@ -74,7 +74,7 @@ def first_after(start: I32, shift: int, occurrences: I32) -> I32:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge(start: I32, s: np.int32, occurrences: I32, out: I32, i: np.uintp, end: np.uintp, j: np.uintp) -> None:
     while i < end:
         c = np.uintp(occurrences[j] < np.int32(start[i] - s))
@@ -83,7 +83,7 @@ def _merge(start: I32, s: np.int32, occurrences: I32, out: I32, i: np.uintp, end
         i += np.uintp(1) - c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distances(
     start: I32, end: I32, low: I32, high: I32, occurrences: I32, at: I32, length: int, distance: I32, side: I8
 ) -> None:
@@ -109,7 +109,7 @@ def distances(
         side[i] = where
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distances_beside(
     start: I32, end: I32, low: I32, high: I32, occurrences: I32, at: I32, length: int, distance: I32, side: I8
 ) -> None:
@@ -129,7 +129,7 @@ def distances_beside(
         side[i] = np.int8(0) if absent else (np.int8(-1) if to_left <= to_right else np.int8(1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_documents(occurrences: I32, base: I32, cell: I32, marks: U8) -> None:
     """Set the mark of every document with an occurrence; the sentinels at both ends are passed over.
 
@@ -150,7 +150,7 @@ def mark_documents(occurrences: I32, base: I32, cell: I32, marks: U8) -> None:
         marks[d] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def where(flags: U8) -> I32:
     """The indexes of the set flags, without a branch."""
     out = np.empty(flags.size + 1, dtype=np.int32)

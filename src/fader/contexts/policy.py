@@ -7,13 +7,14 @@ every one. Knows scores and the Contexts table, nothing of how scores come about
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
+from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -30,10 +31,8 @@ class Evidence:
     at: I64
 
 
-@njit(cache=True, nogil=True)
-def _best_mentions(
-    entity: I32, document: I32, scores: F64, slot_of: I32, row: I32, slot: I32, size: I64
-) -> tuple[int, int]:
+@kernel
+def _best_mentions(entity: I32, document: I32, scores: F64, slot_of: I32, row: I32, slot: I32, size: I64) -> Any:
     """Per entity and document the row with the largest score, in order of first sight; slots number the entities.
 
     `slot_of` is 0 for an entity not seen yet; `last[s]` and `place[s]` remember the slot's latest document.
@@ -61,7 +60,7 @@ def _best_mentions(
     return np.int64(slots), np.int64(n)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _by_slot(row: I32, slot: I32, entity: I32, at: I64, out: I32, entities: I32) -> None:
     """Counting sort of the rows by slot, `at` holding the ends of the slots before; stable."""
     U = np.uintp

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.contexts.query import Query
 from fader.contexts.statistics import Statistics
+from fader.kernel import kernel
 
 I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
@@ -165,7 +165,7 @@ def arrow_schema() -> Any:
     ])  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _group(entity: I32, slot_of: I32, slots: I32, order: I32, at: I64) -> None:
     """Counting sort of rows by `slot_of[entity]`; stable."""
     for i in range(entity.size):
@@ -181,7 +181,7 @@ def _group(entity: I32, slot_of: I32, slots: I32, order: I32, at: I64) -> None:
         put[slot] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _distinct(entity: I32, seen: NDArray[np.uint8]) -> I32:
     """The different entities, in order of first sight; `seen` is left as it was found, all zero."""
     out = np.empty(min(entity.size, seen.size), dtype=np.int32)

@@ -106,9 +106,7 @@ class Batch:
     consumed: int
 
 
-def read_corpus(
-    sources: Iterable[str | Path] | Iterable[Mapping[str, Any]], faults: Faults
-) -> Iterator[Batch]:
+def read_corpus(sources: Iterable[str | Path] | Iterable[Mapping[str, Any]], faults: Faults) -> Iterator[Batch]:
     """Batches of documents from files (paths, `-` for standard input) or from dictionaries."""
     pending: list[Mapping[str, Any]] = []
     for source in sources:

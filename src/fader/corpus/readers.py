@@ -6,7 +6,6 @@ Knows nothing of what the lines mean.
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import sys
@@ -28,12 +27,16 @@ def display_name(path: str | Path) -> str:
 def read_batches(path: str | Path) -> Iterator[tuple[int, list[bytes], int]]:
     """Yield `(number of the first line, lines without their ends, compressed bytes read so far)`."""
     first, rest = 1, b""
-    for chunk, consumed in _chunks(path, lambda: first):
-        parts = (rest + chunk).split(b"\n")
-        rest = parts.pop()
-        if parts:
-            yield first, parts, consumed
-            first += len(parts)
+    try:
+        for chunk, consumed in _chunks(path):
+            parts = (rest + chunk).split(b"\n")
+            rest = parts.pop()
+            if parts:
+                yield first, parts, consumed
+                first += len(parts)
+    except (_TruncatedError, zlib.error, _zstd_error()) as error:
+        at = f"{display_name(path)}: damaged or cut short after line {first - 1}"
+        raise InputError(f"{at} ({error}); get a whole copy of the file") from None
     if rest:
         yield first, [rest], file_size(path)
 
@@ -56,18 +59,14 @@ def file_size(path: str | Path) -> int:
     return 0 if str(path) == "-" else os.path.getsize(path)
 
 
-def _chunks(path: str | Path, line: object) -> Iterator[tuple[bytes, int]]:
-    """Decompressed chunks with the count of raw bytes read; `line()` numbers the line being read."""
+def _chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
+    """Decompressed chunks with the count of raw bytes read."""
     name = display_name(path)
     try:
         with _open_raw(path) as raw:
             stream = _Decompressed(raw)
-            while chunk := stream.read(CHUNK):
+            while chunk := stream.read():
                 yield chunk, stream.consumed()
-            stream.check_end()
-    except (EOFError, zlib.error, gzip.BadGzipFile, _Truncated, _zstd_error()) as error:
-        at = f"{name}: damaged or cut short after line {line() - 1}"  # type: ignore[operator]
-        raise InputError(f"{at} ({error}); get a whole copy of the file") from None
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except IsADirectoryError:
@@ -82,7 +81,7 @@ def _open_raw(path: str | Path) -> BinaryIO:
     return open(path, "rb")
 
 
-class _Truncated(Exception):
+class _TruncatedError(Exception):
     """A compressed stream that ends before its end mark."""
 
 
@@ -106,14 +105,11 @@ class _Decompressed:
         else:
             self._next = self._plain()
 
-    def read(self, _size: int) -> bytes:
+    def read(self) -> bytes:
         return next(self._next, b"")
 
     def consumed(self) -> int:
         return self._read_bytes
-
-    def check_end(self) -> None:
-        """Nothing is left over: the generators raise where a frame has no end."""
 
     def _input(self, size: int = CHUNK) -> bytes:
         data = self._raw.read(size)
@@ -141,7 +137,7 @@ class _Decompressed:
                 else:
                     break
         if member is not None:
-            raise _Truncated("the gzip stream has no end mark")
+            raise _TruncatedError("the gzip stream has no end mark")
 
     def _zstd(self) -> Iterator[bytes]:
         import zstandard
@@ -160,7 +156,7 @@ class _Decompressed:
                 else:
                     break
         if frame is not None:
-            raise _Truncated("the zstandard stream has no end mark")
+            raise _TruncatedError("the zstandard stream has no end mark")
 
 
 def shown_line(line: bytes) -> str:

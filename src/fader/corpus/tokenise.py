@@ -10,12 +10,15 @@ Knows nothing of documents' ids, mentions or postings.
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from functools import cache
+from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from fader.kernel import inline_kernel, kernel
 
 U8 = NDArray[np.uint8]
 U64 = NDArray[np.uint64]
@@ -33,8 +36,8 @@ def character_classes() -> U8:
     return np.array([c[0] in "LMN" for c in categories], dtype=np.uint8)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _code_point(buf: U8, i: int) -> tuple[int, int]:
+@inline_kernel
+def _code_point(buf: U8, i: int) -> Any:
     """The code point of valid UTF-8 that starts at byte i, and its length in bytes."""
     b = np.int64(buf[i])
     if b < 0x80:
@@ -47,10 +50,8 @@ def _code_point(buf: U8, i: int) -> tuple[int, int]:
     return high | ((buf[i + 2] & 0x3F) << 6) | (buf[i + 3] & 0x3F), 4
 
 
-@njit(cache=True, nogil=True)
-def _scan(
-    buf: U8, ends: I64, classes: U8, at: I64, size: I32, first: I32, last: I32, tokens_end: I64
-) -> int:
+@kernel
+def _scan(buf: U8, ends: I64, classes: U8, at: I64, size: I32, first: I32, last: I32, tokens_end: I64) -> int:
     """Find the tokens of documents `buf[ends[d-1]:ends[d]]`.
 
     Fills, per token, its first byte, its bytes (negative: not all ASCII) and its characters [first, last) within
@@ -92,7 +93,7 @@ def _scan(
     return t
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keys(buf: U8, at: I64, size: I32, keys: U64, n: int) -> None:
     """The first 16 bytes of each token, ASCII in lower case, as two numbers."""
     for t in range(n):
@@ -111,22 +112,22 @@ def _keys(buf: U8, at: I64, size: I32, keys: U64, n: int) -> None:
             keys[t, part] = key
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def _slot(key0: np.uint64, key1: np.uint64, mask: np.uint64) -> np.uint64:
     h = key0 * np.uint64(0x9E3779B97F4A7C15) ^ (key1 + np.uint64(0x632BE59BD9B4E019)) * np.uint64(0xC2B2AE3D27D4EB4F)
     h ^= h >> np.uint64(32)
     return (h * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20) & mask
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _folded(buf: U8, i: int, lower: bool) -> np.uint8:
+@inline_kernel
+def _folded(buf: U8, i: int, lower: bool) -> Any:
     c = buf[i]
     if lower and np.uint8(65) <= c <= np.uint8(90):
         c = c | np.uint8(32)
     return c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _number(
     buf: U8, at: I64, size: I32, keys: U64, count: int, table: U64, starts: I64, arena: U8, n: int, raw: I32
 ) -> int:
@@ -164,7 +165,7 @@ def _number(
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rehash(old: U64, table: U64) -> None:
     mask = np.uint64(table.shape[0] - 1)
     for i in range(old.shape[0]):
@@ -211,7 +212,7 @@ class RawVocabulary:
         """The raw tokens' bytes."""
         data = self._arena[: self._starts[self.size]].tobytes()
         at = self._starts[: self.size + 1].tolist()
-        return [data[a:b] for a, b in zip(at, at[1:], strict=False)]
+        return [data[a:b] for a, b in itertools.pairwise(at)]
 
     def _reserve(self, tokens: int, batch_bytes: int) -> None:
         """Make room for the worst batch: every token never seen before."""

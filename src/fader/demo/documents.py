@@ -81,9 +81,7 @@ class Writer:
     def about(self, entity: Entity, count: int) -> list[str]:
         return self.prose.opening(entity, self.phrases(entity, count))
 
-    def fill_up(
-        self, draft: list[str], entity: Entity, ends: list[str], patterns: tuple[str, ...]
-    ) -> list[str]:
+    def fill_up(self, draft: list[str], entity: Entity, ends: list[str], patterns: tuple[str, ...]) -> list[str]:
         """Adds sentences about peers until the document has a decent length."""
         length, links = self.rng.randint(*WORDS), self.rng.sample(patterns, len(patterns))
         while _length(draft + ends) < length:

@@ -49,9 +49,7 @@ def _entity_lines(tables: Tables) -> list[str]:
 
 
 def _query_lines(tables: Tables) -> list[str]:
-    return [
-        _json({"id": q.id, "type": q.type, "query": q.text, "question": q.question}) for q in tables.queries
-    ]
+    return [_json({"id": q.id, "type": q.type, "query": q.text, "question": q.question}) for q in tables.queries]
 
 
 def _judgment_lines(tables: Tables) -> list[str]:

@@ -69,9 +69,7 @@ class Prose:
 
     def wording(self, fact: Fact, plain: bool = False) -> str:
         """One wording of a fact; the first one if ``plain``, mostly the first otherwise."""
-        pick = (
-            0 if plain or self.rng.random() < FIRST_WORDING_RATE else self.rng.randrange(len(fact.wordings))
-        )
+        pick = 0 if plain or self.rng.random() < FIRST_WORDING_RATE else self.rng.randrange(len(fact.wordings))
         return MARK.sub(self._expand, fact.wordings[pick])
 
     def _expand(self, match: re.Match[str]) -> str:

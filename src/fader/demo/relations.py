@@ -72,9 +72,7 @@ RELATIONS = {
         (),
         ("was composed by {o}", "is a work of {o}"),
     ),
-    "recorded": Relation(
-        ("recorded {o}",), ("recorded {o}, which came out in {y}",), ("was recorded by {o}",)
-    ),
+    "recorded": Relation(("recorded {o}",), ("recorded {o}, which came out in {y}",), ("was recorded by {o}",)),
     "painted": Relation(
         ("painted {o}", "is the painter of {o}"),
         (),

@@ -146,7 +146,8 @@ def _lines(name: str) -> list[str]:
 
 
 def _blocks(name: str) -> Iterator[tuple[str, list[str]]]:
-    head, body = "", []
+    head = ""
+    body: list[str] = []
     for line in _lines(name):
         if line.startswith("= "):
             if head:

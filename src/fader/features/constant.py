@@ -27,4 +27,5 @@ class Constant:
 
     def by_literal(self, contexts: Contexts, rows: I32) -> F64:
         matched = contexts.distances[:, rows] >= 0
-        return matched / np.maximum(1, matched.sum(axis=0))
+        shares: F64 = matched / np.maximum(1, matched.sum(axis=0))
+        return shares

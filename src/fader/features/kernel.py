@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
 from fader.features.base import F64, I32
+from fader.kernel import kernel
 
 SHAPES = ("inverse",)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _inverse(distances: I32, perplexity: F64, width: float, out: F64) -> None:
     """Add the literals one after the other, in query order, so that the sum does not depend on anything else."""
     out[:] = 0.0

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
@@ -24,6 +23,7 @@ from fader.index.packed import write_packed
 from fader.index.segment import CELL_BITS
 from fader.index.strings import write_strings
 from fader.index.textstore import TextWriter
+from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -33,7 +33,7 @@ MAX_POSITIONS = (1 << 30) - 1
 BYTES_PER_TOKEN = 16
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mention_tokens(
     first: I32, last: I32, tokens_end: I64, doc: I32, start: I32, end: I32, out_start: I32, out_end: I32
 ) -> None:
@@ -54,7 +54,7 @@ def _mention_tokens(
         out_end[m] = low - begin
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(
     raw: I32, base: I32, term_of: I32, counts: I64, df: I32, distinct: I32, square: I64, seen: I32, run: I32
 ) -> None:
@@ -77,7 +77,7 @@ def _count(
             square[d] += 2 * run[term] - 1  # k^2 - (k-1)^2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _invert(terms: I32, base: I32, put: I64, positions: I32) -> None:
     """Counting sort of the positions by term."""
     t = 0
@@ -90,10 +90,8 @@ def _invert(terms: I32, base: I32, put: I64, positions: I32) -> None:
                 put[term] += 1
 
 
-@njit(cache=True, nogil=True)
-def _rows_by_type(
-    entity: I32, types_at: I32, types: I32, above_at: I32, above: I32, n_types: int
-) -> tuple[I64, I32]:
+@kernel
+def _rows_by_type(entity: I32, types_at: I32, types: I32, above_at: I32, above: I32, n_types: int) -> tuple[I64, I32]:
     """For each type the mention rows of its entities, closure included, ascending: offsets and rows."""
     seen = np.full(n_types, -1, dtype=np.int32)
     at = np.zeros(n_types + 1, dtype=np.int64)

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.corpus.catalog import Catalog
 from fader.errors import CatalogError, did_you_mean, quoted
 from fader.index.format import Container, writing
 from fader.index.strings import Strings, prefix_range, write_strings
+from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 KIND = "catalog"
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _closure(at: I32, above: I32, order: I32) -> tuple[I32, I32]:
     """For each type all types reachable from it, itself first; `order` lists supertypes before subtypes."""
     n = at.size - 1
@@ -58,7 +58,7 @@ def _closure(at: I32, above: I32, order: I32) -> tuple[I32, I32]:
     return ends, out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _transpose(at: I32, values: I32, n: int) -> tuple[I32, I32]:
     """CSR of the reverse relation, rows in ascending order."""
     ends = np.zeros(n + 1, dtype=np.int32)
@@ -85,7 +85,8 @@ def csr(rows: list[list[int]]) -> tuple[I32, I32]:
 def type_ancestors(catalog: Catalog) -> tuple[I32, I32]:
     """For each type all types it belongs to, itself included, as offsets and values."""
     at, above = csr(catalog.supertypes)
-    return _closure(at, above, np.arange(len(catalog.types), dtype=np.int32))  # type: ignore[no-any-return]
+    ends, ancestors = _closure(at, above, np.arange(len(catalog.types), dtype=np.int32))
+    return ends, ancestors
 
 
 def write_catalog(path: Path, catalog: Catalog) -> dict[str, Any]:
@@ -104,7 +105,9 @@ def write_catalog(path: Path, catalog: Catalog) -> dict[str, Any]:
         writer.array("descendants", down)
         write_strings(writer, "type_id", (t.id for t in catalog.types))
         write_strings(writer, "type_name", (t.name for t in catalog.types))
-        labels = sorted({(label.casefold(), i) for i, e in enumerate(catalog.entities) for label in (e.name, *e.aliases)})
+        labels = sorted(
+            {(label.casefold(), i) for i, e in enumerate(catalog.entities) for label in (e.name, *e.aliases)}
+        )
         write_strings(writer, "label", (label for label, _i in labels))
         writer.array("label_entity", np.array([i for _label, i in labels], dtype=np.int32))
         names = sorted({(name.casefold(), i) for i, t in enumerate(catalog.types) for name in (t.name, t.id)})
@@ -145,7 +148,7 @@ class StoredCatalog:
 
     def descendants(self, type_number: int) -> I32:
         """The type and all its subtypes, ascending."""
-        return self._descendants[self._descendants_at[type_number] : self._descendants_at[type_number + 1]]  # type: ignore[no-any-return]
+        return self._descendants[self._descendants_at[type_number] : self._descendants_at[type_number + 1]]
 
     def resolve_type(self, wanted: str) -> int:
         """The number of a type given by id or by name; an unknown or ambiguous name is an error that helps."""
@@ -153,7 +156,13 @@ class StoredCatalog:
         if number >= 0:
             return number
         key = wanted.casefold()
-        found = sorted({t for t in self._prefixed_types(key) if key in (self.type_names[t].casefold(), self.type_ids[t].casefold())})
+        found = sorted(
+            {
+                t
+                for t in self._prefixed_types(key)
+                if key in (self.type_names[t].casefold(), self.type_ids[t].casefold())
+            }
+        )
         if len(found) == 1:
             return found[0]
         if found:
@@ -184,7 +193,8 @@ class StoredCatalog:
 
     def entities_of_type(self, type_number: int) -> I32:
         """All entities that match a type, ascending."""
-        return _entities_of(self.entity_types_at, self.entity_types, self.type_mask(type_number))  # type: ignore[no-any-return]
+        found: I32 = _entities_of(self.entity_types_at, self.entity_types, self.type_mask(type_number))
+        return found
 
     def type_mask(self, type_number: int | None) -> NDArray[np.uint8]:
         """1 for the type and each of its subtypes; empty where no type is asked for."""
@@ -195,7 +205,7 @@ class StoredCatalog:
         return mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _entities_of(at: I32, types: I32, mask: NDArray[np.uint8]) -> I32:
     out = np.empty(at.size - 1, dtype=np.int32)
     n = 0

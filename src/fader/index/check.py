@@ -5,6 +5,7 @@ Reports problems as messages that name the damaged file; knows nothing of repair
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -75,5 +76,5 @@ def _list_invariants(segment: Segment, types: int) -> Iterator[str]:
     if total > segment.tokens:
         yield "there are more postings than tokens"
     terms = list(segment.terms)
-    if any(a >= b for a, b in zip(terms, terms[1:], strict=False)):
+    if any(a >= b for a, b in itertools.pairwise(terms)):
         yield "terms are not sorted"

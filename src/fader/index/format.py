@@ -63,10 +63,12 @@ class FileWriter:
         """The next piece of the open array."""
         assert self._open is not None
         if isinstance(values, np.ndarray):
-            values = np.ascontiguousarray(values, dtype=self._open[1]).data.cast("B") if values.size else b""
-        self._file.write(values)
-        self._sum.update(values)
-        self._at += len(values)
+            data = np.ascontiguousarray(values, dtype=self._open[1]).tobytes()
+        else:
+            data = values
+        self._file.write(data)
+        self._sum.update(data)
+        self._at += len(data)
 
     def end(self) -> None:
         """Close the open array and pad it."""

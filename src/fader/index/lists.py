@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.index.format import Container, FileWriter
+from fader.kernel import inline_kernel, kernel
 
 BLOCK = 128
 LANES = 4
@@ -33,7 +33,7 @@ LOWEST = np.int32(-(1 << 30))
 HIGHEST = np.int32((1 << 31) - 1)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def _put_varint(entry: U8, at: int, value: int) -> int:
     while value >= 128:
         entry[at] = np.uint8((value & 127) | 128)
@@ -43,8 +43,8 @@ def _put_varint(entry: U8, at: int, value: int) -> int:
     return at + 1
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _get_varint(entry: U8, at: int) -> tuple[int, int]:
+@inline_kernel
+def _get_varint(entry: U8, at: int) -> Any:
     value = np.int64(0)
     shift = 0
     while shift < 35:
@@ -57,7 +57,7 @@ def _get_varint(entry: U8, at: int) -> tuple[int, int]:
     return value, at
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def _width(value: int) -> int:
     w = 0
     while value:
@@ -66,7 +66,7 @@ def _width(value: int) -> int:
     return w
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pack_block(values: I32, start: int, base: int, words: U32, at: int) -> int:
     """Pack 128 gaps after `base`; returns the end of the block's words."""
     largest = np.int64(0)
@@ -91,7 +91,7 @@ def _pack_block(values: I32, start: int, base: int, words: U32, at: int) -> int:
     return at + LANES * width
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pack_tail(values: I32, start: int, end: int, entry: U8, at: int) -> int:
     at = _put_varint(entry, at, np.int64(values[start]))
     if end - start < 2:
@@ -117,7 +117,7 @@ def _pack_tail(values: I32, start: int, end: int, entry: U8, at: int) -> int:
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _encode(
     values: I32, at: I64, extra: I32, entry: U8, entry_at: I64, base: I32, block_at: I64, words: U32
 ) -> tuple[int, int]:
@@ -148,7 +148,7 @@ def _encode(
     return e, b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unpack_block(words: U32, at: int, width: int, base: int, out: I32, o: int) -> None:
     """Decode one block into `out[o:o+128]`.
 
@@ -180,8 +180,8 @@ def _unpack_block(words: U32, at: int, width: int, base: int, out: I32, o: int) 
         bit += U(width)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _read_head(entry: U8, at: int) -> tuple[int, int, int, int]:
+@inline_kernel
+def _read_head(entry: U8, at: int) -> Any:
     """Count, extra, first block and where the tail begins."""
     n, at = _get_varint(entry, at)
     extra = np.int64(0)
@@ -193,7 +193,7 @@ def _read_head(entry: U8, at: int) -> tuple[int, int, int, int]:
     return n, extra, block, at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unpack_tail(entry: U8, at: int, count: int, out: I32, o: int) -> None:
     if count == 0:
         return
@@ -216,13 +216,13 @@ def _unpack_tail(entry: U8, at: int, count: int, out: I32, o: int) -> None:
         out[o + i] = np.int32(value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _head(entry: U8, entry_at: U32, i: int) -> tuple[int, int]:
     n, extra, _block, _at = _read_head(entry, np.int64(entry_at[i]))
     return n, extra
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decode(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: int, margin: int) -> I32:
     """All values of list i; with `margin` 1 a sentinel stands before and after them."""
     n, _extra, block, tail = _read_head(entry, np.int64(entry_at[i]))
@@ -240,10 +240,8 @@ def _decode(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: i
     return out
 
 
-@njit(cache=True, nogil=True)
-def _decode_within(
-    entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: int, low: I32, high: I32
-) -> I32:
+@kernel
+def _decode_within(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: int, low: I32, high: I32) -> I32:
     """The values of list i in blocks that touch one of the sorted, disjoint ranges [low, high), with sentinels.
 
     A superset of the values in the ranges: every value inside a range is there, some outside may be.
@@ -276,7 +274,7 @@ def _decode_within(
     return out[: o + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gallop(base: I32, b: int, end: int, target: int) -> int:
     """The last block from b on whose base is below `target`: the first that can hold it."""
     step = 1
@@ -290,10 +288,8 @@ def _gallop(base: I32, b: int, end: int, target: int) -> int:
     return b
 
 
-@njit(cache=True, nogil=True)
-def _retain(
-    entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: int, starts: I32, offset: int
-) -> I32:
+@kernel
+def _retain(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: int, starts: I32, offset: int) -> I32:
     """Those of the sorted starts for which `start + offset` is in list i; only blocks that can hold one are decoded."""
     n, _extra, block, tail = _read_head(entry, np.int64(entry_at[i]))
     end = block + n // BLOCK
@@ -350,7 +346,7 @@ def encode(values: I32, at: I64, extra: I32) -> Encoded:
     return Encoded(entry[:used], entry_at, base, block_at, words)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _word_room(values: I32, at: I64, blocks: int) -> int:
     """Words that the blocks of all lists need, and the spare ones a reader may touch behind them."""
     total = 2 * LANES

@@ -10,17 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.index.format import Container, FileWriter
+from fader.kernel import inline_kernel, kernel
 
 BLOCK = 128
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pack(values: I32, base: I32, at: NDArray[np.int64], words: U32) -> None:
     w = 0
     for b in range(base.size):
@@ -46,7 +46,7 @@ def _pack(values: I32, base: I32, at: NDArray[np.int64], words: U32) -> None:
     at[base.size] = w
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inline_kernel
 def get(base: I32, at: U32, words: U32, i: int) -> np.int32:
     """Row i. Unsigned throughout, and two words are read whether the second is needed or not: no branch."""
     U = np.uintp
@@ -60,7 +60,7 @@ def get(base: I32, at: U32, words: U32, i: int) -> np.int32:
     return np.int32(base[b] + np.int32((both >> np.uint64(bit & U(31))) & mask))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(base: I32, at: U32, words: U32, rows: I32) -> I32:
     out = np.empty(rows.size, dtype=np.int32)
     for i in range(rows.size):

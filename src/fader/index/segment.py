@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.errors import DamagedError
@@ -22,6 +21,7 @@ from fader.index.lists import Lists
 from fader.index.packed import Packed, get
 from fader.index.strings import Strings
 from fader.index.textstore import TextStore
+from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
@@ -108,7 +108,7 @@ class Segment:
         return self.base[documents + 1] - self.base[documents] - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rows_in(rows: I32, marks: NDArray[np.uint8], base: I32, at: U32, words: U32) -> I32:
     """Those of the rows whose document (a packed column) is marked, without a branch on it."""
     out = np.empty(rows.size + 1, dtype=np.int32)
@@ -120,7 +120,7 @@ def _rows_in(rows: I32, marks: NDArray[np.uint8], base: I32, at: U32, words: U32
     return out[: np.int64(n)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expand(documents: I32, mentions_at: I32) -> I32:
     total = 0
     for d in documents:
@@ -134,7 +134,7 @@ def _expand(documents: I32, mentions_at: I32) -> I32:
     return rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rows_of_types(
     rows: I32, types_at: I32, types: I32, mask: NDArray[np.uint8], base: I32, at: U32, words: U32
 ) -> I32:
@@ -150,7 +150,7 @@ def _rows_of_types(
     return out[:n]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _places(
     rows: I32, base: I32, d_base: I32, d_at: U32, d_words: U32, s_base: I32, s_at: U32, s_words: U32,
     l_base: I32, l_at: U32, l_words: U32, out: NDArray[np.int32],

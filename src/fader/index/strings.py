@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fader.index.format import Container, FileWriter
+from fader.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(data: NDArray[np.uint8], at: NDArray[Any], key: NDArray[np.uint8]) -> int:
     """Binary search for a key among sorted strings; -1 if it is not there."""
     low, high = 0, at.size - 1

@@ -122,7 +122,9 @@ class TextStore:
         start, end = int(self._block_at[block]), int(self._block_at[block + 1])
         size = int(self._raw_at[block + 1] - self._raw_at[block])
         try:
-            return zstandard.ZstdDecompressor().decompress(self.container.slice("text", start, end), max_output_size=size)
+            return zstandard.ZstdDecompressor().decompress(
+                self.container.slice("text", start, end), max_output_size=size
+            )
         except zstandard.ZstdError as error:
             raise DamagedError(f"{self.container.path}: text block {block} cannot be read ({error})") from None
 

@@ -62,7 +62,12 @@ class BuildReport:
 
 
 def build(
-    folder: Path, corpus: Corpus, entities: Rows, types: Rows, options: BuildOptions, progress: Progress | None = None
+    folder: Path,
+    corpus: Corpus,
+    entities: Rows,
+    types: Rows,
+    options: BuildOptions,
+    progress: Progress | None = None,
 ) -> BuildReport:
     """Build an index of the corpus in `folder`."""
     existing = _check_destination(folder, options.overwrite)
@@ -79,7 +84,9 @@ def build(
             sync_folder(folder.parent)
     except OSError as error:
         _clean(work, number, existing)
-        raise StorageError(f"{folder}: cannot be written: {error.strerror or error}; nothing was left behind") from error
+        raise StorageError(
+            f"{folder}: cannot be written: {error.strerror or error}; nothing was left behind"
+        ) from error
     except BaseException:
         _clean(work, number, existing)
         raise
@@ -213,5 +220,3 @@ class _Build:
         if self._builder is not None:
             self._segments.append(self._builder.freeze())
             self._builder = None
-
-

@@ -93,7 +93,12 @@ def _column(entity: str) -> str:
 
 
 def write_contexts(
-    index: Index, queries: list[Parsed], qrels: dict[str, dict[str, int]] | None, path: str, progress: Progress, **options: Any
+    index: Index,
+    queries: list[Parsed],
+    qrels: dict[str, dict[str, int]] | None,
+    path: str,
+    progress: Progress,
+    **options: Any,
 ) -> int:
     """All contexts of all queries as one Parquet file, sorted by query, entity, document and start."""
     import pyarrow as pa

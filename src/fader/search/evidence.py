@@ -54,9 +54,7 @@ def _snippet(reader: IndexReader, contexts: Contexts, row: int, share: float) ->
     )  # fmt: skip
 
 
-def _marks(
-    analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: list[tuple[int, int]]
-) -> list[_Mark]:
+def _marks(analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: list[tuple[int, int]]) -> list[_Mark]:
     """The mention and the nearest occurrence of every literal that the context has."""
     start, end = int(contexts.start[row]), int(contexts.end[row])
     marks = [_Mark(start, end, None, 0)]
