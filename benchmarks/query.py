@@ -1,0 +1,140 @@
+"""Query time: Fader against DuckDB, Polars, numpy for the same answer, and tantivy with voting for another.
+
+Builds or reuses the corpus, its query sets (~100k and ~1k contexts per query at scale 1.0) and the indexes,
+checks that the peers agree, then measures CPU time per query with the peers interleaved in one run, one
+thread each. Ratios of medians are the result; milliseconds depend on the machine.
+
+    python -m benchmarks.query --scale 1.0
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks import common, peers, workload
+from benchmarks.common import Dataset, Peer, Query, median
+
+OURS = "Fader"
+TARGETS = {"large": {"DuckDB": 20.0, "Polars": 15.0, "numpy": 7.0}, "small": {"numpy": 2.0}}
+BYTES_PER_OCCURRENCE, BYTES_PER_MENTION = 4, 8  # positions; position and entity
+
+
+def verify(engines: Sequence[Peer], queries: Sequence[Query]) -> int:
+    """Stop at the first query to which engines give different answers; returns how many were compared."""
+    comparable = [e for e in engines if e.same_answer]
+    for query in queries:
+        answers = [e.answer(query) for e in comparable]
+        for engine, answer in zip(comparable[1:], answers[1:], strict=True):
+            if not common.same(answers[0], answer):
+                lines = [f"{comparable[0].name}: {answers[0]}", f"{engine.name}: {answer}"]
+                sys.exit("\n".join([f"different answers to {query.text!r}, type {query.type}", *lines]))
+    return len(queries)
+
+
+def must_touch(data: Dataset, query: Query) -> int:
+    """Bytes of positions and mentions that any exact plan by type has to read."""
+    occurrences = sum(len(data.occurrences(t.terms).positions) for t in query.literals)
+    return BYTES_PER_OCCURRENCE * occurrences + BYTES_PER_MENTION * len(data.type_rows(query.type))
+
+
+def summary(
+    data: Dataset, queries: Sequence[Query], times: dict[str, list[float]], speed: float
+) -> dict[str, Any]:
+    """One query set's figures."""
+    base = times.get(OURS) or times[next(iter(times))]
+    rows = {}
+    for name, values in times.items():
+        each = [x / b for x, b in zip(values, base, strict=True)]
+        rows[name] = {
+            "ms": median(values),
+            "ratio": median(values) / median(base),
+            "ratio_per_query": median(each),
+            "ms_mean": sum(values) / len(values),
+        }
+    megabytes = median([must_touch(data, q) for q in queries]) / 1e6
+    return {
+        "queries": len(queries),
+        "contexts": median([q.contexts for q in queries]),
+        "documents": median([q.documents for q in queries]),
+        "candidates": median([q.candidates for q in queries]),
+        "engines": rows,
+        "megabytes_touched": megabytes,
+        "bandwidth_share": megabytes / speed / median(base),
+    }
+
+
+def measure(
+    data: Dataset, queries: Sequence[Query], args: argparse.Namespace, speed: float
+) -> dict[str, Any]:
+    engines = peers.load(args.peers)
+    for engine in engines:
+        engine.prepare(data, queries)
+    checked = verify(engines, queries[: args.verify])
+    result = summary(data, queries, common.interleave(engines, queries, args.rounds), speed)
+    result["verified"] = checked
+    for engine in engines:
+        if formulation := getattr(engine, "formulation", None):
+            result["engines"][engine.name]["formulation"] = formulation
+    return result
+
+
+def targets_met(sets: dict[str, Any]) -> dict[str, dict[str, bool]]:
+    """Which of the targets, all stated for scale 1.0, hold."""
+    return {
+        name: {peer: rows[peer]["ratio"] >= least for peer, least in TARGETS[name].items() if peer in rows}
+        for name, rows in ((name, result["engines"]) for name, result in sets.items())
+    }
+
+
+def show(sets: dict[str, Any], speed: float) -> None:
+    for name, result in sets.items():
+        rows = []
+        for engine, row in sorted(result["engines"].items(), key=lambda item: item[1]["ms"]):
+            least = TARGETS[name].get(engine)
+            goal = "" if least is None else f">= {least:g}x"
+            other = "" if engine != "tantivy + voting" else "  (another answer)"
+            rows.append((engine + other, f"{row['ms']:.3f}", f"{row['ratio']:.1f}x", goal))
+        print(
+            f"\n{result['queries']} queries, medians: {result['contexts']:,.0f} contexts,"
+            f" {result['documents']:,.0f} documents, {result['candidates']:,.0f} candidates;"
+            f" {result['verified']} answers compared"
+        )
+        print(common.table(("engine", "CPU ms", "ratio", "target"), rows))
+        print(
+            f"about {result['megabytes_touched']:.2f} MB to touch: {result['bandwidth_share']:.1%}"
+            f" of the limit at {speed:.1f} GB/s"
+        )
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = common.arguments("Query time of Fader and its peers.")
+    parser.add_argument("--queries", type=int, default=100, help="queries per set")
+    parser.add_argument("--rounds", type=int, default=3, help="times each query is run; the least counts")
+    parser.add_argument("--verify", type=int, default=20, help="queries per set whose answers are compared")
+    parser.add_argument("--contexts", type=int, nargs=2, metavar=("LARGE", "SMALL"), help="default: by scale")
+    parser.add_argument("--peers", default=",".join(peers.PEERS), help="which engines, comma-separated")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
+    args = parser.parse_args(argv)
+    args.peers = args.peers.split(",")
+    if args.quick:
+        args.scale, args.queries, args.rounds, args.verify = 0.01, 12, 1, 12
+    common.one_thread()
+    data = common.dataset(args.work, args.scale, seed=args.seed)
+    speed = common.bandwidth()
+    query_sets = workload.standard_sets(data.folder, args.queries, args.contexts)
+    sets = {name: measure(data, queries, args, speed) for name, queries in query_sets.items()}
+    met = targets_met(sets)
+    show(sets, speed)
+    report = {"scale": args.scale, "sets": sets, "bandwidth_gb_s": speed, "targets": TARGETS, "met": met}
+    path = args.json or args.work / f"query-{args.scale:g}.json"
+    common.write_report(path, report)
+    print(f"\n{path}")
+    if args.check and not all(ok for one in met.values() for ok in one.values()):
+        sys.exit(f"targets missed: {met}")
+
+
+if __name__ == "__main__":
+    main()
