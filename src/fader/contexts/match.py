@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 
 from fader.contexts import nearest
 from fader.contexts.occurrences import Occurrences
-from fader.contexts.plan import PLANS, AnswerType, choose, context_rows
+from fader.contexts.plan import PLANS, AnswerType, choose, mentions_in
 from fader.contexts.query import Literal, Query
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts, DocumentValues
 from fader.errors import UsageError, quoted
 from fader.index.lists import BLOCK
 from fader.index.reader import IndexReader
-from fader.index.segment import Segment
+from fader.index.segment import Mentions, Segment
+from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
@@ -62,9 +63,10 @@ class SegmentMatch:
         marks = self._matching_documents()
         self.matching = int(np.count_nonzero(marks))
         self.plan = options.plan or choose(self.segment, answer, self.matching)
-        self._take(context_rows(self.segment, reader.catalog, answer, marks, self.plan))
+        self._take(mentions_in(self.segment, reader.catalog, answer, marks, self.plan))
+        self._options = options
         for t in range(len(self.literals)):
-            self._locate(t, options)
+            self._locate(t)
         if options.window is not None:
             self._apply_window(options.window)
 
@@ -83,45 +85,53 @@ class SegmentMatch:
             marks &= 1 - occurrences.marks_within(marks)
         return marks
 
-    def _take(self, rows: I32) -> None:
-        self.rows = rows
-        self.document, self._start, self._end, self._low, self._high = self.segment.places(rows)
-        self.start, self.end = self._start - self._low, self._end - self._low
-        shape = (len(self.literals), rows.size)
-        self.distances, self.sides = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int8)
+    def _take(self, mentions: Mentions) -> None:
+        self.mentions = mentions
+        self._bounds = _bounds(mentions.document, self.segment.base)
+        self.distances = np.empty((len(self.literals), len(mentions)), dtype=np.int32)
 
-    def _locate(self, t: int, options: MatchOptions) -> None:
-        """Find literal t's distances and sides."""
+    def _locate(self, t: int) -> None:
+        """Find literal t's distances."""
+        m, (low, high), (positions, length) = self.mentions, self._bounds, self._positions(t)
+        locate = nearest.distances if self._options.overlap else nearest.distances_beside
+        locate(m.start, m.end, low, high, positions, length, self.distances[t])
+
+    def sides(self) -> NDArray[np.int8]:
+        """The side of the nearest occurrence of each literal."""
+        m, low = self.mentions, self._bounds[0]
+        out = np.zeros(self.distances.shape, dtype=np.int8)
+        for t in range(len(self.literals)):
+            positions, length = self._positions(t)
+            nearest.sides(m.start, low, positions, length, self.distances[t], out[t])
+        return out
+
+    def _positions(self, t: int) -> tuple[I32, int]:
+        """Literal t's occurrences that can matter, and its length."""
         occurrences = self.literals[t]
-        positions = occurrences.near(*self._ranges()) if self._is_selective(occurrences) else occurrences.all()
-        at = nearest.first_after(self._start, occurrences.length - 1, positions)
-        kernel = nearest.distances if options.overlap else nearest.distances_beside
-        kernel(
-            self._start, self._end, self._low, self._high, positions, at, occurrences.length,
-            self.distances[t], self.sides[t],
-        )  # fmt: skip
-
-    def _is_selective(self, occurrences: Occurrences) -> bool:
-        """Whether so few contexts are left that most blocks of the literal's postings need no decoding."""
-        return self.rows.size * 4 < occurrences.most // BLOCK
+        # So few contexts are left that most blocks of the literal's postings need no decoding.
+        selective = len(self.mentions) * 4 < occurrences.most // BLOCK
+        positions = occurrences.near(*self._ranges()) if selective else occurrences.all()
+        return positions, occurrences.length
 
     def _ranges(self) -> tuple[I32, I32]:
         """The contexts' documents as ranges of positions, each once."""
-        first = np.flatnonzero(np.diff(self.document, prepend=-1))
-        return self._low[first], self._high[first]
+        first = np.flatnonzero(np.diff(self.mentions.document, prepend=-1))
+        return self._bounds[0][first], self._bounds[1][first]
 
     def _apply_window(self, window: int) -> None:
         """Literals farther than the window are absent, and a mention without any is no context."""
-        outside = self.distances > window
-        self.distances[outside], self.sides[outside] = -1, 0
+        self.distances[self.distances > window] = -1
         near = np.flatnonzero((self.distances >= 0).any(axis=0))
-        for name in ("rows", "document", "start", "end"):
-            setattr(self, name, getattr(self, name)[near])
-        self.distances, self.sides = self.distances[:, near], self.sides[:, near]
+        self.mentions = Mentions(self.mentions.columns[:, near])
+        self._bounds, self.distances = self._bounds[:, near], self.distances[:, near]
+
+    def offsets(self) -> tuple[I32, I32]:
+        """Start and end of the mentions as token offsets in their documents."""
+        return self.mentions.start - self._bounds[0], self.mentions.end - self._bounds[0]
 
     def skip(self) -> None:
         """No context can be here: leave the columns empty."""
-        self._take(np.empty(0, dtype=np.int32))
+        self._take(Mentions(np.empty((5, 0), dtype=np.int32)))
 
     def counts(self, documents: I32) -> I32:
         """tf of each literal in each of the documents."""
@@ -131,6 +141,18 @@ class SegmentMatch:
             positions = occurrences.all()
             out[t] = np.searchsorted(positions, base[documents + 1]) - np.searchsorted(positions, base[documents])
         return out
+
+
+@kernel
+def _bounds(document: I32, base: I32) -> I32:
+    """The positions [low, high) of each mention's document."""
+    U = np.uintp
+    out = np.empty((2, document.size), dtype=np.int32)
+    for k in range(document.size):
+        d = U(document[U(k)])
+        out[U(0), U(k)] = base[d]
+        out[U(1), U(k)] = base[d + U(1)] - np.int32(1)
+    return out
 
 
 def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOptions()) -> Contexts:  # noqa: B008
@@ -148,12 +170,9 @@ def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOption
     columns = _Columns(reader, parts)
     return Contexts(
         query, statistics,
-        entity=columns.joined(lambda p: p.segment.entity.gather(p.rows)),
+        entity=columns.joined(lambda p: p.mentions.entity),
         document=columns.documents(),
-        start=columns.joined(lambda p: p.start),
-        end=columns.joined(lambda p: p.end),
         distances=columns.joined(lambda p: p.distances, axis=1),
-        sides=columns.joined(lambda p: p.sides, axis=1),
         plan="+".join(dict.fromkeys(p.plan for p in parts if p.plan)),
         warnings=warnings,
         empty_because=impossible,
@@ -197,14 +216,24 @@ class _Columns:
 
     def documents(self) -> I32:
         first = iter(self._reader.first_document)
-        return self.joined(lambda p: p.document + np.int32(next(first)))  # type: ignore[no-any-return]
+        documents: I32 = self.joined(lambda p: p.mentions.document + np.int32(next(first)))
+        return documents
 
     def late(self, name: str) -> Any:
         """A column that is found only when it is asked for."""
         return getattr(self, f"_late_{name}")()
 
     def _late_confidence(self) -> Any:
-        return self.joined(lambda p: p.segment.confidence(p.rows))
+        return self.joined(lambda p: p.segment.confidence(p.mentions.row))
+
+    def _late_sides(self) -> Any:
+        return self.joined(lambda p: p.sides(), axis=1)
+
+    def _late_start(self) -> Any:
+        return self.joined(lambda p: p.offsets()[0])
+
+    def _late_end(self) -> Any:
+        return self.joined(lambda p: p.offsets()[1])
 
     def _late_entity_name_of(self) -> Any:
         return self._reader.catalog.entity_ids.__getitem__
@@ -214,7 +243,7 @@ class _Columns:
 
     def _late_documents(self) -> DocumentValues:
         number, row = np.unique(self.documents(), return_inverse=True)
-        local = [np.unique(part.document) for part in self._parts]
+        local = [np.unique(part.mentions.document) for part in self._parts]
 
         def joined(column: Any, axis: int = 0) -> Any:
             pairs = zip(self._parts, local, strict=True)

@@ -6,6 +6,8 @@ A literal's occurrences are one sorted array of start positions between two sent
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,11 +18,17 @@ I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
 FAR = np.int32((1 << 31) - 1)
+TILE = 1024
 
 
-@inline_kernel
-def _lower_bound(occurrences: I32, key: int) -> int:
-    low, high = 0, occurrences.size
+@kernel
+def _gallop(occurrences: I32, key: int, low: int) -> int:
+    """The first occurrence from `low` on that is not below the key, found in steps that double."""
+    step = 1
+    while low + step < occurrences.size and occurrences[low + step] < key:
+        low += step
+        step *= 2
+    high = min(occurrences.size, low + step)
     while low < high:
         middle = (low + high) >> 1
         if occurrences[middle] < key:
@@ -30,103 +38,114 @@ def _lower_bound(occurrences: I32, key: int) -> int:
     return low
 
 
+@inline_kernel
+def _advance(start: I32, s: np.int32, occurrences: I32, at: I32, i: Any, end: Any, j: Any, origin: Any) -> Any:
+    """Finish one merge; returns where it stands in the occurrences."""
+    while i < end:
+        c = np.uintp(occurrences[j] < np.int32(start[i] - s))
+        at[i - origin] = np.int32(j)
+        j += c
+        i += np.uintp(1) - c
+    return j
+
+
 @kernel
-def first_after(start: I32, shift: int, occurrences: I32) -> I32:
-    """For each mention the first occurrence at or behind `start - shift`: the first not wholly to its left.
+def _first_after(start: I32, s: np.int32, occurrences: I32, begin: int, end: int, from_: int, at: I32) -> int:
+    """For each mention of a tile the first occurrence at or behind `start - s`: the first not wholly to its left.
 
     A merge of two sorted arrays without a branch on the data: every step either takes a mention or passes an
-    occurrence, and the last write to `out[i]` is the right one. A step waits for its own load, so four merges of
+    occurrence, and the last write to `at[i]` is the right one. A step waits for its own load, so four merges of
     four quarters run side by side. The upper sentinel stops every merge.
     """
     U = np.uintp
-    n = start.size
-    out = np.empty(n, dtype=np.int32)
-    s = np.int32(shift)
-    quarter = n // 4
-    i0, i1, i2, i3 = U(0), U(quarter), U(2 * quarter), U(3 * quarter)
-    e0, e1, e2, e3 = i1, i2, i3, U(n)
-    j0 = j1 = j2 = j3 = U(0)
-    if quarter > 0:
-        j1 = U(_lower_bound(occurrences, start[i1] - s))
-        j2 = U(_lower_bound(occurrences, start[i2] - s))
-        j3 = U(_lower_bound(occurrences, start[i3] - s))
-        while i0 < e0 and i1 < e1 and i2 < e2 and i3 < e3:
-            c0 = U(occurrences[j0] < np.int32(start[i0] - s))
-            c1 = U(occurrences[j1] < np.int32(start[i1] - s))
-            c2 = U(occurrences[j2] < np.int32(start[i2] - s))
-            c3 = U(occurrences[j3] < np.int32(start[i3] - s))
-            out[i0] = np.int32(j0)
-            out[i1] = np.int32(j1)
-            out[i2] = np.int32(j2)
-            out[i3] = np.int32(j3)
-            j0 += c0
-            j1 += c1
-            j2 += c2
-            j3 += c3
-            i0 += U(1) - c0
-            i1 += U(1) - c1
-            i2 += U(1) - c2
-            i3 += U(1) - c3
-    _merge(start, s, occurrences, out, i0, e0, j0)
-    _merge(start, s, occurrences, out, i1, e1, j1)
-    _merge(start, s, occurrences, out, i2, e2, j2)
-    _merge(start, s, occurrences, out, i3, e3, j3)
-    return out
+    quarter = (end - begin) // 4
+    origin = U(begin)
+    i0, i1, i2, i3 = origin, U(begin + quarter), U(begin + 2 * quarter), U(begin + 3 * quarter)
+    e0, e1, e2, e3 = i1, i2, i3, U(end)
+    j0 = U(from_)
+    j1 = U(_gallop(occurrences, start[i1] - s, from_))
+    j2 = U(_gallop(occurrences, start[i2] - s, np.int64(j1)))
+    j3 = U(_gallop(occurrences, start[i3] - s, np.int64(j2)))
+    while i0 < e0 and i1 < e1 and i2 < e2 and i3 < e3:
+        c0 = U(occurrences[j0] < np.int32(start[i0] - s))
+        c1 = U(occurrences[j1] < np.int32(start[i1] - s))
+        c2 = U(occurrences[j2] < np.int32(start[i2] - s))
+        c3 = U(occurrences[j3] < np.int32(start[i3] - s))
+        at[i0 - origin] = np.int32(j0)
+        at[i1 - origin] = np.int32(j1)
+        at[i2 - origin] = np.int32(j2)
+        at[i3 - origin] = np.int32(j3)
+        j0 += c0
+        j1 += c1
+        j2 += c2
+        j3 += c3
+        i0 += U(1) - c0
+        i1 += U(1) - c1
+        i2 += U(1) - c2
+        i3 += U(1) - c3
+    _advance(start, s, occurrences, at, i0, e0, j0, origin)
+    _advance(start, s, occurrences, at, i1, e1, j1, origin)
+    _advance(start, s, occurrences, at, i2, e2, j2, origin)
+    return np.int64(_advance(start, s, occurrences, at, i3, e3, j3, origin))
 
 
 @kernel
-def _merge(start: I32, s: np.int32, occurrences: I32, out: I32, i: np.uintp, end: np.uintp, j: np.uintp) -> None:
-    while i < end:
-        c = np.uintp(occurrences[j] < np.int32(start[i] - s))
-        out[i] = np.int32(j)
-        j += c
-        i += np.uintp(1) - c
+def distances(start: I32, end: I32, low: I32, high: I32, occurrences: I32, length: int, out: I32) -> None:
+    """Distance of the occurrence nearest to each mention inside its document, 0 for overlap, -1 for none.
 
-
-@kernel
-def distances(
-    start: I32, end: I32, low: I32, high: I32, occurrences: I32, at: I32, length: int, distance: I32, side: I8
-) -> None:
-    """Distance and side of the occurrence nearest to each mention inside its document; on a tie left wins.
-
-    `at[i]` is the first occurrence not wholly to the left; one that begins before the mention's end overlaps it.
+    `at[i]` is the first occurrence not wholly to the left: one that begins before the mention's end overlaps it,
+    and then its distance to the right is not positive. Tiles keep the merge's results in the nearest cache.
     """
-    n = np.int32(length)
-    for k in range(start.size):
-        i = np.uintp(k)
-        right = occurrences[np.uintp(at[i])]
-        left = occurrences[np.uintp(at[i]) - np.uintp(1)]
-        to_left = np.int32(start[i] - left - n + 1) if left >= low[i] else FAR
-        to_right = np.int32(right - end[i] + 1) if right < high[i] else FAR
-        nearest = min(to_left, to_right)
-        where = np.int8(-1) if to_left <= to_right else np.int8(1)
-        overlaps = right < end[i]
-        if overlaps or nearest == FAR:
-            where = np.int8(0)
-        if nearest == FAR:
-            nearest = np.int32(-1)
-        distance[i] = np.int32(0) if overlaps else nearest
-        side[i] = where
+    U, one = np.uintp, np.int32(1)
+    n, at, j = np.int32(length), np.empty(TILE, dtype=np.int32), 0
+    for begin in range(0, start.size, TILE):
+        stop = min(start.size, begin + TILE)
+        j = _first_after(start, np.int32(n - one), occurrences, begin, stop, j, at)
+        for k in range(begin, stop):
+            i = U(k)
+            p = U(at[U(k - begin)])
+            right = occurrences[p]
+            left = occurrences[p - U(1)]
+            to_left = np.int32(start[i] - left - n + one) if left >= low[i] else FAR
+            to_right = np.int32(right - end[i] + one) if right < high[i] else FAR
+            nearest = max(min(to_left, to_right), np.int32(0))
+            out[i] = np.int32(-1) if nearest == FAR else nearest
 
 
 @kernel
-def distances_beside(
-    start: I32, end: I32, low: I32, high: I32, occurrences: I32, at: I32, length: int, distance: I32, side: I8
-) -> None:
+def distances_beside(start: I32, end: I32, low: I32, high: I32, occurrences: I32, length: int, out: I32) -> None:
     """The same with occurrences that overlap the mention ignored."""
-    n = np.int32(length)
-    for i in range(start.size):
-        j = at[i]
-        left = occurrences[j - 1]
-        while occurrences[j] < end[i]:
-            j += 1
-        right = occurrences[j]
-        to_left = np.int32(start[i] - left - n + 1) if left >= low[i] else FAR
-        to_right = np.int32(right - end[i] + 1) if right < high[i] else FAR
-        nearest = min(to_left, to_right)
-        absent = nearest == FAR
-        distance[i] = np.int32(-1) if absent else nearest
-        side[i] = np.int8(0) if absent else (np.int8(-1) if to_left <= to_right else np.int8(1))
+    n, at, j = np.int32(length), np.empty(TILE, dtype=np.int32), 0
+    for begin in range(0, start.size, TILE):
+        stop = min(start.size, begin + TILE)
+        j = _first_after(start, np.int32(n - 1), occurrences, begin, stop, j, at)
+        for i in range(begin, stop):
+            p = at[i - begin]
+            left = occurrences[p - 1]
+            while occurrences[p] < end[i]:
+                p += 1
+            right = occurrences[p]
+            to_left = np.int32(start[i] - left - n + 1) if left >= low[i] else FAR
+            to_right = np.int32(right - end[i] + 1) if right < high[i] else FAR
+            nearest = min(to_left, to_right)
+            out[i] = np.int32(-1) if nearest == FAR else nearest
+
+
+@kernel
+def sides(start: I32, low: I32, occurrences: I32, length: int, distance: I32, out: I8) -> None:
+    """The side of the nearest occurrence at a known distance: -1 left, 1 right, 0 overlap or absent.
+
+    It is to the left where an occurrence ends just there, and on a tie left wins.
+    """
+    n, at, j = np.int32(length), np.empty(TILE, dtype=np.int32), 0
+    for begin in range(0, start.size, TILE):
+        stop = min(start.size, begin + TILE)
+        j = _first_after(start, np.int32(n - 1), occurrences, begin, stop, j, at)
+        for i in range(begin, stop):
+            if distance[i] > 0:
+                left = occurrences[at[i - begin] - 1]
+                is_left = left >= low[i] and start[i] - left - n + 1 == distance[i]
+                out[i] = np.int8(-1) if is_left else np.int8(1)
 
 
 @kernel

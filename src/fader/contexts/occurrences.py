@@ -84,7 +84,7 @@ class Occurrences:
     def _word(self) -> I32:
         if not self._known:
             return np.array([LOWEST, HIGHEST], dtype=np.int32)
-        return self._segment.postings.bounded(self._terms[0])
+        return self._segment.positions(self._terms[0])
 
     @cached_property
     def _phrase(self) -> I32:
@@ -95,4 +95,12 @@ class Occurrences:
         starts = self._segment.postings.values(self._terms[rarest]) - np.int32(self._offsets[rarest])
         for i in by_rarity[1:]:
             starts = self._segment.postings.retain(self._terms[i], starts, self._offsets[i])
+        if self.length > len(self._terms):
+            starts = self._inside(starts)
         return np.concatenate([[LOWEST], starts, [HIGHEST]]).astype(np.int32)
+
+    def _inside(self, starts: I32) -> I32:
+        """Those that begin and end in one document: a gap left by stop words could step over a document's end."""
+        base = self._segment.base
+        ends = starts + np.int32(self.length)
+        return starts[np.searchsorted(base, starts, side="right") == np.searchsorted(base, ends, side="left")]

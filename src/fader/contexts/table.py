@@ -64,10 +64,7 @@ class Contexts:
     statistics: Statistics
     entity: I32
     document: I32
-    start: I32
-    end: I32
     distances: I32
-    sides: I8
     plan: str
     matched_documents: int = 0
     warnings: list[str] = field(default_factory=list)
@@ -84,6 +81,21 @@ class Contexts:
     @property
     def cf(self) -> list[int]:
         return [int(n) for n in self.statistics.cf]
+
+    @cached_property
+    def sides(self) -> I8:
+        """Side of each literal's nearest occurrence: -1 left, 0 overlap or absent, 1 right."""
+        return self._late("sides")  # type: ignore[no-any-return]
+
+    @cached_property
+    def start(self) -> I32:
+        """First token of each mention, counted in its document."""
+        return self._late("start")  # type: ignore[no-any-return]
+
+    @cached_property
+    def end(self) -> I32:
+        """One behind the last token of each mention."""
+        return self._late("end")  # type: ignore[no-any-return]
 
     @cached_property
     def confidence(self) -> F64:

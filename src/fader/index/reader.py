@@ -14,19 +14,24 @@ from fader.errors import DamagedError
 from fader.index.catalog import StoredCatalog
 from fader.index.commit import read_commit
 from fader.index.segment import Segment
+from fader.memory import Cache, keep_freed_memory
+
+CACHE_MB = 256
 
 
 class IndexReader:
     """The newest commit of an index folder."""
 
-    def __init__(self, folder: str | Path, verify: bool = False) -> None:
+    def __init__(self, folder: str | Path, verify: bool = False, cache_mb: int = CACHE_MB) -> None:
+        keep_freed_memory()
         self.folder = Path(folder)
         self.manifest: dict[str, Any] = read_commit(self.folder)
         try:
             described = self.manifest["catalog"]
             self.catalog = StoredCatalog(self.folder / described["name"], described)
             self.analysis = Analysis.from_dict(self.manifest["analysis"])
-            self.segments = [Segment(self.folder, s) for s in self.manifest["segments"]]
+            cache = Cache(cache_mb << 20)
+            self.segments = [Segment(self.folder, s, cache) for s in self.manifest["segments"]]
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedError(f"{self.folder}: the manifest lacks {error}; the index is damaged") from None
         self.first_document = [0]

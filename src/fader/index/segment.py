@@ -8,6 +8,7 @@ Knows nothing of other segments, of queries or of scores.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from fader.index.packed import Packed, get
 from fader.index.strings import Strings
 from fader.index.textstore import TextStore
 from fader.kernel import kernel
+from fader.memory import Cache
 
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
@@ -29,13 +31,44 @@ PARTS = ("terms", "mentions", "documents", "text")
 CELL_BITS = 7
 
 
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """Mentions in order of position: row, document, start and end position, entity."""
+
+    columns: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return int(self.columns.shape[1])
+
+    @property
+    def row(self) -> I32:
+        return self.columns[0]
+
+    @property
+    def document(self) -> I32:
+        return self.columns[1]
+
+    @property
+    def start(self) -> I32:
+        return self.columns[2]
+
+    @property
+    def end(self) -> I32:
+        return self.columns[3]
+
+    @property
+    def entity(self) -> I32:
+        return self.columns[4]
+
+
 class Segment:
     """The arrays of a segment and what they mean."""
 
-    def __init__(self, folder: Path, described: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, described: dict[str, Any], cache: Cache) -> None:
         files: dict[str, dict[str, Any]] = described["files"]
         if set(files) != set(PARTS):
             raise DamagedError(f"{folder}: segment {described['name']} lacks a file; the index is not whole")
+        self._cache = cache
         self.name: str = described["name"]
         self.documents: int = described["documents"]
         self.tokens: int = described["tokens"]
@@ -82,42 +115,41 @@ class Segment:
         """The number of a term, -1 if the segment has none such."""
         return self.terms.find(term)
 
-    def rows_in(self, type_number: int | None, marks: NDArray[np.uint8]) -> I32:
-        """Rows of a type's mentions (of all, for None) in marked documents, ascending."""
-        if type_number is None:
-            rows = np.arange(self.mentions, dtype=np.int32)
-        else:
-            rows = self.rows_of_type.values(type_number)
-        return _rows_in(rows, marks, *self.document.arrays)  # type: ignore[no-any-return]
+    def mentions_of_type(self, type_number: int | None) -> Mentions:
+        """The mentions of a type's entities, of all entities for None; lately used ones are kept decoded."""
 
-    def rows_of(self, documents: I32, catalog: StoredCatalog, mask: NDArray[np.uint8] | None) -> I32:
-        """Rows of the mentions in some documents whose entity has a type in the mask (None: any), ascending."""
+        def decode() -> Mentions:
+            if type_number is None:
+                return self.take(np.arange(self.mentions, dtype=np.int32))
+            return self.take(self.rows_of_type.values(type_number))
+
+        found: Mentions = self._cache.get((self.name, "type", type_number), decode, lambda m: m.columns.nbytes)
+        return found
+
+    def mentions_of_documents(self, documents: I32, catalog: StoredCatalog, mask: NDArray[np.uint8] | None) -> Mentions:
+        """The mentions in some documents whose entity has a type in the mask (None: any)."""
         rows = _expand(documents, self.mentions_at)
-        if mask is None:
-            return rows  # type: ignore[no-any-return]
-        return _rows_of_types(rows, catalog.entity_types_at, catalog.entity_types, mask, *self.entity.arrays)  # type: ignore[no-any-return]
+        if mask is not None:
+            rows = _rows_of_types(rows, catalog.entity_types_at, catalog.entity_types, mask, *self.entity.arrays)
+        return self.take(rows)
 
-    def places(self, rows: I32) -> tuple[I32, I32, I32, I32, I32]:
-        """Document, start, end, and the document's positions [low, high), of some mentions."""
+    def take(self, rows: I32) -> Mentions:
+        """Some mentions, decoded."""
         out = np.empty((5, rows.size), dtype=np.int32)
-        _places(rows, self.base, *self.document.arrays, *self.start.arrays, *self.length.arrays, out)
-        return out[0], out[1], out[2], out[3], out[4]
+        columns = (self.document, self.start, self.length, self.entity)
+        _take(rows, *(a for c in columns for a in c.arrays), out)
+        return Mentions(out)
+
+    def positions(self, term: int) -> I32:
+        """A term's positions between two sentinels; lately used ones are kept decoded."""
+        found: I32 = self._cache.get(
+            (self.name, "term", term), lambda: self.postings.bounded(term), lambda values: values.nbytes
+        )
+        return found
 
     def lengths(self, documents: I32) -> I32:
         """Tokens of each document."""
         return self.base[documents + 1] - self.base[documents] - 1
-
-
-@kernel
-def _rows_in(rows: I32, marks: NDArray[np.uint8], base: I32, at: U32, words: U32) -> I32:
-    """Those of the rows whose document (a packed column) is marked, without a branch on it."""
-    out = np.empty(rows.size + 1, dtype=np.int32)
-    n = np.uintp(0)
-    for i in range(rows.size):
-        row = rows[np.uintp(i)]
-        out[n] = row
-        n += np.uintp(marks[np.uintp(get(base, at, words, row))])
-    return out[: np.int64(n)]
 
 
 @kernel
@@ -151,18 +183,17 @@ def _rows_of_types(
 
 
 @kernel
-def _places(
-    rows: I32, base: I32, d_base: I32, d_at: U32, d_words: U32, s_base: I32, s_at: U32, s_words: U32,
-    l_base: I32, l_at: U32, l_words: U32, out: NDArray[np.int32],
+def _take(
+    rows: I32, d_base: I32, d_at: U32, d_words: U32, s_base: I32, s_at: U32, s_words: U32,
+    l_base: I32, l_at: U32, l_words: U32, e_base: I32, e_at: U32, e_words: U32, out: NDArray[np.int32],
 ) -> None:  # fmt: skip
     U = np.uintp
     for k in range(rows.size):
         i = U(k)
         row = rows[i]
-        d = get(d_base, d_at, d_words, row)
         start = get(s_base, s_at, s_words, row)
-        out[U(0), i] = d
-        out[U(1), i] = start
-        out[U(2), i] = start + get(l_base, l_at, l_words, row)
-        out[U(3), i] = base[U(d)]
-        out[U(4), i] = base[U(d) + U(1)] - np.int32(1)
+        out[U(0), i] = row
+        out[U(1), i] = get(d_base, d_at, d_words, row)
+        out[U(2), i] = start
+        out[U(3), i] = start + get(l_base, l_at, l_words, row)
+        out[U(4), i] = get(e_base, e_at, e_words, row)

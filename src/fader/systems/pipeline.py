@@ -20,7 +20,7 @@ def rank(contexts: Contexts, features: FeatureMap, aggregator: Aggregator, polic
     """Rank the candidates."""
     scores = features.score(contexts)
     evidence = select(contexts, scores, policy)
-    value = aggregator.values(scores[evidence.row], evidence.at)
+    value = aggregator.values(evidence.scores, evidence.at)
     place = order_entities(evidence.entity, value, k)
     support = evidence.at[place + 1] - evidence.at[place]
     return Ranking(evidence.entity[place], value[place], support, place, evidence, int(value.size))
@@ -31,9 +31,10 @@ def explain(
 ) -> Contributions:
     """Split the score of the i-th ranked entity among its contexts, and each share among literals."""
     at = ranking.evidence.at
-    rows = ranking.evidence.row[at[ranking.place[i]] : at[ranking.place[i] + 1]]
+    mine = slice(at[ranking.place[i]], at[ranking.place[i] + 1])
+    rows = ranking.evidence.row[mine]
     literal = features.by_literal(contexts, rows)
     score = literal.sum(axis=0)
-    share = aggregator.shares(features.score(contexts)[rows], np.array([0, rows.size], dtype=np.int64))
+    share = aggregator.shares(ranking.evidence.scores[mine], np.array([0, rows.size], dtype=np.int64))
     split = np.divide(share, score, out=np.zeros_like(share), where=score > 0)
     return Contributions(rows, share, literal * split)
