@@ -24,7 +24,7 @@ EXAMPLES_KEPT = 5
 MAX_TEXT = 1 << 28  # characters of one document; beyond it offsets into a batch could overflow
 
 
-class RawMention(msgspec.Struct):
+class RawMention(msgspec.Struct, gc=False):
     """A mention as read: either spelling of the offsets and of the entity."""
 
     start: int | None = None
@@ -37,7 +37,7 @@ class RawMention(msgspec.Struct):
     wikipedia_id: str | int | None = None
 
 
-class RawDocument(msgspec.Struct):
+class RawDocument(msgspec.Struct, gc=False):
     """A corpus line as read."""
 
     id: str | int | None = None
@@ -173,7 +173,7 @@ def _line_fault(place: str, line: bytes, error: Exception) -> str:
 
 def mention_columns(
     mentions: list[RawMention],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], list[float]]:
     """Starts, ends, entity ids and confidences; what is missing or beyond all bounds becomes -1 or ""."""
     starts: list[Any] = [m.start for m in mentions]
     ends: list[Any] = [m.end for m in mentions]
@@ -183,8 +183,9 @@ def mention_columns(
         fields = [mention_fields(m) for m in mentions]
         starts, ends = [f[0] for f in fields], [f[1] for f in fields]
         names = ["" if f[2] is None else f[2] for f in fields]
-    confidence = np.array([1.0 if c is None else c for c in confidences] if None in confidences else confidences, float)
-    return _bounded(starts), _bounded(ends), names, confidence
+    if None in confidences:
+        confidences = [1.0 if c is None else c for c in confidences]
+    return _bounded(starts), _bounded(ends), names, confidences
 
 
 def _bounded(values: list[int | None]) -> NDArray[np.int64]:

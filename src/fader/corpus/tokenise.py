@@ -2,8 +2,8 @@
 
 A *raw token* is a distinct run: ASCII runs in lower case, other runs as they stand. Each is numbered at first
 sight in a hash table, so that normalising, stemming and stopping happen once per distinct run, in plain Python,
-when a segment is frozen. Equality is decided on the bytes, never on a hash alone: the table keeps the first 16
-bytes of a run beside its number, one cache line a look-up, and longer runs are compared in the arena.
+when a segment is frozen. Equality is decided on the bytes, never on a hash alone: the table keeps runs of up to
+eight bytes themselves beside their number, one cache line a look-up, and longer runs are compared in the arena.
 Scanning and numbering are separate loops, because only the second waits for memory and can overlap its waits.
 Knows nothing of documents' ids, mentions or postings.
 """
@@ -25,8 +25,9 @@ U64 = NDArray[np.uint64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-# Columns of the hash table: the first and second eight bytes of the run, then number + 1 (0: free) and length.
-KEY0, KEY1, NUMBER, LENGTH = 0, 1, 2, 3
+# Columns of the hash table: a run's key, and its number + 1 (0: free) above its length.
+KEY, NUMBER = 0, 1
+LENGTH_BITS, SHORT = 32, 8
 
 
 @cache
@@ -93,32 +94,6 @@ def _scan(buf: U8, ends: I64, classes: U8, at: I64, size: I32, first: I32, last:
     return t
 
 
-@kernel
-def _keys(buf: U8, at: I64, size: I32, keys: U64, n: int) -> None:
-    """The first 16 bytes of each token, ASCII in lower case, as two numbers."""
-    for t in range(n):
-        a = at[t]
-        length = size[t]
-        lower = length > 0
-        length = abs(length)
-        for part in range(2):
-            key = np.uint64(0)
-            stop = min(length, 8 * part + 8)
-            for j in range(8 * part, stop):
-                c = buf[a + j]
-                if lower and np.uint8(65) <= c <= np.uint8(90):
-                    c = c | np.uint8(32)
-                key |= np.uint64(c) << np.uint64(8 * (j & 7))
-            keys[t, part] = key
-
-
-@inline_kernel
-def _slot(key0: np.uint64, key1: np.uint64, mask: np.uint64) -> np.uint64:
-    h = key0 * np.uint64(0x9E3779B97F4A7C15) ^ (key1 + np.uint64(0x632BE59BD9B4E019)) * np.uint64(0xC2B2AE3D27D4EB4F)
-    h ^= h >> np.uint64(32)
-    return (h * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20) & mask
-
-
 @inline_kernel
 def _folded(buf: U8, i: int, lower: bool) -> Any:
     c = buf[i]
@@ -128,40 +103,67 @@ def _folded(buf: U8, i: int, lower: bool) -> Any:
 
 
 @kernel
+def _keys(buf: U8, at: I64, size: I32, keys: U64, n: int) -> None:
+    """A token's key: its bytes, ASCII in lower case, where they are eight at most, or else a hash of them (FNV-1a)."""
+    U = np.uintp
+    for t in range(n):
+        a = at[U(t)]
+        length = size[U(t)]
+        lower = length > 0
+        length = abs(length)
+        key = np.uint64(0)
+        if length <= SHORT:
+            for j in range(length):
+                key |= np.uint64(_folded(buf, a + j, lower)) << np.uint64(8 * j)
+        else:
+            key = np.uint64(0xCBF29CE484222325)
+            for j in range(length):
+                key = (key ^ np.uint64(_folded(buf, a + j, lower))) * np.uint64(0x100000001B3)
+        keys[U(t)] = key
+
+
+@inline_kernel
+def _slot(key: np.uint64, mask: np.uint64) -> np.uint64:
+    h = key * np.uint64(0x9E3779B97F4A7C15)
+    return (h ^ (h >> np.uint64(32))) & mask
+
+
+@kernel
 def _number(
     buf: U8, at: I64, size: I32, keys: U64, count: int, table: U64, starts: I64, arena: U8, n: int, raw: I32
 ) -> int:
     """The number of each token's run, entering new runs; returns how many runs are known."""
     mask = np.uint64(table.shape[0] - 1)
+    U = np.uintp
     for t in range(count):
-        key0, key1 = keys[t, 0], keys[t, 1]
-        lower = size[t] > 0
-        length = abs(size[t])
-        slot = _slot(key0, key1, mask)
+        key = keys[U(t)]
+        lower = size[U(t)] > 0
+        length = abs(size[U(t)])
+        slot = _slot(key, mask)
         found = np.int64(-1)
         while table[slot, NUMBER] != 0:
-            same = table[slot, KEY0] == key0 and table[slot, KEY1] == key1
-            if same and table[slot, LENGTH] == np.uint64(length):
-                k = np.int64(table[slot, NUMBER]) - 1
-                for j in range(16, length):
-                    if arena[starts[k] + j] != _folded(buf, at[t] + j, lower):
-                        same = False
-                        break
+            entry = table[slot, NUMBER]
+            if table[slot, KEY] == key and np.int64(entry & np.uint64(0xFFFFFFFF)) == length:
+                k = np.int64(entry >> np.uint64(LENGTH_BITS)) - 1
+                same = True
+                if length > SHORT:
+                    for j in range(length):
+                        if arena[starts[k] + j] != _folded(buf, at[t] + j, lower):
+                            same = False
+                            break
                 if same:
                     found = k
                     break
             slot = (slot + np.uint64(1)) & mask
         if found < 0:
             found = np.int64(n)
-            table[slot, KEY0] = key0
-            table[slot, KEY1] = key1
-            table[slot, NUMBER] = np.uint64(n + 1)
-            table[slot, LENGTH] = np.uint64(length)
+            table[slot, KEY] = key
+            table[slot, NUMBER] = np.uint64(n + 1) << np.uint64(LENGTH_BITS) | np.uint64(length)
             for j in range(length):
                 arena[starts[n] + j] = _folded(buf, at[t] + j, lower)
             starts[n + 1] = starts[n] + length
             n += 1
-        raw[t] = found
+        raw[U(t)] = found
     return n
 
 
@@ -170,7 +172,7 @@ def _rehash(old: U64, table: U64) -> None:
     mask = np.uint64(table.shape[0] - 1)
     for i in range(old.shape[0]):
         if old[i, NUMBER] != 0:
-            slot = _slot(old[i, KEY0], old[i, KEY1], mask)
+            slot = _slot(old[i, KEY], mask)
             while table[slot, NUMBER] != 0:
                 slot = (slot + np.uint64(1)) & mask
             table[slot] = old[i]
@@ -181,7 +183,7 @@ class RawVocabulary:
 
     def __init__(self) -> None:
         self.size = 0
-        self._table = np.zeros((1 << 16, 4), dtype=np.uint64)
+        self._table = np.zeros((1 << 16, 2), dtype=np.uint64)
         self._starts = np.zeros((1 << 15) + 1, dtype=np.int64)
         self._arena = np.zeros(1 << 20, dtype=np.uint8)
         self._scratch = _Scratch(0)
@@ -223,7 +225,7 @@ class RawVocabulary:
         if used + batch_bytes > self._arena.size:
             self._arena = np.resize(self._arena, max(used + batch_bytes, 2 * self._arena.size))
         if 2 * need > self._table.shape[0]:
-            table = np.zeros((1 << int(2 * need - 1).bit_length(), 4), dtype=np.uint64)
+            table = np.zeros((1 << int(2 * need - 1).bit_length(), 2), dtype=np.uint64)
             _rehash(self._table, table)
             self._table = table
 
@@ -235,11 +237,10 @@ class _Scratch:
         self.room = room
         self.at = np.empty(room, dtype=np.int64)
         self.length, self.first, self.last, self.raw = (np.empty(room, dtype=np.int32) for _ in range(4))
-        self.keys = np.empty((room, 2), dtype=np.uint64)
+        self.keys = np.empty(room, dtype=np.uint64)
 
 
-def batch_bytes(texts: list[str]) -> tuple[U8, I64]:
-    """Texts as one UTF-8 buffer and the end of each in it."""
-    encoded = [text.encode("utf-8") for text in texts]
+def batch_bytes(encoded: list[bytes]) -> tuple[U8, I64]:
+    """UTF-8 texts as one buffer and the end of each in it."""
     ends = np.cumsum(np.array([len(e) for e in encoded], dtype=np.int64), dtype=np.int64)
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends

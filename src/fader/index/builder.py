@@ -21,7 +21,7 @@ from fader.index.format import writing
 from fader.index.lists import encode, write_lists
 from fader.index.packed import write_packed
 from fader.index.segment import CELL_BITS
-from fader.index.strings import write_strings
+from fader.index.strings import write_sorted
 from fader.index.textstore import TextWriter
 from fader.kernel import kernel
 
@@ -125,6 +125,14 @@ class Numbers(dict[str, int]):
         return -1
 
 
+class Codes(dict[float, int]):
+    """Numbers of different values, given at first sight."""
+
+    def __missing__(self, key: float) -> int:
+        self[key] = number = len(self)
+        return number
+
+
 class CatalogView:
     """What building needs of a catalog: numbers of ids, and types with their closure."""
 
@@ -148,7 +156,7 @@ class SegmentBuilder:
         self._raw: list[I32] = []
         self._lengths: list[I64] = []
         self._mention_parts: list[tuple[I32, ...]] = []
-        self._confidences: dict[float, int] = {}
+        self._confidences = Codes()
         self.tokens = 0
         self.documents = 0
 
@@ -164,14 +172,13 @@ class SegmentBuilder:
 
     def add(self, documents: list[Document]) -> None:
         """Tokenise and keep a batch."""
-        buf, ends = batch_bytes([d.text for d in documents])
+        encoded = [d.text.encode("utf-8") for d in documents]
+        buf, ends = batch_bytes(encoded)
         raw, first, last, tokens_end = self._vocabulary.tokenise(buf, ends)
         self._keep_mentions(documents, first, last, tokens_end)
         self._raw.append(raw.copy())
         self._lengths.append(np.diff(tokens_end, prepend=0))
-        data, at = buf.tobytes(), [0, *ends.tolist()]
-        for i, d in enumerate(documents):
-            self._text.add(d.id, d.title, d.url, d.prior, data[at[i] : at[i + 1]])
+        self._text.add(documents, encoded)
         self.tokens += int(raw.size)
         self.documents += len(documents)
 
@@ -200,14 +207,9 @@ class SegmentBuilder:
         good = (entity >= 0) & (starts >= 0) & (starts < ends) & (ends <= size)
         for m in np.flatnonzero(~good):
             self._refuse(documents[doc[m]], *mention_fields(flat[m])[:3])
-        columns = (doc, starts, ends, entity, self._codes(confidences))
+        codes = np.array(list(map(self._confidences.__getitem__, confidences)), dtype=np.int64)
+        columns = (doc, starts, ends, entity, codes)
         return tuple(c[good].astype(np.int32) for c in columns)
-
-    def _codes(self, confidences: NDArray[np.float64]) -> I64:
-        """Confidences as numbers in a table of the different ones."""
-        distinct, inverse = np.unique(confidences, return_inverse=True)
-        code = [self._confidences.setdefault(c, len(self._confidences)) for c in distinct.tolist()]
-        return np.array(code, dtype=np.int64)[inverse]
 
     def _refuse(self, document: Document, start: int | None, end: int | None, name: str | None) -> None:
         where = f"{document.place}: mention {start}-{end} of document {quoted(document.id)}"
@@ -229,7 +231,7 @@ class SegmentBuilder:
         with writing(self._folder / f"{self._name}.documents", "documents") as w:
             w.array("base", base)
             w.array("cell", _cells(base))
-            w.array("mentions_at", mentions_at)
+            write_packed(w, "mentions_at", mentions_at)
             w.array("distinct", _narrow(distinct))
             w.array("square", _narrow(square))
             files["documents"] = w.close()
@@ -272,7 +274,7 @@ class SegmentBuilder:
         positions = np.empty(at[-1], dtype=np.int32)
         _invert(raw, base, at[:-1].copy(), positions)
         with writing(self._folder / f"{self._name}.terms", "terms") as w:
-            write_strings(w, "term", terms)
+            write_sorted(w, "term", terms)
             write_lists(w, "postings", encode(positions, at, df))
             return w.close(), distinct, square
 

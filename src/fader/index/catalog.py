@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fader.corpus.catalog import Catalog
 from fader.errors import CatalogError, did_you_mean, quoted
 from fader.index.format import Container, writing
-from fader.index.strings import Strings, prefix_range, write_strings
+from fader.index.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -92,9 +92,10 @@ def type_ancestors(catalog: Catalog) -> tuple[I32, I32]:
 def write_catalog(path: Path, catalog: Catalog) -> dict[str, Any]:
     """Freeze a catalog into one file."""
     with writing(path, KIND) as writer:
-        write_strings(writer, "entity_id", (e.id for e in catalog.entities))
+        write_sorted(writer, "entity_id", (e.id for e in catalog.entities))
         write_strings(writer, "entity_name", (e.name for e in catalog.entities))
-        write_strings(writer, "alias", ("\t".join(e.aliases) for e in catalog.entities))
+        named = any(e.aliases for e in catalog.entities)
+        write_strings(writer, "alias", ("\t".join(e.aliases) for e in catalog.entities) if named else ())
         for name, rows in (("entity_types", catalog.entity_types), ("supertypes", catalog.supertypes)):
             at, values = csr(rows)
             writer.array(name + "_at", at)
@@ -103,15 +104,15 @@ def write_catalog(path: Path, catalog: Catalog) -> dict[str, Any]:
         down_at, down = _transpose(at, ancestors, len(catalog.types))
         writer.array("descendants_at", down_at)
         writer.array("descendants", down)
-        write_strings(writer, "type_id", (t.id for t in catalog.types))
+        write_sorted(writer, "type_id", (t.id for t in catalog.types))
         write_strings(writer, "type_name", (t.name for t in catalog.types))
         labels = sorted(
             {(label.casefold(), i) for i, e in enumerate(catalog.entities) for label in (e.name, *e.aliases)}
         )
-        write_strings(writer, "label", (label for label, _i in labels))
+        write_sorted(writer, "label", (label for label, _i in labels))
         writer.array("label_entity", np.array([i for _label, i in labels], dtype=np.int32))
         names = sorted({(name.casefold(), i) for i, t in enumerate(catalog.types) for name in (t.name, t.id)})
-        write_strings(writer, "type_label", (name for name, _i in names))
+        write_sorted(writer, "type_label", (name for name, _i in names))
         writer.array("type_label_type", np.array([i for _name, i in names], dtype=np.int32))
         return writer.close()
 
@@ -121,17 +122,17 @@ class StoredCatalog:
 
     def __init__(self, path: Path, expected: dict[str, Any]) -> None:
         c = self.container = Container(path, KIND, expected)
-        self.entity_ids = Strings(c, "entity_id")
+        self.entity_ids = SortedStrings(c, "entity_id")
         self.entity_names = Strings(c, "entity_name")
         self._aliases = Strings(c, "alias")
-        self.type_ids = Strings(c, "type_id")
+        self.type_ids = SortedStrings(c, "type_id")
         self.type_names = Strings(c, "type_name")
         self.entity_types_at: I32 = c["entity_types_at"]
         self.entity_types: I32 = c["entity_types"]
         self._supertypes_at, self._supertypes = c["supertypes_at"], c["supertypes"]
         self._descendants_at, self._descendants = c["descendants_at"], c["descendants"]
-        self._labels, self._label_entity = Strings(c, "label"), c["label_entity"]
-        self._type_labels, self._type_label_type = Strings(c, "type_label"), c["type_label_type"]
+        self._labels, self._label_entity = SortedStrings(c, "label"), c["label_entity"]
+        self._type_labels, self._type_label_type = SortedStrings(c, "type_label"), c["type_label_type"]
 
     def types_of(self, entity: int) -> list[str]:
         """The ids of an entity's direct types."""
@@ -139,7 +140,7 @@ class StoredCatalog:
         return [self.type_ids[t] for t in rows]
 
     def aliases_of(self, entity: int) -> list[str]:
-        joined = self._aliases[entity]
+        joined = self._aliases[entity] if len(self._aliases) else ""
         return joined.split("\t") if joined else []
 
     def supertypes_of(self, type_number: int) -> list[str]:

@@ -42,7 +42,7 @@ def check(folder: Path, report: Callable[[str], None] = lambda _name: None) -> l
 
 def _invariants(segment: Segment, entities: int, types: int) -> Iterator[str]:
     """What is wrong with a segment's arrays."""
-    base, mentions_at = segment.base, segment.mentions_at
+    base, mentions_at = segment.base, segment.mentions_at.all()
     if base[0] != 0 or (np.diff(base) < 1).any() or base[-1] - segment.documents != segment.tokens:
         yield "documents do not lie end to end"
     if mentions_at[0] != 0 or (np.diff(mentions_at) < 0).any() or mentions_at[-1] != segment.mentions:

@@ -1,15 +1,21 @@
 """Sorted lists of integers, compressed: the postings of terms and the mention rows of types.
 
 A list of n strictly increasing values is cut into blocks of 128; block b stores the gaps minus one to its
-predecessor, all with the width of the widest. What is left over (n mod 128) is the tail.
+predecessor. What is left over (n mod 128) is the tail.
 
     entry := varint n, varint extra (postings: documents with the term; absent for n = 0)
              if n >= 128: varint first block
-             if n mod 128 > 0: varint first value of the tail, and, if it has more, width:u8 and gaps packed to bytes
-    base[b]  = the value before the block's first (-1 for none); words[at[b] : at[b+1]] its 4 x width words:
-               gap i lies in lane i mod 4 at bit (i div 4) x width, so that unpacking four lanes is one vector step
+             if n mod 128 > 0: varint first value of the tail, and, if it has more, k:u8 and its gaps in Rice code,
+             each q ones, a zero and k low bits, filling bytes from the lowest bit
+    entry_at[g] = where entry 16 g begins; the entries between are passed over one by one
+    base[b]  = the value before the block's first (-1 for none)
+    width[b] = bits of a gap in words[at[b] : at[b] + 4 width[b]]: gap i lies in lane i mod 4 at bit (i div 4) x width,
+               so that unpacking four lanes is one vector step. Gaps that are wider put what is left of them, and
+               their number, into the words up to at[b+1], two 16-bit exceptions (rest << 7 | number) a word
 
-`base` lets a reader pass over blocks without decoding them. Knows nothing of terms, types, texts or mentions.
+`base` lets a reader pass over blocks without decoding them. The width of a block is the one that makes it smallest
+(patched frame of reference: Zukowski et al., "Super-scalar RAM-CPU cache compression", ICDE 2006).
+Knows nothing of terms, types, texts or mentions.
 """
 
 from __future__ import annotations
@@ -21,40 +27,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.index.format import Container, FileWriter
+from fader.index.varint import get_varint, put_varint
 from fader.kernel import inline_kernel, kernel
 
 BLOCK = 128
 LANES = 4
+GROUP = 16
+EXCEPTION_BITS = 9
+SPARE_WORDS = 2 * LANES
+MOST_UNARY = 1 << 20  # a damaged tail must end somewhere
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 U8 = NDArray[np.uint8]
 LOWEST = np.int32(-(1 << 30))
 HIGHEST = np.int32((1 << 31) - 1)
-
-
-@inline_kernel
-def _put_varint(entry: U8, at: int, value: int) -> int:
-    while value >= 128:
-        entry[at] = np.uint8((value & 127) | 128)
-        value >>= 7
-        at += 1
-    entry[at] = np.uint8(value)
-    return at + 1
-
-
-@inline_kernel
-def _get_varint(entry: U8, at: int) -> Any:
-    value = np.int64(0)
-    shift = 0
-    while shift < 35:
-        byte = np.int64(entry[at])
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            break
-        shift += 7
-    return value, at
 
 
 @inline_kernel
@@ -67,171 +54,235 @@ def _width(value: int) -> int:
 
 
 @kernel
-def _pack_block(values: I32, start: int, base: int, words: U32, at: int) -> int:
-    """Pack 128 gaps after `base`; returns the end of the block's words."""
-    largest = np.int64(0)
+def _best_width(values: I32, start: int, base: int, histogram: I64) -> Any:
+    """The width that makes a block smallest, and how many words the block then takes."""
+    histogram[:] = 0
     previous = np.int64(base)
     for i in range(start, start + BLOCK):
-        largest |= values[i] - previous - 1
+        histogram[_width(values[i] - previous - 1)] += 1
         previous = np.int64(values[i])
-    width = _width(largest)
-    for i in range(LANES * width):
-        words[at + i] = np.uint32(0)
+    widest = 31
+    while widest > 0 and histogram[widest] == 0:
+        widest -= 1
+    best, words, wider = widest, LANES * widest, 0
+    for width in range(widest - 1, max(-1, widest - EXCEPTION_BITS - 1), -1):
+        wider += histogram[width + 1]
+        if LANES * width + (wider + 1) // 2 < words:
+            best, words = width, LANES * width + (wider + 1) // 2
+    return best, words
+
+
+@kernel
+def _pack_block(values: I32, start: int, base: int, width: int, words: U32, at: int, end: int) -> None:
+    """Pack 128 gaps after `base` into `words[at:end]`, which are zero."""
+    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
     previous = np.int64(base)
+    exceptions = 0
     for i in range(BLOCK):
         gap = np.uint64(values[start + i] - previous - 1)
         previous = np.int64(values[start + i])
+        if gap > mask:
+            rest = np.uint32(((gap >> np.uint64(width)) << np.uint64(7)) | np.uint64(i))
+            words[at + LANES * width + exceptions // 2] |= rest << np.uint32(16 * (exceptions & 1))
+            exceptions += 1
         bit = (i // LANES) * width
         word = at + (bit >> 5) * LANES + i % LANES
-        shifted = gap << np.uint64(bit & 31)
+        shifted = (gap & mask) << np.uint64(bit & 31)
         if width:
             words[word] |= np.uint32(shifted & np.uint64(0xFFFFFFFF))
         if (bit & 31) + width > 32:
             words[word + LANES] |= np.uint32(shifted >> np.uint64(32))
-    return at + LANES * width
+
+
+@kernel
+def _rice_parameter(values: I32, start: int, end: int) -> int:
+    """The low bits kept as they are that make the tail smallest; the rest of a gap is written in unary."""
+    total = np.int64(values[end - 1]) - values[start] - (end - 1 - start)
+    best = max(0, _width(total // max(1, end - 1 - start)) - 2)
+    least = np.int64(-1)
+    for k in range(best, best + 4):
+        bits = np.int64(0)
+        for i in range(start + 1, end):
+            bits += ((np.int64(values[i]) - values[i - 1] - 1) >> k) + 1 + k
+        if least < 0 or bits < least:
+            best, least = k, bits
+    return best
 
 
 @kernel
 def _pack_tail(values: I32, start: int, end: int, entry: U8, at: int) -> int:
-    at = _put_varint(entry, at, np.int64(values[start]))
+    """Write the tail's first value, the parameter k, and its gaps in Rice code: q ones, a zero, k low bits."""
+    at = put_varint(entry, at, np.int64(values[start]))
     if end - start < 2:
         return at
-    largest = np.int64(0)
-    for i in range(start + 1, end):
-        largest |= np.int64(values[i]) - values[i - 1] - 1
-    width = _width(largest)
-    entry[at] = np.uint8(width)
+    k = _rice_parameter(values, start, end)
+    entry[at] = np.uint8(k)
     at += 1
-    held, bits = np.uint64(0), 0
+    bit = 0
+    entry[at] = 0
     for i in range(start + 1, end):
-        held |= np.uint64(np.int64(values[i]) - values[i - 1] - 1) << np.uint64(bits)
-        bits += width
-        while bits >= 8:
-            entry[at] = np.uint8(held & np.uint64(255))
-            held >>= np.uint64(8)
-            bits -= 8
-            at += 1
-    if bits:
-        entry[at] = np.uint8(held)
-        at += 1
-    return at
+        gap = np.int64(values[i]) - values[i - 1] - 1
+        for j in range((gap >> k) + 1 + k):
+            q = gap >> k
+            one = j < q or (j > q and (gap >> (j - q - 1)) & 1)
+            if bit == 8:
+                bit, at = 0, at + 1
+                entry[at] = 0
+            entry[at] |= np.uint8(np.int64(one) << bit)
+            bit += 1
+    return at + 1
 
 
 @kernel
 def _encode(
-    values: I32, at: I64, extra: I32, entry: U8, entry_at: I64, base: I32, block_at: I64, words: U32
-) -> tuple[int, int]:
-    """Encode list i = `values[at[i]:at[i+1]]`; returns the bytes of entries and the count of blocks."""
+    values: I32, at: I64, extra: I32, entry: U8, entry_at: I64, base: I32, width: U8, block_at: I64, words: U32
+) -> int:
+    """Encode list i = `values[at[i]:at[i+1]]`, the blocks already measured; returns the bytes of entries."""
     e = 0
     b = 0
-    w = 0
     for i in range(at.size - 1):
-        entry_at[i] = e
+        if i % GROUP == 0:
+            entry_at[i // GROUP] = e
         start, end = at[i], at[i + 1]
-        e = _put_varint(entry, e, end - start)
+        e = put_varint(entry, e, end - start)
         if end > start:
-            e = _put_varint(entry, e, np.int64(extra[i]))
+            e = put_varint(entry, e, np.int64(extra[i]))
         if end - start >= BLOCK:
-            e = _put_varint(entry, e, b)
+            e = put_varint(entry, e, b)
         previous = np.int64(-1)
         while end - start >= BLOCK:
             base[b] = previous
-            block_at[b] = w
-            w = _pack_block(values, start, previous, words, w)
+            _pack_block(values, start, previous, width[b], words, block_at[b], block_at[b + 1])
             previous = np.int64(values[start + BLOCK - 1])
             start += BLOCK
             b += 1
         if end > start:
             e = _pack_tail(values, start, end, entry, e)
-    entry_at[at.size - 1] = e
-    block_at[b] = w
-    return e, b
+    return e
 
 
 @kernel
-def _unpack_block(words: U32, at: int, width: int, base: int, out: I32, o: int) -> None:
-    """Decode one block into `out[o:o+128]`.
+def _unpack_block(base: I32, width: U8, block_at: U32, words: U32, b: int, out: I32, o: int) -> None:
+    """Decode block b into `out[o:o+128]`.
 
     Each lane reads two words whether it needs the second or not, so that the loop has no branch; the array ends
-    with spare words for that. Indexes are unsigned, because a signed one costs a test for being negative, and the
-    gaps are summed four at a time, because one running sum would wait for itself: 2.3 to 1.0 ns a value.
+    with spare words for that. Indexes are unsigned, because a signed one costs a test for being negative.
     """
     U = np.uintp
-    mask = np.uint32((np.uint64(1) << np.uint64(width)) - np.uint64(1))
-    one, high = np.int32(1), np.uint64(32)
-    p, bit, value = U(o), U(0), np.int32(base)
+    w = np.int64(width[b])
+    at, end = U(block_at[b]), U(block_at[b + 1])
+    mask = np.uint32((np.uint64(1) << np.uint64(w)) - np.uint64(1))
+    high = np.uint64(32)
+    p, bit = U(o), U(0)
     for _row in range(BLOCK // LANES):
-        w = U(at) + (bit >> U(5)) * U(4)
+        k = at + (bit >> U(5)) * U(4)
         shift = np.uint64(bit & U(31))
-        b0 = np.uint64(words[w]) | np.uint64(words[w + U(4)]) << high
-        b1 = np.uint64(words[w + U(1)]) | np.uint64(words[w + U(5)]) << high
-        b2 = np.uint64(words[w + U(2)]) | np.uint64(words[w + U(6)]) << high
-        b3 = np.uint64(words[w + U(3)]) | np.uint64(words[w + U(7)]) << high
-        s1 = np.int32(np.int32(np.uint32(b0 >> shift) & mask) + one)
-        s2 = np.int32(s1 + np.int32(np.uint32(b1 >> shift) & mask) + one)
-        s3 = np.int32(s2 + np.int32(np.uint32(b2 >> shift) & mask) + one)
-        s4 = np.int32(s3 + np.int32(np.uint32(b3 >> shift) & mask) + one)
+        b0 = np.uint64(words[k]) | np.uint64(words[k + U(4)]) << high
+        b1 = np.uint64(words[k + U(1)]) | np.uint64(words[k + U(5)]) << high
+        b2 = np.uint64(words[k + U(2)]) | np.uint64(words[k + U(6)]) << high
+        b3 = np.uint64(words[k + U(3)]) | np.uint64(words[k + U(7)]) << high
+        out[p] = np.int32(np.uint32(b0 >> shift) & mask)
+        out[p + U(1)] = np.int32(np.uint32(b1 >> shift) & mask)
+        out[p + U(2)] = np.int32(np.uint32(b2 >> shift) & mask)
+        out[p + U(3)] = np.int32(np.uint32(b3 >> shift) & mask)
+        p += U(4)
+        bit += U(w)
+    for k in range(at + U(LANES * w), end):
+        for exception in (words[k] & np.uint32(0xFFFF), words[k] >> np.uint32(16)):
+            out[U(o) + U(exception & np.uint32(127))] += np.int32((exception >> np.uint32(7)) << np.uint32(w))
+    _add_up(out, U(o), np.int32(base[b]))
+
+
+@inline_kernel
+def _add_up(out: I32, p: np.uintp, value: np.int32) -> None:
+    """Gaps to values, four at a time, because one running sum would wait for itself."""
+    U, one = np.uintp, np.int32(1)
+    for _row in range(BLOCK // LANES):
+        s1 = np.int32(out[p] + one)
+        s2 = np.int32(s1 + out[p + U(1)] + one)
+        s3 = np.int32(s2 + out[p + U(2)] + one)
+        s4 = np.int32(s3 + out[p + U(3)] + one)
         out[p] = np.int32(value + s1)
         out[p + U(1)] = np.int32(value + s2)
         out[p + U(2)] = np.int32(value + s3)
         value = np.int32(value + s4)
         out[p + U(3)] = value
         p += U(4)
-        bit += U(width)
+
+
+@kernel
+def _seek(entry: U8, entry_at: U32, i: int) -> int:
+    """Where entry i begins."""
+    at = np.int64(entry_at[i // GROUP])
+    if i % GROUP:
+        skipped = np.empty(BLOCK, dtype=np.int32)
+        for _ in range(i % GROUP):
+            n, _extra, _block, at = _read_head(entry, at)
+            at = _unpack_tail(entry, at, n % BLOCK, skipped, 0)
+    return at
 
 
 @inline_kernel
 def _read_head(entry: U8, at: int) -> Any:
     """Count, extra, first block and where the tail begins."""
-    n, at = _get_varint(entry, at)
+    n, at = get_varint(entry, at)
     extra = np.int64(0)
     block = np.int64(0)
     if n > 0:
-        extra, at = _get_varint(entry, at)
+        extra, at = get_varint(entry, at)
     if n >= BLOCK:
-        block, at = _get_varint(entry, at)
+        block, at = get_varint(entry, at)
     return n, extra, block, at
 
 
 @kernel
-def _unpack_tail(entry: U8, at: int, count: int, out: I32, o: int) -> None:
+def _unpack_tail(entry: U8, at: int, count: int, out: I32, o: int) -> int:
+    """Decode a tail into `out[o:o+count]`; returns the place behind it."""
     if count == 0:
-        return
-    value, at = _get_varint(entry, at)
+        return at
+    value, at = get_varint(entry, at)
     out[o] = np.int32(value)
     if count == 1:
-        return
-    width = np.int64(entry[at])
+        return at
+    k = np.int64(entry[at])
     at += 1
-    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
     held, bits = np.uint64(0), 0
     for i in range(1, count):
-        while bits < width:
+        q = np.int64(0)
+        while True:
+            if bits == 0:
+                held, bits, at = np.uint64(entry[at]), 8, at + 1
+            one = held & np.uint64(1)
+            held >>= np.uint64(1)
+            bits -= 1
+            if one == np.uint64(0) or q > MOST_UNARY:
+                break
+            q += 1
+        while bits < k:
             held |= np.uint64(entry[at]) << np.uint64(bits)
             bits += 8
             at += 1
-        value += np.int64(held & mask) + 1
-        held >>= np.uint64(width)
-        bits -= width
+        value += (q << k) + np.int64(held & ((np.uint64(1) << np.uint64(k)) - np.uint64(1))) + 1
+        held >>= np.uint64(k)
+        bits -= k
         out[o + i] = np.int32(value)
+    return at
 
 
 @kernel
 def _head(entry: U8, entry_at: U32, i: int) -> tuple[int, int]:
-    n, extra, _block, _at = _read_head(entry, np.int64(entry_at[i]))
+    n, extra, _block, _tail = _read_head(entry, _seek(entry, entry_at, i))
     return n, extra
 
 
 @kernel
-def _decode(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: int, margin: int) -> I32:
+def _decode(entry: U8, entry_at: U32, base: I32, width: U8, block_at: U32, words: U32, i: int, margin: int) -> I32:
     """All values of list i; with `margin` 1 a sentinel stands before and after them."""
-    n, _extra, block, tail = _read_head(entry, np.int64(entry_at[i]))
+    n, _extra, block, tail = _read_head(entry, _seek(entry, entry_at, i))
     out = np.empty(n + 2 * margin, dtype=np.int32)
     o = margin
     for b in range(block, block + n // BLOCK):
-        start = np.int64(block_at[b])
-        width = (np.int64(block_at[b + 1]) - start) // LANES
-        _unpack_block(words, start, width, np.int64(base[b]), out, o)
+        _unpack_block(base, width, block_at, words, b, out, o)
         o += BLOCK
     _unpack_tail(entry, tail, n % BLOCK, out, o)
     if margin:
@@ -241,12 +292,14 @@ def _decode(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: i
 
 
 @kernel
-def _decode_within(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: int, low: I32, high: I32) -> I32:
+def _decode_within(
+    entry: U8, entry_at: U32, base: I32, width: U8, block_at: U32, words: U32, i: int, low: I32, high: I32
+) -> I32:
     """The values of list i in blocks that touch one of the sorted, disjoint ranges [low, high), with sentinels.
 
     A superset of the values in the ranges: every value inside a range is there, some outside may be.
     """
-    n, _extra, block, tail = _read_head(entry, np.int64(entry_at[i]))
+    n, _extra, block, tail = _read_head(entry, _seek(entry, entry_at, i))
     blocks = n // BLOCK
     tail_count = n % BLOCK
     out = np.empty(n + 2, dtype=np.int32)
@@ -262,9 +315,7 @@ def _decode_within(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U3
         elif b + 1 < end and base[b + 1] < low[r]:
             b = _gallop(base, b + 1, end, low[r])
         else:
-            start = np.int64(block_at[b])
-            width = (np.int64(block_at[b + 1]) - start) // LANES
-            _unpack_block(words, start, width, np.int64(base[b]), out, o)
+            _unpack_block(base, width, block_at, words, b, out, o)
             o += BLOCK
             b += 1
     if tail_count:
@@ -289,9 +340,11 @@ def _gallop(base: I32, b: int, end: int, target: int) -> int:
 
 
 @kernel
-def _retain(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: int, starts: I32, offset: int) -> I32:
+def _retain(
+    entry: U8, entry_at: U32, base: I32, width: U8, block_at: U32, words: U32, i: int, starts: I32, offset: int
+) -> I32:
     """Those of the sorted starts for which `start + offset` is in list i; only blocks that can hold one are decoded."""
-    n, _extra, block, tail = _read_head(entry, np.int64(entry_at[i]))
+    n, _extra, block, tail = _read_head(entry, _seek(entry, entry_at, i))
     end = block + n // BLOCK
     held = np.empty(BLOCK, dtype=np.int32)
     out = np.empty(starts.size, dtype=np.int32)
@@ -304,8 +357,7 @@ def _retain(entry: U8, entry_at: U32, base: I32, block_at: U32, words: U32, i: i
             j, size = 0, n % BLOCK
             last = np.int64(HIGHEST)
             if b < end:
-                start = np.int64(block_at[b])
-                _unpack_block(words, start, (np.int64(block_at[b + 1]) - start) // LANES, np.int64(base[b]), held, 0)
+                _unpack_block(base, width, block_at, words, b, held, 0)
                 size = BLOCK
                 last = np.int64(held[BLOCK - 1])
                 if target > last and b + 1 == end:
@@ -327,38 +379,40 @@ class Encoded:
     entry: U8
     entry_at: I64
     base: I32
+    width: U8
     block_at: I64
     words: U32
+    lists: int
+
+
+@kernel
+def _measure(values: I32, at: I64, width: U8, block_at: I64) -> None:
+    """The width of each block of each list, and where its words begin and end."""
+    histogram = np.zeros(33, dtype=np.int64)
+    b = 0
+    block_at[0] = 0
+    for i in range(at.size - 1):
+        previous = np.int64(-1)
+        for start in range(at[i], at[i + 1] - BLOCK + 1, BLOCK):
+            best, words = _best_width(values, start, previous, histogram)
+            width[b] = best
+            block_at[b + 1] = block_at[b] + words
+            previous = np.int64(values[start + BLOCK - 1])
+            b += 1
 
 
 def encode(values: I32, at: I64, extra: I32) -> Encoded:
     """Encode lists laid end to end in `values`, list i ending at `at[i+1]`."""
     lengths = np.diff(at)
     blocks = int((lengths // BLOCK).sum())
-    tails = lengths % BLOCK
-    entry_room = int((20 + 4 * tails).sum()) + 16
-    base = np.empty(blocks, dtype=np.int32)
+    base, width = np.empty(blocks, dtype=np.int32), np.empty(blocks, dtype=np.uint8)
     block_at = np.empty(blocks + 1, dtype=np.int64)
-    words = np.empty(_word_room(values, at, blocks), dtype=np.uint32)
-    entry, entry_at = np.empty(entry_room, dtype=np.uint8), np.empty(at.size, dtype=np.int64)
-    used, _blocks = _encode(values, at, extra, entry, entry_at, base, block_at, words)
-    words[block_at[-1] :] = 0
-    return Encoded(entry[:used], entry_at, base, block_at, words)
-
-
-@kernel
-def _word_room(values: I32, at: I64, blocks: int) -> int:
-    """Words that the blocks of all lists need, and the spare ones a reader may touch behind them."""
-    total = 2 * LANES
-    for i in range(at.size - 1):
-        previous = np.int64(-1)
-        for start in range(at[i], at[i + 1] - BLOCK + 1, BLOCK):
-            largest = np.int64(0)
-            for j in range(start, start + BLOCK):
-                largest |= values[j] - previous - 1
-                previous = np.int64(values[j])
-            total += LANES * _width(largest)
-    return total
+    _measure(values, at, width, block_at)
+    words = np.zeros(block_at[-1] + SPARE_WORDS, dtype=np.uint32)
+    entry = np.empty(int((24 + 5 * (lengths % BLOCK)).sum()) + 16, dtype=np.uint8)
+    entry_at = np.zeros(-(-lengths.size // GROUP), dtype=np.int64)
+    used = _encode(values, at, extra, entry, entry_at, base, width, block_at, words)
+    return Encoded(entry[:used], entry_at, base, width, block_at, words, lengths.size)
 
 
 def write_lists(writer: FileWriter, name: str, encoded: Encoded) -> None:
@@ -366,19 +420,22 @@ def write_lists(writer: FileWriter, name: str, encoded: Encoded) -> None:
     writer.array(name + "_entry", encoded.entry)
     writer.array(name + "_entry_at", encoded.entry_at.astype(np.uint32))
     writer.array(name + "_base", encoded.base)
+    writer.array(name + "_width", encoded.width)
     writer.array(name + "_block_at", encoded.block_at.astype(np.uint32))
     writer.array(name + "_words", encoded.words)
+    writer.meta[name + "_lists"] = encoded.lists
 
 
 class Lists:
     """Stored lists, decoded on demand."""
 
     def __init__(self, container: Container, name: str) -> None:
-        parts = ("entry", "entry_at", "base", "block_at", "words")
+        parts = ("entry", "entry_at", "base", "width", "block_at", "words")
         self._arrays: tuple[Any, ...] = tuple(container[f"{name}_{part}"] for part in parts)
+        self._lists = int(container.meta[name + "_lists"])
 
     def __len__(self) -> int:
-        return int(self._arrays[1].size - 1)
+        return self._lists
 
     def head(self, i: int) -> tuple[int, int]:
         """The list's length, and the number kept beside it."""

@@ -20,7 +20,7 @@ from fader.index.catalog import StoredCatalog
 from fader.index.format import Container
 from fader.index.lists import Lists
 from fader.index.packed import Packed, get
-from fader.index.strings import Strings
+from fader.index.strings import SortedStrings
 from fader.index.textstore import TextStore
 from fader.kernel import kernel
 from fader.memory import Cache
@@ -28,7 +28,7 @@ from fader.memory import Cache
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
 PARTS = ("terms", "mentions", "documents", "text")
-CELL_BITS = 7
+CELL_BITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Segment:
         self._mentions = Container(path["mentions"], "mentions", files["mentions"])
         self._documents = Container(path["documents"], "documents", files["documents"])
         self.text = TextStore(path["text"], files["text"])
-        self.terms = Strings(self._terms, "term")
+        self.terms = SortedStrings(self._terms, "term")
         self.postings = Lists(self._terms, "postings")
         self.rows_of_type = Lists(self._mentions, "type")
         self.start = Packed(self._mentions, "start")
@@ -88,13 +88,13 @@ class Segment:
         self._confidences: NDArray[np.float64] = self._mentions["confidences"]
         self.base: I32 = self._documents["base"]
         self.cell: I32 = self._documents["cell"]
-        self.mentions_at: I32 = self._documents["mentions_at"]
+        self.mentions_at = Packed(self._documents, "mentions_at")
         self.distinct = self._documents["distinct"]
         self.square = self._documents["square"]
         self._check_sizes(described)
 
     def _check_sizes(self, described: dict[str, Any]) -> None:
-        sizes = (self.base.size - 1, self.mentions_at.size - 1, len(self.text.ids))
+        sizes = (self.base.size - 1, self.mentions_at.rows - 1, len(self.text.ids))
         if any(size != self.documents for size in sizes) or self.start.rows != described["mentions"]:
             raise DamagedError(f"{self._documents.path}: its arrays do not fit the commit")
 
@@ -128,7 +128,7 @@ class Segment:
 
     def mentions_of_documents(self, documents: I32, catalog: StoredCatalog, mask: NDArray[np.uint8] | None) -> Mentions:
         """The mentions in some documents whose entity has a type in the mask (None: any)."""
-        rows = _expand(documents, self.mentions_at)
+        rows = _expand(documents, *self.mentions_at.arrays)
         if mask is not None:
             rows = _rows_of_types(rows, catalog.entity_types_at, catalog.entity_types, mask, *self.entity.arrays)
         return self.take(rows)
@@ -153,14 +153,15 @@ class Segment:
 
 
 @kernel
-def _expand(documents: I32, mentions_at: I32) -> I32:
+def _expand(documents: I32, base: I32, at: U32, words: U32) -> I32:
+    """The mention rows of some documents; the packed column says where each document's begin."""
     total = 0
     for d in documents:
-        total += mentions_at[d + 1] - mentions_at[d]
+        total += get(base, at, words, d + 1) - get(base, at, words, d)
     rows = np.empty(total, dtype=np.int32)
     n = 0
     for d in documents:
-        for row in range(mentions_at[d], mentions_at[d + 1]):
+        for row in range(get(base, at, words, d), get(base, at, words, d + 1)):
             rows[n] = row
             n += 1
     return rows

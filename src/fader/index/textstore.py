@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import zstandard
 
+from fader.corpus.documents import Document
 from fader.errors import DamagedError
 from fader.index.format import Container, FileWriter
 from fader.index.strings import Strings, write_strings
@@ -43,18 +44,18 @@ class TextWriter:
         self._urls: list[str] = []
         self._priors: list[float] = []
 
-    def add(self, doc_id: str, title: str, url: str, prior: float, text: bytes) -> None:
-        """The next document; its text as UTF-8."""
-        self.ids.append(doc_id)
-        self._titles.append(title)
-        self._urls.append(url)
-        self._priors.append(prior)
-        if self._keep_text:
+    def add(self, documents: list[Document], texts: list[bytes]) -> None:
+        """The next documents and their texts as UTF-8."""
+        self.ids += [d.id for d in documents]
+        self._titles += [d.title for d in documents]
+        self._urls += [d.url for d in documents]
+        self._priors += [d.prior for d in documents]
+        for text in texts if self._keep_text else [b""] * len(texts):
             self._held.append(text)
             self._held_bytes += len(text)
-        self._document_at.append(self._document_at[-1] + (len(text) if self._keep_text else 0))
-        if self._held_bytes >= BLOCK_BYTES:
-            self._flush()
+            self._document_at.append(self._document_at[-1] + len(text))
+            if self._held_bytes >= BLOCK_BYTES:
+                self._flush()
 
     def _flush(self) -> None:
         data = b"".join(self._held)

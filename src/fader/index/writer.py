@@ -26,6 +26,7 @@ from fader.index.builder import CatalogView, Numbers, SegmentBuilder
 from fader.index.catalog import csr, type_ancestors, write_catalog
 from fader.index.commit import commit_numbers, remove_unneeded, write_commit
 from fader.index.format import sync_folder
+from fader.memory import keep_freed_memory
 from fader.progress import Progress, Silent
 
 Corpus = str | Path | Iterable[str | Path] | Iterable[Mapping[str, Any]]
@@ -70,6 +71,7 @@ def build(
     progress: Progress | None = None,
 ) -> BuildReport:
     """Build an index of the corpus in `folder`."""
+    keep_freed_memory()
     existing = _check_destination(folder, options.overwrite)
     sources = [corpus] if isinstance(corpus, str | Path) else corpus
     work = folder if existing else folder.parent / f".{folder.name}.building-{uuid.uuid4().hex[:8]}"
@@ -120,6 +122,14 @@ def _clean(work: Path, number: int, existing: int) -> None:
         path.unlink(missing_ok=True)
 
 
+def _ahead(batches: Iterator[Batch], pool: ThreadPoolExecutor) -> Iterator[Batch]:
+    """The same batches, the next one read by another thread while this one is indexed."""
+    pending = pool.submit(next, batches, None)
+    while (batch := pending.result()) is not None:
+        pending = pool.submit(next, batches, None)
+        yield batch
+
+
 class _Build:
     """One build in progress."""
 
@@ -138,8 +148,7 @@ class _Build:
         name = f"{self._number:08d}.catalog"
         described = {"name": name, **write_catalog(self._work / name, self._catalog)}
         described |= {"entities": len(self._catalog.entities), "types": len(self._catalog.types)}
-        workers = max(0, self._options.threads - 1)
-        pool = ThreadPoolExecutor(workers) if workers else None
+        pool = ThreadPoolExecutor(self._options.threads) if self._options.threads > 1 else None
         try:
             self._read(sources, pool)
         finally:
@@ -163,7 +172,8 @@ class _Build:
         before, source = 0, ""
         documents = 0
         consumed = 0
-        for batch in read_corpus(given, self.faults):
+        batches = read_corpus(given, self.faults)
+        for batch in batches if pool is None else _ahead(batches, pool):
             if batch.source != source:
                 before, source = before + consumed, batch.source
             consumed = batch.consumed
