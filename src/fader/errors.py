@@ -73,7 +73,7 @@ def did_you_mean(wanted: str, known: Iterable[str], limit: int = 3) -> str:
     """`; did you mean "vaccine"?` for the nearest of `known`, or an empty string."""
     from rapidfuzz import process, utils
 
-    found = process.extract(wanted, known, processor=utils.default_process, limit=limit, score_cutoff=75)
+    found = process.extract(wanted, list(known), processor=utils.default_process, limit=limit, score_cutoff=75)
     names = list(dict.fromkeys(str(name) for name, _score, _key in found))
     return f"; did you mean {' or '.join(quoted(n) for n in names)}?" if names else ""
 

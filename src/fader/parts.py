@@ -60,6 +60,8 @@ def split_arguments(inside: str) -> dict[str, str]:
         key, equals, value = piece.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise UsageError(f"parameter {quoted(piece)} is not of the form name=value")
+        if key.strip() in arguments:
+            raise UsageError(f"parameter {quoted(key.strip())} is given twice")
         arguments[key.strip()] = value.strip()
     return arguments
 

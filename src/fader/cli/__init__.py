@@ -68,7 +68,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and end the process with the right exit code."""
     try:
-        cli.main(standalone_mode=False)
+        cli.main(prog_name="fader", standalone_mode=False)
     except click.exceptions.Abort:
         print("fader: interrupted", file=sys.stderr)
         sys.exit(130)

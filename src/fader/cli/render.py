@@ -20,7 +20,7 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
         out.print(Text(f"! {warning}", style="yellow"))
     for result in answer.results:
         out.print(_heading(result))
-        for snippet in result.evidence:
+        for snippet in result.evidence if any(s.snippet for s in result.evidence) else []:
             out.print(_snippet(snippet, out.is_terminal))
         if result.explain is not None:
             for line in _explanation(result.explain):

@@ -38,7 +38,7 @@ def command(
     say_when_compiling(quiet)
     from fader.search.index import Index
 
-    answer = Index(folder, verify).search(query, answer_type, k, model, snippets=max(0, snippets), explain=explain)
+    answer = Index(folder, verify).search(query, answer_type, k, model, snippets=snippets, explain=explain)
     if as_json:
         print_json(answer.to_dict())
         return

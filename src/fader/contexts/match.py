@@ -22,7 +22,6 @@ from fader.errors import UsageError, quoted
 from fader.index.lists import BLOCK
 from fader.index.reader import IndexReader
 from fader.index.segment import Mentions, Segment
-from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
@@ -87,22 +86,18 @@ class SegmentMatch:
 
     def _take(self, mentions: Mentions) -> None:
         self.mentions = mentions
-        self._bounds = _bounds(mentions.document, self.segment.base)
         self.distances = np.empty((len(self.literals), len(mentions)), dtype=np.int32)
 
     def _locate(self, t: int) -> None:
         """Find literal t's distances."""
-        m, (low, high), (positions, length) = self.mentions, self._bounds, self._positions(t)
         locate = nearest.distances if self._options.overlap else nearest.distances_beside
-        locate(m.start, m.end, low, high, positions, length, self.distances[t])
+        locate(self.mentions.place, *self._positions(t), self.distances[t])
 
     def sides(self) -> NDArray[np.int8]:
         """The side of the nearest occurrence of each literal."""
-        m, low = self.mentions, self._bounds[0]
         out = np.zeros(self.distances.shape, dtype=np.int8)
         for t in range(len(self.literals)):
-            positions, length = self._positions(t)
-            nearest.sides(m.start, low, positions, length, self.distances[t], out[t])
+            nearest.sides(self.mentions.place, *self._positions(t), self.distances[t], out[t])
         return out
 
     def _positions(self, t: int) -> tuple[I32, int]:
@@ -116,22 +111,23 @@ class SegmentMatch:
     def _ranges(self) -> tuple[I32, I32]:
         """The contexts' documents as ranges of positions, each once."""
         first = np.flatnonzero(np.diff(self.mentions.document, prepend=-1))
-        return self._bounds[0][first], self._bounds[1][first]
+        return self.mentions.place[first, 2], self.mentions.place[first, 3]
 
     def _apply_window(self, window: int) -> None:
         """Literals farther than the window are absent, and a mention without any is no context."""
         self.distances[self.distances > window] = -1
-        near = np.flatnonzero((self.distances >= 0).any(axis=0))
-        self.mentions = Mentions(self.mentions.columns[:, near])
-        self._bounds, self.distances = self._bounds[:, near], self.distances[:, near]
+        near = np.flatnonzero((self.distances >= 0).any(axis=0)).astype(np.int32)
+        self.mentions = self.mentions.take(near)
+        self.distances = np.ascontiguousarray(self.distances[:, near])
 
-    def offsets(self) -> tuple[I32, I32]:
-        """Start and end of the mentions as token offsets in their documents."""
-        return self.mentions.start - self._bounds[0], self.mentions.end - self._bounds[0]
+    def offset(self, column: int) -> I32:
+        """Start (0) or end (1) of the mentions as token offsets in their documents."""
+        place = self.mentions.place
+        return place[:, column] - place[:, 2]
 
     def skip(self) -> None:
         """No context can be here: leave the columns empty."""
-        self._take(Mentions(np.empty((5, 0), dtype=np.int32)))
+        self._take(Mentions.none())
 
     def counts(self, documents: I32) -> I32:
         """tf of each literal in each of the documents."""
@@ -141,18 +137,6 @@ class SegmentMatch:
             positions = occurrences.all()
             out[t] = np.searchsorted(positions, base[documents + 1]) - np.searchsorted(positions, base[documents])
         return out
-
-
-@kernel
-def _bounds(document: I32, base: I32) -> I32:
-    """The positions [low, high) of each mention's document."""
-    U = np.uintp
-    out = np.empty((2, document.size), dtype=np.int32)
-    for k in range(document.size):
-        d = U(document[U(k)])
-        out[U(0), U(k)] = base[d]
-        out[U(1), U(k)] = base[d + U(1)] - np.int32(1)
-    return out
 
 
 def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOptions()) -> Contexts:  # noqa: B008
@@ -170,11 +154,12 @@ def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOption
     columns = _Columns(reader, parts)
     return Contexts(
         query, statistics,
-        entity=columns.joined(lambda p: p.mentions.entity),
+        slot=columns.slots(),
+        entities=columns.entities,
         document=columns.documents(),
         distances=columns.joined(lambda p: p.distances, axis=1),
         plan="+".join(dict.fromkeys(p.plan for p in parts if p.plan)),
-        warnings=warnings,
+        warnings=[*query.notes, *warnings],
         empty_because=impossible,
         matched_documents=sum(part.matching for part in parts),
         late=columns.late,
@@ -214,6 +199,17 @@ class _Columns:
         arrays = [column(part) for part in self._parts]
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=axis)
 
+    def slots(self) -> I32:
+        """The slot of each row's entity, `entities` naming the slots, in all parts alike."""
+        if len(self._parts) == 1:
+            self.entities = self._parts[0].mentions.entities
+            return self._parts[0].mentions.slot
+        own = [part.mentions.entities for part in self._parts]
+        self.entities = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *own]))
+        common = [np.searchsorted(self.entities, entities).astype(np.int32) for entities in own]
+        slots = [place[part.mentions.slot] for place, part in zip(common, self._parts, strict=True)]
+        return np.concatenate([np.empty(0, dtype=np.int32), *slots])
+
     def documents(self) -> I32:
         first = iter(self._reader.first_document)
         documents: I32 = self.joined(lambda p: p.mentions.document + np.int32(next(first)))
@@ -230,10 +226,10 @@ class _Columns:
         return self.joined(lambda p: p.sides(), axis=1)
 
     def _late_start(self) -> Any:
-        return self.joined(lambda p: p.offsets()[0])
+        return self.joined(lambda p: p.offset(0))
 
     def _late_end(self) -> Any:
-        return self.joined(lambda p: p.offsets()[1])
+        return self.joined(lambda p: p.offset(1))
 
     def _late_entity_name_of(self) -> Any:
         return self._reader.catalog.entity_ids.__getitem__

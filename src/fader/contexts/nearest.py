@@ -1,7 +1,7 @@
 """Kernels: for every mention the nearest occurrence of a literal, on one line of positions.
 
-A literal's occurrences are one sorted array of start positions between two sentinels; documents are ranges
-[low, high) of the same line. Knows nothing of segments, terms or queries.
+A literal's occurrences are one sorted array of start positions between two sentinels; `place[i]` is a mention's
+start and end and its document's [low, high) on the same line. Knows nothing of segments, terms or queries.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
 FAR = np.int32((1 << 31) - 1)
 TILE = 1024
+U0 = np.uintp(0)
 
 
 @kernel
@@ -39,10 +40,10 @@ def _gallop(occurrences: I32, key: int, low: int) -> int:
 
 
 @inline_kernel
-def _advance(start: I32, s: np.int32, occurrences: I32, at: I32, i: Any, end: Any, j: Any, origin: Any) -> Any:
+def _advance(place: I32, s: np.int32, occurrences: I32, at: I32, i: Any, end: Any, j: Any, origin: Any) -> Any:
     """Finish one merge; returns where it stands in the occurrences."""
     while i < end:
-        c = np.uintp(occurrences[j] < np.int32(start[i] - s))
+        c = np.uintp(occurrences[j] < np.int32(place[i, U0] - s))
         at[i - origin] = np.int32(j)
         j += c
         i += np.uintp(1) - c
@@ -50,7 +51,7 @@ def _advance(start: I32, s: np.int32, occurrences: I32, at: I32, i: Any, end: An
 
 
 @kernel
-def _first_after(start: I32, s: np.int32, occurrences: I32, begin: int, end: int, from_: int, at: I32) -> int:
+def _first_after(place: I32, s: np.int32, occurrences: I32, begin: int, end: int, from_: int, at: I32) -> Any:
     """For each mention of a tile the first occurrence at or behind `start - s`: the first not wholly to its left.
 
     A merge of two sorted arrays without a branch on the data: every step either takes a mention or passes an
@@ -63,14 +64,14 @@ def _first_after(start: I32, s: np.int32, occurrences: I32, begin: int, end: int
     i0, i1, i2, i3 = origin, U(begin + quarter), U(begin + 2 * quarter), U(begin + 3 * quarter)
     e0, e1, e2, e3 = i1, i2, i3, U(end)
     j0 = U(from_)
-    j1 = U(_gallop(occurrences, start[i1] - s, from_))
-    j2 = U(_gallop(occurrences, start[i2] - s, np.int64(j1)))
-    j3 = U(_gallop(occurrences, start[i3] - s, np.int64(j2)))
+    j1 = U(_gallop(occurrences, place[i1, U0] - s, from_))
+    j2 = U(_gallop(occurrences, place[i2, U0] - s, np.int64(j1)))
+    j3 = U(_gallop(occurrences, place[i3, U0] - s, np.int64(j2)))
     while i0 < e0 and i1 < e1 and i2 < e2 and i3 < e3:
-        c0 = U(occurrences[j0] < np.int32(start[i0] - s))
-        c1 = U(occurrences[j1] < np.int32(start[i1] - s))
-        c2 = U(occurrences[j2] < np.int32(start[i2] - s))
-        c3 = U(occurrences[j3] < np.int32(start[i3] - s))
+        c0 = U(occurrences[j0] < np.int32(place[i0, U0] - s))
+        c1 = U(occurrences[j1] < np.int32(place[i1, U0] - s))
+        c2 = U(occurrences[j2] < np.int32(place[i2, U0] - s))
+        c3 = U(occurrences[j3] < np.int32(place[i3, U0] - s))
         at[i0 - origin] = np.int32(j0)
         at[i1 - origin] = np.int32(j1)
         at[i2 - origin] = np.int32(j2)
@@ -83,68 +84,73 @@ def _first_after(start: I32, s: np.int32, occurrences: I32, begin: int, end: int
         i1 += U(1) - c1
         i2 += U(1) - c2
         i3 += U(1) - c3
-    _advance(start, s, occurrences, at, i0, e0, j0, origin)
-    _advance(start, s, occurrences, at, i1, e1, j1, origin)
-    _advance(start, s, occurrences, at, i2, e2, j2, origin)
-    return np.int64(_advance(start, s, occurrences, at, i3, e3, j3, origin))
+    _advance(place, s, occurrences, at, i0, e0, j0, origin)
+    _advance(place, s, occurrences, at, i1, e1, j1, origin)
+    _advance(place, s, occurrences, at, i2, e2, j2, origin)
+    return np.int64(_advance(place, s, occurrences, at, i3, e3, j3, origin))
 
 
 @kernel
-def distances(start: I32, end: I32, low: I32, high: I32, occurrences: I32, length: int, out: I32) -> None:
+def distances(place: I32, occurrences: I32, length: int, out: I32) -> None:
     """Distance of the occurrence nearest to each mention inside its document, 0 for overlap, -1 for none.
 
     `at[i]` is the first occurrence not wholly to the left: one that begins before the mention's end overlaps it,
-    and then its distance to the right is not positive. Tiles keep the merge's results in the nearest cache.
+    and then its distance to the right is not positive. Tiles keep the merge's results in the nearest cache; each
+    choice is between two values that are there already, so that it compiles to a select and not to a branch.
     """
     U, one = np.uintp, np.int32(1)
     n, at, j = np.int32(length), np.empty(TILE, dtype=np.int32), 0
-    for begin in range(0, start.size, TILE):
-        stop = min(start.size, begin + TILE)
-        j = _first_after(start, np.int32(n - one), occurrences, begin, stop, j, at)
+    for begin in range(0, place.shape[0], TILE):
+        stop = min(place.shape[0], begin + TILE)
+        j = _first_after(place, np.int32(n - one), occurrences, begin, stop, j, at)
         for k in range(begin, stop):
             i = U(k)
             p = U(at[U(k - begin)])
+            start, end, low, high = place[i, U(0)], place[i, U(1)], place[i, U(2)], place[i, U(3)]
             right = occurrences[p]
             left = occurrences[p - U(1)]
-            to_left = np.int32(start[i] - left - n + one) if left >= low[i] else FAR
-            to_right = np.int32(right - end[i] + one) if right < high[i] else FAR
-            nearest = max(min(to_left, to_right), np.int32(0))
-            out[i] = np.int32(-1) if nearest == FAR else nearest
+            to_left, to_right = np.int32(start - left - n + one), np.int32(right - end + one)
+            to_left = to_left if left >= low else FAR
+            to_right = to_right if right < high else FAR
+            nearest = to_left if to_left < to_right else to_right
+            nearest = nearest if nearest > 0 else np.int32(0)
+            out[i] = nearest if nearest != FAR else np.int32(-1)
 
 
 @kernel
-def distances_beside(start: I32, end: I32, low: I32, high: I32, occurrences: I32, length: int, out: I32) -> None:
+def distances_beside(place: I32, occurrences: I32, length: int, out: I32) -> None:
     """The same with occurrences that overlap the mention ignored."""
     n, at, j = np.int32(length), np.empty(TILE, dtype=np.int32), 0
-    for begin in range(0, start.size, TILE):
-        stop = min(start.size, begin + TILE)
-        j = _first_after(start, np.int32(n - 1), occurrences, begin, stop, j, at)
+    for begin in range(0, place.shape[0], TILE):
+        stop = min(place.shape[0], begin + TILE)
+        j = _first_after(place, np.int32(n - 1), occurrences, begin, stop, j, at)
         for i in range(begin, stop):
+            start, end, low, high = place[i, 0], place[i, 1], place[i, 2], place[i, 3]
             p = at[i - begin]
             left = occurrences[p - 1]
-            while occurrences[p] < end[i]:
+            while occurrences[p] < end:
                 p += 1
             right = occurrences[p]
-            to_left = np.int32(start[i] - left - n + 1) if left >= low[i] else FAR
-            to_right = np.int32(right - end[i] + 1) if right < high[i] else FAR
+            to_left = np.int32(start - left - n + 1) if left >= low else FAR
+            to_right = np.int32(right - end + 1) if right < high else FAR
             nearest = min(to_left, to_right)
             out[i] = np.int32(-1) if nearest == FAR else nearest
 
 
 @kernel
-def sides(start: I32, low: I32, occurrences: I32, length: int, distance: I32, out: I8) -> None:
+def sides(place: I32, occurrences: I32, length: int, distance: I32, out: I8) -> None:
     """The side of the nearest occurrence at a known distance: -1 left, 1 right, 0 overlap or absent.
 
     It is to the left where an occurrence ends just there, and on a tie left wins.
     """
     n, at, j = np.int32(length), np.empty(TILE, dtype=np.int32), 0
-    for begin in range(0, start.size, TILE):
-        stop = min(start.size, begin + TILE)
-        j = _first_after(start, np.int32(n - 1), occurrences, begin, stop, j, at)
+    for begin in range(0, place.shape[0], TILE):
+        stop = min(place.shape[0], begin + TILE)
+        j = _first_after(place, np.int32(n - 1), occurrences, begin, stop, j, at)
         for i in range(begin, stop):
             if distance[i] > 0:
                 left = occurrences[at[i - begin] - 1]
-                is_left = left >= low[i] and start[i] - left - n + 1 == distance[i]
+                is_left = left >= place[i, 2] and place[i, 0] - left - n + 1 == distance[i]
                 out[i] = np.int8(-1) if is_left else np.int8(1)
 
 

@@ -6,6 +6,7 @@ Knows nothing of mentions, types or other segments.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,8 +100,9 @@ class Occurrences:
             starts = self._inside(starts)
         return np.concatenate([[LOWEST], starts, [HIGHEST]]).astype(np.int32)
 
-    def _inside(self, starts: I32) -> I32:
+    def _inside(self, starts: I32) -> Any:
         """Those that begin and end in one document: a gap left by stop words could step over a document's end."""
         base = self._segment.base
         ends = starts + np.int32(self.length)
-        return starts[np.searchsorted(base, starts, side="right") == np.searchsorted(base, ends, side="left")]
+        first, last = np.searchsorted(base, starts, side="right"), np.searchsorted(base, ends, side="left")
+        return starts[first == last]

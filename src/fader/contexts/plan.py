@@ -49,8 +49,7 @@ def mentions_in(segment: Segment, catalog: StoredCatalog, answer: AnswerType, ma
     if plan == "document":
         return segment.mentions_of_documents(where(marks), catalog, answer.mask)
     listed = segment.mentions_of_type(answer.number)
-    kept = _marked(listed.document, marks)
-    return Mentions(_columns(listed.columns, kept))
+    return listed.take(_marked(listed.document, marks))
 
 
 @kernel
@@ -62,18 +61,3 @@ def _marked(document: I32, marks: U8) -> I32:
         out[n] = np.int32(i)
         n += np.uintp(marks[np.uintp(document[np.uintp(i)])])
     return out[: np.int64(n)]
-
-
-@kernel
-def _columns(columns: I32, kept: I32) -> I32:
-    """Some columns of a table."""
-    U = np.uintp
-    out = np.empty((5, kept.size), dtype=np.int32)
-    for k in range(kept.size):
-        i, j = U(k), U(kept[U(k)])
-        out[U(0), i] = columns[U(0), j]
-        out[U(1), i] = columns[U(1), j]
-        out[U(2), i] = columns[U(2), j]
-        out[U(3), i] = columns[U(3), j]
-        out[U(4), i] = columns[U(4), j]
-    return out

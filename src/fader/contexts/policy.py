@@ -6,14 +6,13 @@ every one. Knows scores and the Contexts table, nothing of how scores come about
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.contexts.table import Contexts
+from fader.contexts.table import Contexts, occupied
 from fader.errors import UsageError, quoted
 from fader.kernel import kernel
 
@@ -34,85 +33,69 @@ class Evidence:
 
 
 @kernel
-def _best_mentions(entity: I32, document: I32, scores: F64, seen: I32, row: I32, slot: I32, size: I32) -> Any:
-    """Per entity and document the row with the largest score, in order of first sight; slots number the entities.
+def _best_mentions(slot: I32, document: I32, scores: F64, size: I32, row: I32) -> Any:
+    """Per entity and document the row with the largest score, in order of first sight; returns how many.
 
-    `seen[e]` holds the entity's slot and its latest place in `row`, each plus one, 0 before it is seen; it is left
-    all zero. Returns the counts of slots and of rows.
+    `latest[s]` is the place in `row` of the entity's latest document.
     """
     U = np.uintp
-    slots, n = np.int32(0), U(0)
-    for k in range(entity.size):
+    latest = np.full(size.size, -1, dtype=np.int32)
+    n = U(0)
+    for k in range(slot.size):
         i = U(k)
-        e = U(entity[i])
-        if seen[e, U(0)] == 0:
-            slots += np.int32(1)
-            seen[e, U(0)] = slots
-        else:
-            latest = U(seen[e, U(1)] - 1)
-            if document[U(row[latest])] == document[i]:
-                if scores[i] > scores[U(row[latest])]:
-                    row[latest] = np.int32(k)
+        s = U(slot[i])
+        last = latest[s]
+        if last >= 0:
+            best = U(row[U(last)])
+            if document[best] == document[i]:
+                if scores[i] > scores[best]:
+                    row[U(last)] = np.int32(k)
                 continue
-        s = seen[e, U(0)] - np.int32(1)
+        latest[s] = np.int32(n)
         row[n] = np.int32(k)
-        slot[n] = s
-        size[U(s)] += np.int32(1)
+        size[s] += np.int32(1)
         n += U(1)
-        seen[e, U(1)] = np.int32(n)
-    for k in range(np.int64(n)):
-        e = U(entity[U(row[U(k)])])
-        seen[e, U(0)] = 0
-        seen[e, U(1)] = 0
-    return np.int64(slots), np.int64(n)
+    return np.int64(n)
 
 
 @kernel
-def _by_slot(row: I32, slot: I32, entity: I32, scores: F64, at: I64, out: I32, sorted_scores: F64, found: I32) -> None:
-    """Counting sort of the rows and their scores by slot, `at` holding each slot's begin; stable."""
+def _by_slot(row: I32, slot: I32, scores: F64, size: I32, out: I32, sorted_scores: F64) -> None:
+    """Counting sort of the rows and their scores by slot; stable."""
     U = np.uintp
-    put = at.astype(np.int32)
+    put = np.empty(size.size, dtype=np.int32)
+    total = np.int32(0)
+    for e in range(size.size):
+        put[e] = total
+        total += size[e]
     for k in range(row.size):
-        s, r = U(slot[U(k)]), row[U(k)]
+        r = row[U(k)]
+        s = U(slot[U(r)])
         p = U(put[s])
+        put[s] += np.int32(1)
         out[p] = r
         sorted_scores[p] = scores[U(r)]
-        put[s] += np.int32(1)
-        found[s] = entity[U(r)]
-
-
-class _Scratch(threading.local):
-    """A table of entities that each thread keeps, all zero between uses."""
-
-    table: I32 = np.zeros((0, 2), dtype=np.int32)
-
-    def of(self, entities: int) -> I32:
-        if self.table.shape[0] < entities:
-            self.table = np.zeros((entities, 2), dtype=np.int32)
-        return self.table
-
-
-_scratch = _Scratch()
 
 
 def _documents(contexts: Contexts, scores: F64) -> Evidence:
-    n = len(contexts)
-    entities = int(contexts.entity.max(initial=-1)) + 1
-    row, slot = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    size = np.zeros(min(n, entities), dtype=np.int32)
-    slots, kept = _best_mentions(contexts.entity, contexts.document, scores, _scratch.of(entities), row, slot, size)
-    at = np.zeros(slots + 1, dtype=np.int64)
-    np.cumsum(size[:slots], out=at[1:])
-    out, values, found = np.empty(kept, dtype=np.int32), np.empty(kept), np.empty(slots, dtype=np.int32)
-    _by_slot(row[:kept], slot[:kept], contexts.entity, scores, at[:-1], out, values, found)
-    return Evidence(found, out, at, values)
+    row = np.empty(len(contexts), dtype=np.int32)
+    size = np.zeros(contexts.entities.size, dtype=np.int32)
+    kept = _best_mentions(contexts.slot, contexts.document, scores, size, row)
+    out, values = np.empty(kept, dtype=np.int32), np.empty(kept)
+    _by_slot(row[:kept], contexts.slot, scores, size, out, values)
+    entity, at = occupied(contexts.entities, size)
+    return Evidence(entity, out, at, values)
+
+
+def check_policy(policy: str, owner: str) -> None:
+    """Refuse a policy that is none."""
+    if policy not in POLICIES:
+        raise UsageError(f"{owner}: policy must be one of {', '.join(POLICIES)}, not {quoted(policy)}")
 
 
 def select(contexts: Contexts, scores: F64, policy: str = "document") -> Evidence:
     """The contexts that count under a policy, given their scores."""
+    check_policy(policy, "evidence")
     if policy == "document":
         return _documents(contexts, scores)
-    if policy == "mention":
-        groups = contexts.groups
-        return Evidence(groups.entity, groups.order, groups.at, scores[groups.order])
-    raise UsageError(f"policy must be one of {', '.join(POLICIES)}, not {quoted(policy)}")
+    groups = contexts.groups
+    return Evidence(groups.entity, groups.order, groups.at, scores[groups.order])

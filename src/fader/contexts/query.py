@@ -46,6 +46,7 @@ class Query:
     literals: tuple[Literal, ...]
     forbidden: tuple[Literal, ...]
     type: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def required(self) -> tuple[bool, ...]:
@@ -79,14 +80,24 @@ def parse_query(text: str, analysis: Analysis, type: str | None = None) -> Query
     if len(literals) > MAX_LITERALS:
         raise QueryError(f"{len(literals)} literals; at most {MAX_LITERALS}", literals[MAX_LITERALS].at)
     kept: dict[tuple[Any, ...], Literal] = {}
+    notes = []
     for piece in literals:
-        _merge(kept, _literal(piece, analysis), piece.at)
+        literal = _literal(piece, analysis)
+        if literal is None:
+            notes.append(f"{quoted(piece.text)} is a stop word of this index; it is left out")
+        else:
+            _merge(kept, literal, piece.at)
     positive = tuple(lit for lit in kept.values() if lit.mode != FORBIDDEN)
     forbidden = tuple(lit for lit in kept.values() if lit.mode == FORBIDDEN)
     if not positive:
-        what = "only forbidden literals; add a word to look for" if forbidden else "empty query; give a word or phrase"
-        raise QueryError(what, 0)
-    return Query(text, positive, forbidden, _one_type(named, type))
+        raise QueryError(_nothing_to_look_for(forbidden, notes), 0)
+    return Query(text, positive, forbidden, _one_type(named, type), tuple(notes))
+
+
+def _nothing_to_look_for(forbidden: tuple[Literal, ...], notes: list[str]) -> str:
+    if forbidden:
+        return "only forbidden literals; add a word to look for"
+    return "only stop words; add a word to look for" if notes else "empty query; give a word or phrase"
 
 
 def _one_type(named: list[_Piece], given: str | None) -> str | None:
@@ -138,9 +149,12 @@ def _body(text: str, i: int) -> tuple[str, int]:
     return text[i:end], end
 
 
-def _literal(piece: _Piece, analysis: Analysis) -> Literal:
+def _literal(piece: _Piece, analysis: Analysis) -> Literal | None:
+    """The literal of a piece; None for an optional one of stop words alone."""
     tokens = analysis.tokens(piece.text)
     placed = [(token.term, i) for i, token in enumerate(tokens) if token.term is not None]
+    if tokens and not placed and not piece.sign:
+        return None
     if not placed:
         why = "only stop words" if tokens else "no letter or digit"
         raise QueryError(f"literal {quoted(piece.text)} has {why}, so it can match nothing", piece.at)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from fader.contexts.query import Query
 from fader.contexts.statistics import Statistics
-from fader.kernel import kernel
 
 I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
@@ -47,14 +46,15 @@ class Groups:
     """Contexts by entity: entity i has the rows `order[at[i]:at[i+1]]`, in document and position order."""
 
     entity: I32
-    order: I32
     at: I64
+    order: I32
 
 
 @dataclass
 class Contexts:
     """All contexts of one query.
 
+    `slot[i]` numbers context i's entity among `entities`, which ascend; not every one of these need have a context.
     `distances[t, i]` is l(t) of literal t in context i, -1 where it is absent; `sides` -1 left, 0 overlap or
     absent, 1 right. `start` and `end` are token offsets in the document. `matched_documents` counts the documents
     that match the query, whether they mention a candidate or not.
@@ -62,7 +62,8 @@ class Contexts:
 
     query: Query
     statistics: Statistics
-    entity: I32
+    slot: I32
+    entities: I32
     document: I32
     distances: I32
     plan: str
@@ -72,7 +73,12 @@ class Contexts:
     late: Callable[[str], Any] | None = None
 
     def __len__(self) -> int:
-        return int(self.entity.size)
+        return int(self.slot.size)
+
+    @cached_property
+    def entity(self) -> I32:
+        """The entity of each context."""
+        return self.entities[self.slot]
 
     @property
     def df(self) -> list[int]:
@@ -116,7 +122,9 @@ class Contexts:
     @cached_property
     def groups(self) -> Groups:
         """Contexts by entity, entities ascending."""
-        return group_by_entity(self.entity)
+        order = np.argsort(self.slot, kind="stable").astype(np.int32)
+        size = np.bincount(self.slot, minlength=self.entities.size)
+        return Groups(*occupied(self.entities, size), order)
 
     def entity_ids(self) -> list[str]:
         """The entity id of each row."""
@@ -177,45 +185,9 @@ def arrow_schema() -> Any:
     ])  # fmt: skip
 
 
-@kernel
-def _group(entity: I32, slot_of: I32, slots: I32, order: I32, at: I64) -> None:
-    """Counting sort of rows by `slot_of[entity]`; stable."""
-    for i in range(entity.size):
-        slot = slot_of[np.uintp(entity[i])]
-        slots[i] = slot
-        at[np.uintp(slot + 1)] += 1
-    for k in range(at.size - 1):
-        at[k + 1] += at[k]
-    put = at[:-1].copy()
-    for i in range(entity.size):
-        slot = np.uintp(slots[i])
-        order[np.uintp(put[slot])] = i
-        put[slot] += 1
-
-
-@kernel
-def _distinct(entity: I32, seen: NDArray[np.uint8]) -> I32:
-    """The different entities, in order of first sight; `seen` is left as it was found, all zero."""
-    out = np.empty(min(entity.size, seen.size), dtype=np.int32)
-    n = 0
-    for i in range(entity.size):
-        e = np.uintp(entity[i])
-        if seen[e] == 0:
-            seen[e] = 1
-            out[n] = entity[i]
-            n += 1
-    for i in range(n):
-        seen[np.uintp(out[i])] = 0
-    return out[:n]
-
-
-def group_by_entity(entity: I32) -> Groups:
-    """Group rows by entity without sorting them: a counting sort over the entities that occur."""
-    top = int(entity.max(initial=-1)) + 1
-    found = np.sort(_distinct(entity, np.zeros(top, dtype=np.uint8)))
-    slot_of = np.empty(top, dtype=np.int32)
-    slot_of[found] = np.arange(found.size, dtype=np.int32)
-    order, slots = np.empty(entity.size, dtype=np.int32), np.empty(entity.size, dtype=np.int32)
-    at = np.zeros(found.size + 1, dtype=np.int64)
-    _group(entity, slot_of, slots, order, at)
-    return Groups(found, order, at)
+def occupied(entities: I32, size: NDArray[Any]) -> tuple[I32, I64]:
+    """The entities that have contexts, and where each one's begin when they are laid end to end."""
+    some = np.flatnonzero(size)
+    at = np.zeros(some.size + 1, dtype=np.int64)
+    np.cumsum(size[some], out=at[1:])
+    return entities[some], at

@@ -59,7 +59,8 @@ class Analysis:
             known = Stemmer.algorithms()
             if self.stemmer not in known:
                 hint = did_you_mean(self.stemmer, known)
-                raise UsageError(f"unknown stemmer {quoted(self.stemmer)}{hint} Known: {', '.join(known)}")
+                listed = f"known are {', '.join(known)}"
+                raise UsageError(f"unknown stemmer {quoted(self.stemmer)}{hint or ';'} {listed}")
 
     @cached_property
     def _stem(self) -> Any:

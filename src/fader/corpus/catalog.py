@@ -72,13 +72,30 @@ def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
         return
     for number, given in enumerate(source, 1):
         place = f"{kind} {number}"
-        above = given.get("supertypes" if kind == "type" else "types") or []
-        row_id = str(given.get("id") or "")
-        if not row_id:
+        if not isinstance(given, Mapping):
+            raise CatalogError(f"{place}: a catalog is one file or dictionaries, not {quoted(given)}")
+        if given.get("id") in (None, ""):
             report(f"{place}: needs an id")
-            continue
-        name = str(given.get("name") or row_id)
-        yield Row(row_id, name, [str(a) for a in above], [str(a) for a in given.get("aliases") or []], place)
+        elif fault := _not_text(given):
+            report(f"{place}: {fault}")
+        else:
+            yield _row_of_dict(given, kind, place)
+
+
+def _row_of_dict(given: Mapping[str, Any], kind: str, place: str) -> Row:
+    above = given.get("supertypes" if kind == "type" else "types") or []
+    aliases = [str(a) for a in given.get("aliases") or [] if a]
+    return Row(str(given["id"]), str(given.get("name") or given["id"]), [str(a) for a in above], aliases, place)
+
+
+def _not_text(given: Mapping[str, Any]) -> str:
+    """What is wrong with names that no UTF-8 file could hold; empty where nothing is."""
+    for text in (given["id"], given.get("name"), *(given.get("aliases") or [])):
+        try:
+            str(text).encode("utf-8")
+        except UnicodeEncodeError:
+            return f"{quoted(text)} holds half a surrogate pair, which is no character"
+    return ""
 
 
 def _rows_of_file(path: str | Path, kind: str, report: _Report) -> Iterator[Row]:

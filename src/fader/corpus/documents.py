@@ -21,6 +21,7 @@ from fader.corpus.readers import display_name, read_batches, shown_line
 from fader.errors import CorpusError, UsageError, quoted
 
 EXAMPLES_KEPT = 5
+DICTIONARIES = 4096  # taken together as one batch
 MAX_TEXT = 1 << 28  # characters of one document; beyond it offsets into a batch could overflow
 
 
@@ -109,16 +110,17 @@ class Batch:
 def read_corpus(sources: Iterable[str | Path] | Iterable[Mapping[str, Any]], faults: Faults) -> Iterator[Batch]:
     """Batches of documents from files (paths, `-` for standard input) or from dictionaries."""
     pending: list[Mapping[str, Any]] = []
-    for source in sources:
+    number = 0
+    for number, source in enumerate(sources, 1):
         if isinstance(source, Mapping):
             pending.append(source)
-            if len(pending) == 4096:
-                yield _from_dicts(pending, faults)
+            if len(pending) == DICTIONARIES:
+                yield _from_dicts(pending, number - len(pending) + 1, faults)
                 pending = []
         else:
             yield from _from_file(source, faults)
     if pending:
-        yield _from_dicts(pending, faults)
+        yield _from_dicts(pending, number - len(pending) + 1, faults)
 
 
 def _from_file(path: str | Path, faults: Faults) -> Iterator[Batch]:
@@ -132,20 +134,32 @@ def _from_file(path: str | Path, faults: Faults) -> Iterator[Batch]:
             try:
                 raw = decode(line[3:] if number == 1 and line.startswith(b"\xef\xbb\xbf") else line)
                 documents.append(_document(raw, f"{name}:{number}"))
-            except (msgspec.MsgspecError, CorpusError, UnicodeError) as error:
+            except (msgspec.MsgspecError, CorpusError, UnicodeError, RecursionError) as error:
                 faults.add("lines", _line_fault(f"{name}:{number}", line, error))
         yield Batch(documents, name, consumed)
 
 
-def _from_dicts(rows: list[Mapping[str, Any]], faults: Faults) -> Batch:
+def _from_dicts(rows: list[Mapping[str, Any]], first: int, faults: Faults) -> Batch:
     documents = []
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(rows, first):
         place = f"document {number} ({quoted(row.get('id'))})"
         try:
             documents.append(_document(msgspec.convert(dict(row), RawDocument), place))
-        except (msgspec.MsgspecError, CorpusError) as error:
-            faults.add("documents", f"{place}: {error}" if isinstance(error, msgspec.MsgspecError) else str(error))
+            _check_text(documents[-1])
+        except CorpusError as error:
+            faults.add("documents", str(error))
+        except UnicodeEncodeError:
+            documents.pop()
+            faults.add("documents", f"{place}: holds half a surrogate pair, which is no character")
+        except msgspec.MsgspecError as error:
+            faults.add("documents", f"{place}: {error}")
     return Batch(documents, "documents", 0)
+
+
+def _check_text(document: Document) -> None:
+    """Raise where a string cannot be written as UTF-8; what came from a file always can."""
+    for text in (document.id, document.title, document.url, document.text):
+        text.encode("utf-8")
 
 
 def _document(raw: RawDocument, place: str) -> Document:

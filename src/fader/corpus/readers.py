@@ -11,6 +11,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,6 +55,26 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
                 raise InputError(f"{message}; save the file as UTF-8") from None
 
 
+def check_readable(source: object) -> None:
+    """Refuse at once a path that cannot be read; anything else than a path is left to its reader."""
+    if isinstance(source, str | Path) and str(source) != "-":
+        with _named_errors(display_name(source)), open(source, "rb"):
+            pass
+
+
+@contextmanager
+def _named_errors(name: str) -> Iterator[None]:
+    """System errors in the project's words."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{name}: is a folder, not a file") from None
+    except PermissionError:
+        raise InputError(f"{name}: not readable by this user") from None
+
+
 def file_size(path: str | Path) -> int:
     """Bytes of the file as it lies on disk; 0 for standard input."""
     return 0 if str(path) == "-" else os.path.getsize(path)
@@ -61,18 +82,10 @@ def file_size(path: str | Path) -> int:
 
 def _chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
     """Decompressed chunks with the count of raw bytes read."""
-    name = display_name(path)
-    try:
-        with _open_raw(path) as raw:
-            stream = _Decompressed(raw)
-            while chunk := stream.read():
-                yield chunk, stream.consumed()
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{name}: is a folder, not a file") from None
-    except PermissionError:
-        raise InputError(f"{name}: not readable by this user") from None
+    with _named_errors(display_name(path)), _open_raw(path) as raw:
+        stream = _Decompressed(raw)
+        while chunk := stream.read():
+            yield chunk, stream.consumed()
 
 
 def _open_raw(path: str | Path) -> BinaryIO:

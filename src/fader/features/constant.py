@@ -2,7 +2,7 @@
 
     f_q(x, e) = 1
 
-Each matched literal is given an equal share of it. Knows nothing of distances.
+Each matched literal is given an equal share of it; where none is matched, each literal is. Knows nothing of distances.
 """
 
 from __future__ import annotations
@@ -27,5 +27,6 @@ class Constant:
 
     def by_literal(self, contexts: Contexts, rows: I32) -> F64:
         matched = contexts.distances[:, rows] >= 0
+        matched |= ~matched.any(axis=0)
         shares: F64 = matched / np.maximum(1, matched.sum(axis=0))
         return shares

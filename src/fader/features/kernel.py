@@ -21,20 +21,37 @@ from fader.features.base import F64, I32
 from fader.kernel import kernel
 
 SHAPES = ("inverse",)
+NEAR = 510
 
 
 @kernel
 def _inverse(distances: I32, perplexity: F64, width: float, out: F64) -> None:
-    """Add the literals one after the other, in query order, so that the sum does not depend on anything else."""
+    """Add the literals one after the other, in query order, so that the sum does not depend on anything else.
+
+    Near distances are looked up; `table[0]` stands for an absent literal.
+    """
+    U = np.uintp
     out[:] = 0.0
-    per = 1.0 / width
+    table = np.empty(NEAR + 2)
     for t in range(distances.shape[0]):
+        table[0] = 0.0
+        for d in range(NEAR + 1):
+            table[d + 1] = perplexity[t] / (1.0 + d / width)
         row = distances[t]
-        weight = perplexity[t]
         for k in range(row.size):
-            i = np.uintp(k)
-            value = weight / (1.0 + np.float64(row[i]) * per)
-            out[i] += value if row[i] >= 0 else 0.0
+            d = row[U(k)]
+            if d <= NEAR:
+                out[U(k)] += table[U(d + 1)]
+            else:
+                out[U(k)] += perplexity[t] / (1.0 + d / width)
+
+
+def check_decay(owner: str, width: float, idf: str) -> None:
+    """Refuse a width or an IDF variant that is none."""
+    if idf not in ("log", "paper"):
+        raise UsageError(f"{owner}: idf must be log or paper, not {quoted(idf)}")
+    if not 0 < width < float("inf"):
+        raise UsageError(f"{owner}: width must be a number of tokens above 0, not {width}")
 
 
 @dataclass(frozen=True)
@@ -49,10 +66,7 @@ class Kernel:
     def __post_init__(self) -> None:
         if self.shape not in SHAPES:
             raise UsageError(f"kernel: shape must be one of {', '.join(SHAPES)}, not {quoted(self.shape)}")
-        if self.idf not in ("log", "paper"):
-            raise UsageError(f"kernel: idf must be log or paper, not {quoted(self.idf)}")
-        if not self.width > 0:
-            raise UsageError(f"kernel: width must be above 0 tokens, not {self.width}")
+        check_decay(self.name, self.width, self.idf)
 
     def score(self, contexts: Contexts) -> F64:
         out = np.empty(len(contexts), dtype=np.float64)
@@ -61,5 +75,5 @@ class Kernel:
 
     def by_literal(self, contexts: Contexts, rows: I32) -> F64:
         distances: NDArray[np.int32] = contexts.distances[:, rows]
-        decay = np.where(distances >= 0, 1.0 / (1.0 + distances * (1.0 / self.width)), 0.0)
-        return contexts.statistics.perplexity(self.idf)[:, None] * decay
+        share = contexts.statistics.perplexity(self.idf)[:, None]
+        return np.where(distances >= 0, share / (1.0 + np.maximum(distances, 0) / self.width), 0.0)

@@ -21,6 +21,7 @@ from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 KIND = "catalog"
+SUGGESTIONS_AMONG = 20_000
 
 
 @kernel
@@ -169,14 +170,17 @@ class StoredCatalog:
         if found:
             ids = ", ".join(self.type_ids[t] for t in found[:10])
             raise CatalogError(f"type name {quoted(wanted)} is ambiguous; give one of the ids {ids}")
-        raise CatalogError(f"unknown type {quoted(wanted)}{did_you_mean(key, self._type_labels)}")
+        hint = did_you_mean(key, self._type_labels) or "; `fader types` lists the types"
+        raise CatalogError(f"unknown type {quoted(wanted)}{hint}")
 
     def resolve_entity(self, wanted: str) -> int:
         """The number of an entity given by id."""
         number = self.entity_ids.find(wanted)
         if number < 0:
-            near = [self.entity_ids[e] for e in list(self.entities_by_prefix(wanted[:4]))[:200]]
-            raise CatalogError(f"unknown entity {quoted(wanted)}{did_you_mean(wanted, near)}")
+            a, b = prefix_range(len(self.entity_ids), self.entity_ids.__getitem__, wanted[:2])
+            near = [self.entity_ids[e] for e in range(a, min(b, a + SUGGESTIONS_AMONG))]
+            hint = did_you_mean(wanted, near) or "; `fader entities` looks ids up by name"
+            raise CatalogError(f"unknown entity {quoted(wanted)}{hint}")
         return number
 
     def _prefixed_types(self, key: str) -> Iterator[int]:

@@ -56,7 +56,7 @@ def read_commit(folder: Path, number: int | None = None) -> dict[str, Any]:
         raise NotAnIndexError(f"{folder}: not a Fader index (no commit in it); build one with `fader index`")
     path = folder / f"commit-{numbers[-1] if number is None else number:08d}.json"
     try:
-        line, mark, rest = path.read_text("utf-8").split("\n")
+        line, mark, rest = path.read_bytes().decode("utf-8").split("\n")
     except (OSError, ValueError):
         raise DamagedError(f"{path}: the manifest is damaged or missing") from None
     if rest or mark != f"xxh3:{xxhash.xxh3_64_hexdigest(line.encode())}":

@@ -95,7 +95,7 @@ def _pack_block(values: I32, start: int, base: int, width: int, words: U32, at: 
 
 
 @kernel
-def _rice_parameter(values: I32, start: int, end: int) -> int:
+def _rice_parameter(values: I32, start: int, end: int) -> Any:
     """The low bits kept as they are that make the tail smallest; the rest of a gap is written in unary."""
     total = np.int64(values[end - 1]) - values[start] - (end - 1 - start)
     best = max(0, _width(total // max(1, end - 1 - start)) - 2)
@@ -152,7 +152,7 @@ def _encode(
         previous = np.int64(-1)
         while end - start >= BLOCK:
             base[b] = previous
-            _pack_block(values, start, previous, width[b], words, block_at[b], block_at[b + 1])
+            _pack_block(values, start, previous, np.int64(width[b]), words, block_at[b], block_at[b + 1])
             previous = np.int64(values[start + BLOCK - 1])
             start += BLOCK
             b += 1
@@ -187,8 +187,8 @@ def _unpack_block(base: I32, width: U8, block_at: U32, words: U32, b: int, out: 
         out[p + U(3)] = np.int32(np.uint32(b3 >> shift) & mask)
         p += U(4)
         bit += U(w)
-    for k in range(at + U(LANES * w), end):
-        for exception in (words[k] & np.uint32(0xFFFF), words[k] >> np.uint32(16)):
+    for x in range(at + U(LANES * w), end):
+        for exception in (words[x] & np.uint32(0xFFFF), words[x] >> np.uint32(16)):
             out[U(o) + U(exception & np.uint32(127))] += np.int32((exception >> np.uint32(7)) << np.uint32(w))
     _add_up(out, U(o), np.int32(base[b]))
 
@@ -211,7 +211,7 @@ def _add_up(out: I32, p: np.uintp, value: np.int32) -> None:
 
 
 @kernel
-def _seek(entry: U8, entry_at: U32, i: int) -> int:
+def _seek(entry: U8, entry_at: U32, i: int) -> Any:
     """Where entry i begins."""
     at = np.int64(entry_at[i // GROUP])
     if i % GROUP:
@@ -236,7 +236,7 @@ def _read_head(entry: U8, at: int) -> Any:
 
 
 @kernel
-def _unpack_tail(entry: U8, at: int, count: int, out: I32, o: int) -> int:
+def _unpack_tail(entry: U8, at: int, count: int, out: I32, o: int) -> Any:
     """Decode a tail into `out[o:o+count]`; returns the place behind it."""
     if count == 0:
         return at
@@ -246,12 +246,12 @@ def _unpack_tail(entry: U8, at: int, count: int, out: I32, o: int) -> int:
         return at
     k = np.int64(entry[at])
     at += 1
-    held, bits = np.uint64(0), 0
+    held, bits = np.uint64(0), np.int64(0)
     for i in range(1, count):
         q = np.int64(0)
         while True:
             if bits == 0:
-                held, bits, at = np.uint64(entry[at]), 8, at + 1
+                held, bits, at = np.uint64(entry[at]), np.int64(8), at + 1
             one = held & np.uint64(1)
             held >>= np.uint64(1)
             bits -= 1

@@ -25,9 +25,9 @@ def _pack(values: I32, base: I32, at: NDArray[np.int64], words: U32) -> None:
     w = 0
     for b in range(base.size):
         start, end = b * BLOCK, min(values.size, b * BLOCK + BLOCK)
-        low, high = values[start], values[start]
+        low, high = np.int64(values[start]), np.int64(values[start])
         for i in range(start, end):
-            low, high = min(low, values[i]), max(high, values[i])
+            low, high = min(low, np.int64(values[i])), max(high, np.int64(values[i]))
         width = 0
         while (high - low) >> width:
             width += 1

@@ -33,7 +33,8 @@ class IndexReader:
             cache = Cache(cache_mb << 20)
             self.segments = [Segment(self.folder, s, cache) for s in self.manifest["segments"]]
         except (KeyError, TypeError, ValueError) as error:
-            raise DamagedError(f"{self.folder}: the manifest lacks {error}; the index is damaged") from None
+            message = f"{self.folder}: the commit or a file of it lacks {error}; the index is damaged, rebuild it"
+            raise DamagedError(message) from None
         self.first_document = [0]
         for segment in self.segments:
             self.first_document.append(self.first_document[-1] + segment.documents)

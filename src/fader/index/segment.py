@@ -33,32 +33,34 @@ CELL_BITS = 8
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """Mentions in order of position: row, document, start and end position, entity."""
+    """Mentions in order of position.
 
-    columns: NDArray[np.int32]
+    `place[i]` is a mention's start and end, and its document's [low, high), all positions: what every literal reads
+    for every mention, so it lies together. `slot[i]` numbers the entities that occur here: `entities[slot]`.
+    """
+
+    row: I32
+    document: I32
+    place: NDArray[np.int32]
+    slot: I32
+    entities: I32
 
     def __len__(self) -> int:
-        return int(self.columns.shape[1])
+        return int(self.row.size)
 
     @property
-    def row(self) -> I32:
-        return self.columns[0]
+    def nbytes(self) -> int:
+        return sum(a.nbytes for a in (self.row, self.document, self.place, self.slot, self.entities))
 
-    @property
-    def document(self) -> I32:
-        return self.columns[1]
+    def take(self, kept: I32) -> Mentions:
+        """Some of the mentions; slots keep their meaning."""
+        row, document, place, slot = _take(kept, self.row, self.document, self.place, self.slot)
+        return Mentions(row, document, place, slot, self.entities)
 
-    @property
-    def start(self) -> I32:
-        return self.columns[2]
-
-    @property
-    def end(self) -> I32:
-        return self.columns[3]
-
-    @property
-    def entity(self) -> I32:
-        return self.columns[4]
+    @classmethod
+    def none(cls) -> Mentions:
+        empty = np.empty(0, dtype=np.int32)
+        return cls(empty, empty, np.empty((0, 4), dtype=np.int32), empty, empty)
 
 
 class Segment:
@@ -120,10 +122,10 @@ class Segment:
 
         def decode() -> Mentions:
             if type_number is None:
-                return self.take(np.arange(self.mentions, dtype=np.int32))
-            return self.take(self.rows_of_type.values(type_number))
+                return self.decoded(np.arange(self.mentions, dtype=np.int32))
+            return self.decoded(self.rows_of_type.values(type_number))
 
-        found: Mentions = self._cache.get((self.name, "type", type_number), decode, lambda m: m.columns.nbytes)
+        found: Mentions = self._cache.get((self.name, "type", type_number), decode, lambda m: m.nbytes)
         return found
 
     def mentions_of_documents(self, documents: I32, catalog: StoredCatalog, mask: NDArray[np.uint8] | None) -> Mentions:
@@ -131,14 +133,15 @@ class Segment:
         rows = _expand(documents, *self.mentions_at.arrays)
         if mask is not None:
             rows = _rows_of_types(rows, catalog.entity_types_at, catalog.entity_types, mask, *self.entity.arrays)
-        return self.take(rows)
+        return self.decoded(rows)
 
-    def take(self, rows: I32) -> Mentions:
+    def decoded(self, rows: I32) -> Mentions:
         """Some mentions, decoded."""
-        out = np.empty((5, rows.size), dtype=np.int32)
-        columns = (self.document, self.start, self.length, self.entity)
-        _take(rows, *(a for c in columns for a in c.arrays), out)
-        return Mentions(out)
+        document, place = np.empty(rows.size, dtype=np.int32), np.empty((rows.size, 4), dtype=np.int32)
+        columns = (self.document, self.start, self.length)
+        _decode(rows, self.base, *(a for c in columns for a in c.arrays), document, place)
+        entities, slot = np.unique(self.entity.gather(rows), return_inverse=True)
+        return Mentions(rows, document, place, slot.astype(np.int32), entities.astype(np.int32))
 
     def positions(self, term: int) -> I32:
         """A term's positions between two sentinels; lately used ones are kept decoded."""
@@ -184,17 +187,35 @@ def _rows_of_types(
 
 
 @kernel
-def _take(
-    rows: I32, d_base: I32, d_at: U32, d_words: U32, s_base: I32, s_at: U32, s_words: U32,
-    l_base: I32, l_at: U32, l_words: U32, e_base: I32, e_at: U32, e_words: U32, out: NDArray[np.int32],
+def _decode(
+    rows: I32, base: I32, d_base: I32, d_at: U32, d_words: U32, s_base: I32, s_at: U32, s_words: U32,
+    l_base: I32, l_at: U32, l_words: U32, document: I32, place: NDArray[np.int32],
 ) -> None:  # fmt: skip
     U = np.uintp
     for k in range(rows.size):
         i = U(k)
         row = rows[i]
+        d = get(d_base, d_at, d_words, row)
         start = get(s_base, s_at, s_words, row)
-        out[U(0), i] = row
-        out[U(1), i] = get(d_base, d_at, d_words, row)
-        out[U(2), i] = start
-        out[U(3), i] = start + get(l_base, l_at, l_words, row)
-        out[U(4), i] = get(e_base, e_at, e_words, row)
+        document[i] = d
+        place[i, U(0)] = start
+        place[i, U(1)] = start + get(l_base, l_at, l_words, row)
+        place[i, U(2)] = base[U(d)]
+        place[i, U(3)] = base[U(d) + U(1)] - np.int32(1)
+
+
+@kernel
+def _take(kept: I32, row: I32, document: I32, place: NDArray[np.int32], slot: I32) -> Any:
+    U, n = np.uintp, kept.size
+    out_row, out_document, out_slot = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    out_place = np.empty((n, 4), np.int32)
+    for k in range(n):
+        i, j = U(k), U(kept[U(k)])
+        out_row[i] = row[j]
+        out_document[i] = document[j]
+        out_slot[i] = slot[j]
+        out_place[i, U(0)] = place[j, U(0)]
+        out_place[i, U(1)] = place[j, U(1)]
+        out_place[i, U(2)] = place[j, U(2)]
+        out_place[i, U(3)] = place[j, U(3)]
+    return out_row, out_document, out_place, out_slot

@@ -10,7 +10,7 @@ Knows nothing of what the strings name.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -44,6 +44,24 @@ def _front_code(data: U8, at: I64, out: U8, block_at: I64) -> int:
             out[o] = data[start + j]
             o += 1
     return o
+
+
+@kernel
+def _get(data: U8, at: Any, i: int) -> U8:
+    """The bytes of string i."""
+    longest = 0
+    for fill in range(2):
+        out = np.empty(longest, dtype=np.uint8)
+        p, size = np.int64(at[i // GROUP]), 0
+        for _ in range(i % GROUP + 1):
+            shared, p = get_varint(data, p)
+            rest, p = get_varint(data, p)
+            size = shared + rest
+            longest = max(longest, size)
+            if fill:
+                out[shared:size] = data[p : p + rest]
+            p += rest
+    return out[:size]
 
 
 @kernel
@@ -151,43 +169,18 @@ class SortedStrings(Sequence[str]):
     def __len__(self) -> int:
         return self._n
 
-    def _group(self, b: int, last: int) -> list[bytes]:
-        """Strings 0 to `last` of a block."""
-        strings: list[bytes] = []
-        data = self._data[int(self._at[b]) : int(self._at[b + 1])].tobytes()
-        p, before = 0, b""
-        for _ in range(last + 1):
-            shared, p = _varint(data, p)
-            rest, p = _varint(data, p)
-            before = before[:shared] + data[p : p + rest]
-            p += rest
-            strings.append(before)
-        return strings
-
     def __getitem__(self, i: Any) -> str:
         if not 0 <= i < self._n:
             raise IndexError(i)
-        return self._group(int(i) // GROUP, int(i) % GROUP)[-1].decode("utf-8", "replace")
+        return bytes(_get(self._data, self._at, int(i))).decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        for b in range(self._at.size - 1):
-            for string in self._group(b, min(GROUP, self._n - b * GROUP) - 1):
-                yield string.decode("utf-8", "replace")
+        return (self[i] for i in range(self._n))
 
     def find(self, wanted: str) -> int:
         """The index of a string, -1 if it is not there."""
         key = np.frombuffer(wanted.encode("utf-8", "surrogatepass"), dtype=np.uint8)
         return int(_find(self._data, self._at, self._n, key))
-
-
-def _varint(data: bytes, p: int) -> tuple[int, int]:
-    value, shift = 0, 0
-    while True:
-        value |= (data[p] & 127) << shift
-        p += 1
-        if data[p - 1] < 128:
-            return value, p
-        shift += 7
 
 
 class _Keys(Sequence[Any]):
@@ -206,5 +199,5 @@ class _Keys(Sequence[Any]):
 
 def prefix_range(length: int, key: Callable[[int], str], prefix: str) -> tuple[int, int]:
     """The rows [a, b) of a sorted virtual list whose keys start with `prefix`."""
-    keys = _Keys(length, key)
-    return bisect_left(keys, prefix), bisect_left(keys, prefix + "\U0010ffff")
+    keys = _Keys(length, lambda i: key(i)[: len(prefix)])
+    return bisect_left(keys, prefix), bisect_right(keys, prefix)

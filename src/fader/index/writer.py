@@ -11,6 +11,7 @@ import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ import xxhash
 from fader.corpus.analysis import Analysis
 from fader.corpus.catalog import Catalog, Rows, read_catalog
 from fader.corpus.documents import Batch, Document, Faults, read_corpus
-from fader.corpus.readers import file_size
+from fader.corpus.readers import check_readable, file_size
 from fader.errors import StorageError, UsageError, quoted
 from fader.index.builder import CatalogView, Numbers, SegmentBuilder
 from fader.index.catalog import csr, type_ancestors, write_catalog
@@ -47,6 +48,8 @@ class BuildOptions:
     overwrite: bool = False
 
     def __post_init__(self) -> None:
+        if self.catalog_on_error not in ("skip", "fail"):
+            raise UsageError(f'catalog_on_error must be "skip" or "fail", not {quoted(self.catalog_on_error)}')
         for name, least in (("memory_mb", 16), ("threads", 1), ("segment_tokens", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
@@ -74,23 +77,26 @@ def build(
     keep_freed_memory()
     existing = _check_destination(folder, options.overwrite)
     sources = [corpus] if isinstance(corpus, str | Path) else corpus
+    if isinstance(sources, list | tuple):
+        for source in sources:
+            check_readable(source)
     work = folder if existing else folder.parent / f".{folder.name}.building-{uuid.uuid4().hex[:8]}"
     catalog = read_catalog(entities, types, options.catalog_on_error)
-    number = existing + 1
+    undo = _Undo(folder, work, existing)
     try:
         work.mkdir(parents=True, exist_ok=bool(existing))
-        run = _Build(work, number, catalog, options, progress or Silent())
+        run = _Build(work, existing + 1, catalog, options, progress or Silent())
         manifest = run.commit(sources)
         if not existing:
             os.rename(work, folder)
+            undo.renamed = True
             sync_folder(folder.parent)
     except OSError as error:
-        _clean(work, number, existing)
-        raise StorageError(
-            f"{folder}: cannot be written: {error.strerror or error}; nothing was left behind"
-        ) from error
+        undo()
+        message = f"{folder}: cannot be written: {error.strerror or error}; nothing was left behind"
+        raise StorageError(message) from error
     except BaseException:
-        _clean(work, number, existing)
+        undo()
         raise
     if existing:
         remove_unneeded(folder, manifest)
@@ -108,18 +114,30 @@ def _check_destination(folder: Path, overwrite: bool) -> int:
         raise StorageError(f"{folder}: holds an index already; pass --overwrite to replace it")
     if not numbers and any(folder.iterdir()):
         raise StorageError(f"{folder}: is a folder with other things in it; give a new or empty one")
-    if not numbers:
-        folder.rmdir()
     return numbers[-1] if numbers else 0
 
 
-def _clean(work: Path, number: int, existing: int) -> None:
-    """Remove what an unfinished build wrote."""
-    if not existing:
-        shutil.rmtree(work, ignore_errors=True)
-        return
-    for path in (*work.glob(f"{number:08d}*"), *work.glob(f"pending-{number:08d}")):
-        path.unlink(missing_ok=True)
+class _Undo:
+    """Removes what an unfinished build made: files of its commit, its folder, parents that were not there."""
+
+    def __init__(self, folder: Path, work: Path, existing: int) -> None:
+        self._folder, self._work, self._existing = folder, work, existing
+        self._was_there = folder.is_dir()
+        self._parents = [p for p in folder.parents if not p.exists()]
+        self.renamed = False
+
+    def __call__(self) -> None:
+        if self._existing:
+            name = f"{self._existing + 1:08d}"
+            for path in (*self._work.glob(f"{name}*"), *self._work.glob(f"*-{name}*")):
+                path.unlink(missing_ok=True)
+            return
+        shutil.rmtree(self._folder if self.renamed else self._work, ignore_errors=True)
+        if self.renamed and self._was_there:
+            self._folder.mkdir()
+        for parent in self._parents:
+            with suppress(OSError):
+                parent.rmdir()
 
 
 def _ahead(batches: Iterator[Batch], pool: ThreadPoolExecutor) -> Iterator[Batch]:

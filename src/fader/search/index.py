@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ class Index:
             number = self.reader.catalog.resolve_type(parsed.type)
         except CatalogError as error:
             raise QueryError(str(error)) from None
-        return Query(parsed.text, parsed.literals, parsed.forbidden, self.reader.catalog.type_ids[number])
+        return replace(parsed, type=self.reader.catalog.type_ids[number])
 
     def contexts(
         self, query: str | Query, type: str | None = None, *,
@@ -82,6 +82,8 @@ class Index:
         snippets: int = 1, explain: bool = False,
     ) -> Answer:  # fmt: skip
         """The k best entities with their evidence."""
+        if snippets < 0:
+            raise UsageError(f"snippets must be 0 or more, not {snippets}")
         began = time.perf_counter()
         ranker = _system(model)
         contexts = self.contexts(query, type)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fader.aggregate.count import Count as CountAggregator
+from fader.contexts.policy import check_policy
 from fader.contexts.table import Contexts
 from fader.features.constant import Constant
 from fader.parts import written
@@ -19,6 +20,9 @@ class Count:
 
     name: ClassVar[str] = "count"
     policy: str = "document"
+
+    def __post_init__(self) -> None:
+        check_policy(self.policy, self.name)
 
     def __str__(self) -> str:
         return written(self)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fader.aggregate.sum import Sum
+from fader.contexts.policy import check_policy
 from fader.contexts.table import Contexts
-from fader.features.kernel import Kernel
+from fader.features.kernel import Kernel, check_decay
 from fader.parts import written
 from fader.systems import pipeline
 from fader.systems.base import Contributions, Ranking
@@ -24,6 +25,10 @@ class Proximity:
     width: float = 10.0
     idf: str = "log"
     policy: str = "document"
+
+    def __post_init__(self) -> None:
+        check_policy(self.policy, self.name)
+        check_decay(self.name, self.width, self.idf)
 
     def __str__(self) -> str:
         return written(self)
