@@ -304,9 +304,7 @@ def test_a_literal_that_occurs_nowhere(build: Build) -> None:
     contexts = index.contexts("nowhere x")
     assert (list(contexts.df), list(contexts.cf)) == ([0, 1], [0, 1])
     assert one(contexts)[5:] == ((-1, 1), (0, 1))
-    assert list(index.rank("nowhere x", k=10, model="proximity").scores) == pytest.approx(
-        [1 / 1.1], rel=1e-12
-    )
+    assert list(index.rank("nowhere x", k=10, model="proximity").scores) == pytest.approx([1 / 1.1], rel=1e-12)
 
     required = index.contexts("+nowhere x")
     assert (required.matched_documents, rows(required)) == (0, [])

@@ -235,9 +235,7 @@ def test_the_order_of_the_input_changes_nothing(world: World, random: Any) -> No
     )
     with built(shuffled, segment_tokens=5) as index:
         for query, answer_type in asked(world, oracle):
-            assert summary(index.contexts(query, type=answer_type)) == summary(
-                oracle.contexts(query, answer_type)
-            )
+            assert summary(index.contexts(query, type=answer_type)) == summary(oracle.contexts(query, answer_type))
 
 
 @examples(0.5)
@@ -352,9 +350,7 @@ def plain_oracle(plain_world: World) -> BruteForce:
 
 @examples(20)
 @given(query=strategies.query_texts)
-def test_queries_are_understood_or_refused_alike(
-    plain_index: Any, plain_oracle: BruteForce, query: str
-) -> None:
+def test_queries_are_understood_or_refused_alike(plain_index: Any, plain_oracle: BruteForce, query: str) -> None:
     """Engine and oracle find the same literals, with the same signs and in the same order, or both refuse.
 
     The literals show in df and cf, the signs in the number of matching documents and in the rows.
@@ -370,9 +366,7 @@ def test_queries_are_understood_or_refused_alike(
 
 @examples(20)
 @given(text=strategies.texts)
-def test_analyze_gives_the_tokens_with_their_offsets(
-    plain_index: Any, plain_oracle: BruteForce, text: str
-) -> None:
+def test_analyze_gives_the_tokens_with_their_offsets(plain_index: Any, plain_oracle: BruteForce, text: str) -> None:
     """Maximal runs of L, M and N, as NFC(casefold(NFC(run))), with code point offsets into the raw text."""
     assert [tuple(token) for token in plain_index.analyze(text)] == plain_oracle.analyze(text)
 

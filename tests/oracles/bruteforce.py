@@ -51,9 +51,7 @@ def normalise(run: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", run).casefold())
 
 
-def tokenise(
-    text: str, stemmer: Callable[[str], str] | None = None, stopwords: Collection[str] = ()
-) -> list[Token]:
+def tokenise(text: str, stemmer: Callable[[str], str] | None = None, stopwords: Collection[str] = ()) -> list[Token]:
     """Section 1, Tokens: maximal runs of token characters, normalised; the place in the list is the position.
 
     Offsets are code points of the raw text. Stop words are recognised on the normalised token, unstemmed.
@@ -369,9 +367,7 @@ class BruteForce:
         self.stopwords = frozenset(stopwords)
         self.types = types
         supertypes = {record["id"]: record.get("supertypes", ()) for record in types}
-        self.entity_types = {
-            record["id"]: reachable_types(record.get("types", ()), supertypes) for record in entities
-        }
+        self.entity_types = {record["id"]: reachable_types(record.get("types", ()), supertypes) for record in entities}
         self.documents = []
         for record in corpus:
             tokens = self.tokens(record["text"])
@@ -403,9 +399,7 @@ class BruteForce:
         """Section 1, Statistics: occurrences of the literal in the collection."""
         return sum(len(occurrences(literal, document.tokens)) for document in self.documents)
 
-    def contexts(
-        self, text: str, type: str | None = None, overlap: bool = True, window: int | None = None
-    ) -> Contexts:
+    def contexts(self, text: str, type: str | None = None, overlap: bool = True, window: int | None = None) -> Contexts:
         """Section 1, Contexts: every mention of a type-matching entity in a matching document.
 
         With a window, a literal farther than `window` is absent, and a mention that no literal is left for is

@@ -103,9 +103,7 @@ def vocabularies(draw: st.DrawFn, surfaces: list[str]) -> list[str]:
 
 
 @st.composite
-def mentions(
-    draw: st.DrawFn, length: int, words: list[tuple[int, int]], entities: list[str]
-) -> dict[str, Any]:
+def mentions(draw: st.DrawFn, length: int, words: list[tuple[int, int]], entities: list[str]) -> dict[str, Any]:
     """A mention: of whole words, of any characters, or one that has to be skipped."""
     kinds = ["invalid"]
     if length:
@@ -168,9 +166,7 @@ def type_graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
         edges = {}
         for number in range(draw(st.integers(0, 5))):
             above = [f"T{other}" for other in range(number)]
-            edges[f"T{number}"] = (
-                draw(st.lists(st.sampled_from(above), unique=True, max_size=3)) if above else []
-            )
+            edges[f"T{number}"] = draw(st.lists(st.sampled_from(above), unique=True, max_size=3)) if above else []
     order = draw(st.permutations(sorted(edges)))
     return [{"id": name, "name": f"kind-{name}", "supertypes": edges[name]} for name in order]
 
@@ -224,9 +220,7 @@ def worlds(draw: st.DrawFn, surfaces: list[str] = SURFACES, query_count: int = 1
     known = [record["id"] for record in entities]
     identifiers = draw(st.lists(st.sampled_from(DOCUMENT_IDS), min_size=1, max_size=8, unique=True))
     corpus = [draw(documents(identifier, vocabulary, known)) for identifier in identifiers]
-    names = [
-        record[key] for record in sorted(types, key=lambda record: record["id"]) for key in ("id", "name")
-    ]
+    names = [record[key] for record in sorted(types, key=lambda record: record["id"]) for key in ("id", "name")]
     answer_type = st.none() | st.sampled_from(names) if names else st.none()
     count = {"min_size": query_count, "max_size": query_count}
     return World(
@@ -242,9 +236,7 @@ def worlds(draw: st.DrawFn, surfaces: list[str] = SURFACES, query_count: int = 1
 texts = st.one_of(
     st.text(max_size=30),
     st.text(st.characters(categories=["L", "M", "N", "Zs", "P"]), max_size=30),
-    st.lists(st.sampled_from(PLAIN + SURFACES + GLUE + ["\u0301", "\u0345", "ß", "ŉ", "ﬁ"]), max_size=12).map(
-        "".join
-    ),
+    st.lists(st.sampled_from(PLAIN + SURFACES + GLUE + ["\u0301", "\u0345", "ß", "ŉ", "ﬁ"]), max_size=12).map("".join),
 )
 
 
@@ -253,9 +245,7 @@ texts = st.one_of(
 _signed = st.builds(
     str.__add__,
     st.sampled_from(["", "+", "-"]),
-    st.sampled_from(
-        ["a", "b", "c", '"a"', '"a b"', '"b a"', '"a, b!"', '"c a b"', '"+a -b"', '" a "', '"a\tb"']
-    ),
+    st.sampled_from(["a", "b", "c", '"a"', '"a b"', '"b a"', '"a, b!"', '"c a b"', '"+a -b"', '" a "', '"a\tb"']),
 )
 _bare = st.sampled_from(
     [

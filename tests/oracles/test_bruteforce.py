@@ -116,9 +116,7 @@ def test_both_idf_variants_and_both_policies() -> None:
     log_x, log_y = math.log(3) / math.log(6), math.log(2) / math.log(6)
 
     assert world.rank("x y", idf="paper").scores == pytest.approx([near])
-    assert world.rank("x y", idf="paper", policy="mention").scores == pytest.approx(
-        [near + 2 / 3 * near + 1 / 3 * far]
-    )
+    assert world.rank("x y", idf="paper", policy="mention").scores == pytest.approx([near + 2 / 3 * near + 1 / 3 * far])
     assert world.rank("x y").scores == pytest.approx([near])
     assert world.rank("x y", policy="mention").scores == pytest.approx([near + log_x * near + log_y * far])
     assert world.rank("x y", policy="mention").support == [2]

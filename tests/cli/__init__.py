@@ -1,0 +1,1 @@
+"""Every command through the front door: output, files, exit codes, error lines."""

@@ -1,0 +1,71 @@
+"""What the documents tell to type works: blocks of shell commands that use `fader`, and blocks of Python.
+
+The blocks of a page run in order, in one temporary folder that has the demo in `demo/`. A `text` block right after
+a block of commands is compared with what they printed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs.markdown import ROOT, Block, blocks
+
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+PRELUDE = 'set -eu\nfader() { "$PYTHON" -m fader "$@"; }\n'
+TIMES = re.compile(r"[\d.,]+ (ms|s)\b")
+
+
+def runs(block: Block) -> bool:
+    """Whether a block is run here: Python, or shell commands of which one is `fader`."""
+    uses_fader = any(line.startswith("fader ") for line in block.text.splitlines())
+    return block.language == "python" or (block.language == "sh" and uses_fader)
+
+
+def run(block: Block, folder: Path) -> str:
+    """Run a block; returns its standard output."""
+    command = [sys.executable, "-c", block.text]
+    if block.language == "sh":
+        command = ["bash", "-c", PRELUDE + block.text]
+    environment = {**os.environ, "PYTHON": sys.executable, "XDG_CACHE_HOME": str(folder / "cache"), "COLUMNS": "80"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"line {block.line}: {done.stderr}"
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's files and index."""
+    place = tmp_path_factory.mktemp("docs") / "demo"
+    subprocess.run(
+        [sys.executable, "-m", "fader", "demo", str(place), "--quiet"], check=True, stdout=subprocess.DEVNULL
+    )
+    return place
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if any(map(runs, blocks(p)))], ids=lambda p: p.name)
+def test_commands_work_and_print_what_is_shown(page: Path, demo: Path, tmp_path: Path) -> None:
+    shutil.copytree(demo, tmp_path / "demo")
+    printed: str | None = None
+    for block in blocks(page):
+        if block.language == "text" and printed is not None:
+            assert TIMES.sub("", block.text) == TIMES.sub("", printed), f"line {block.line}"
+        printed = run(block, tmp_path) if runs(block) else None
+        if block.language != "sh":
+            printed = None
+
+
+def test_no_command_is_left_out() -> None:
+    """Every command of the program is run by some page."""
+    from fader.cli import COMMANDS
+
+    text = "\n".join(block.text for page in PAGES for block in blocks(page) if runs(block))
+    missing = [name for name in COMMANDS if not re.search(rf"^fader {name} ", text, re.MULTILINE)]
+    assert not missing

@@ -1,0 +1,1 @@
+"""Measures, compared with an outsider's."""

@@ -1,0 +1,1 @@
+"""Tests of what lies on disk: containers, lists, strings, commits, whole builds."""

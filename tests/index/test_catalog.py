@@ -1,0 +1,164 @@
+"""The stored catalog answers what the plain one would: who is of which type, and what is called how."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fader.corpus.catalog import read_catalog
+from fader.errors import CatalogError
+from fader.index.catalog import StoredCatalog, write_catalog
+from oracles.bruteforce import reachable_types
+
+Rows = list[dict[str, Any]]
+
+TYPES: Rows = [
+    {"id": "T1", "name": "Scientist", "supertypes": ["T2"]},
+    {"id": "T2", "name": "Person"},
+    {"id": "T3", "name": "Bank"},
+    {"id": "T4", "name": "bank"},
+    {"id": "person", "name": "Grammatical person"},
+    {"id": "Straße", "name": "Street"},
+]
+ENTITIES: Rows = [
+    {"id": "E1", "name": "Albert Einstein", "types": ["T1"], "aliases": ["Einstein", "A. E."]},
+    {"id": "E2", "name": "Alberta", "types": []},
+    {"id": "E3", "name": "einsteinium", "types": ["T3", "T2"]},
+]
+
+
+@contextmanager
+def stored_catalog(entities: Rows, types: Rows) -> Iterator[StoredCatalog]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "catalog"
+        described = write_catalog(path, read_catalog(entities, types))
+        yield StoredCatalog(path, described)
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Iterator[StoredCatalog]:
+    with stored_catalog(ENTITIES, TYPES) as found:
+        yield found
+
+
+def test_rows_come_back(catalog: StoredCatalog) -> None:
+    """Ids, names, direct types, aliases and supertypes."""
+    assert list(catalog.entity_ids) == ["E1", "E2", "E3"]
+    assert list(catalog.entity_names) == ["Albert Einstein", "Alberta", "einsteinium"]
+    assert [catalog.types_of(e) for e in range(3)] == [["T1"], [], ["T2", "T3"]]
+    assert [catalog.aliases_of(e) for e in range(3)] == [["Einstein", "A. E."], [], []]
+    assert catalog.supertypes_of(catalog.resolve_type("T1")) == ["T2"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("T1", "T1"),
+        ("t1", "T1"),
+        ("Scientist", "T1"),
+        ("SCIENTIST", "T1"),
+        ("person", "person"),
+        ("Street", "Straße"),
+        ("STRASSE", "Straße"),
+        ("grammatical person", "person"),
+    ],
+)
+def test_a_type_is_found_by_id_or_name(catalog: StoredCatalog, wanted: str, found: str) -> None:
+    """An id as it stands wins; names and ids are then found whatever their case."""
+    assert catalog.type_ids[catalog.resolve_type(wanted)] == found
+
+
+def test_an_ambiguous_name_lists_the_ids(catalog: StoredCatalog) -> None:
+    """The remedy is in the message."""
+    with pytest.raises(CatalogError) as caught:
+        catalog.resolve_type("Bank")
+    assert str(caught.value) == 'type name "Bank" is ambiguous; give one of the ids T3, T4'
+
+
+@pytest.mark.parametrize("wanted", ["scientst", "Scientists"])
+def test_an_unknown_type_comes_with_a_suggestion(catalog: StoredCatalog, wanted: str) -> None:
+    """The nearest name; nothing where nothing is near."""
+    with pytest.raises(CatalogError, match=rf'^unknown type "{wanted}"; did you mean "scientist"'):
+        catalog.resolve_type(wanted)
+    with pytest.raises(CatalogError, match=r'^unknown type "qqqqqqqq"'):
+        catalog.resolve_type("qqqqqqqq")
+
+
+def test_an_unknown_entity_is_an_error(catalog: StoredCatalog) -> None:
+    """Entities are found by id only."""
+    assert catalog.resolve_entity("E2") == 1
+    with pytest.raises(CatalogError, match='unknown entity "E9"'):
+        catalog.resolve_entity("E9")
+
+
+def test_an_unknown_entity_comes_with_a_suggestion() -> None:
+    """An id is compared with ids."""
+    with stored_catalog([{"id": "Q12345", "name": "x"}], []) as found:
+        with pytest.raises(CatalogError) as caught:
+            found.resolve_entity("Q12346")
+        assert str(caught.value) == 'unknown entity "Q12346"; did you mean "Q12345"?'
+
+
+def test_prefixes_find_names(catalog: StoredCatalog) -> None:
+    """Entities by any of their names, types by name or id, whatever the case, each once, in order of names."""
+    assert [catalog.entity_ids[e] for e in catalog.entities_by_prefix("ALBERT")] == ["E1", "E2"]
+    assert [catalog.entity_ids[e] for e in catalog.entities_by_prefix("einstein")] == ["E1", "E3"]
+    assert [catalog.entity_ids[e] for e in catalog.entities_by_prefix("A")] == ["E1", "E2"]
+    assert [catalog.type_ids[t] for t in catalog.types_by_prefix("p")] == ["T2", "person"]
+    assert [catalog.type_ids[t] for t in catalog.types_by_prefix("bank")] == ["T3", "T4"]
+    assert len(list(catalog.types_by_prefix(""))) == len(TYPES)
+    assert list(catalog.entities_by_prefix("zz")) == []
+
+
+labels = st.text("aAéß ", min_size=1, max_size=4)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(labels, st.lists(labels, max_size=2)), max_size=6), st.text("aAéß ", max_size=2))
+def test_prefixes_find_all_names_and_no_others(given: list[tuple[str, list[str]]], prefix: str) -> None:
+    """Exactly the entities of which a name starts so, in folded case."""
+    entities = [{"id": str(i), "name": name, "aliases": aliases} for i, (name, aliases) in enumerate(given)]
+    with stored_catalog(entities, []) as found:
+        expected = {
+            str(i) for i, (n, a) in enumerate(given) if any(x.casefold().startswith(prefix.casefold()) for x in (n, *a))
+        }
+        rows = list(found.entities_by_prefix(prefix))
+        assert len(rows) == len(set(rows))
+        assert {found.entity_ids[e] for e in rows} == expected
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[Rows, Rows]:
+    """Types in a random DAG under shuffled ids, and entities with some of them."""
+    ids = draw(st.permutations([f"T{i}" for i in range(draw(st.integers(1, 9)))]))
+    types = []
+    for i, name in enumerate(ids):
+        above = draw(st.lists(st.sampled_from(ids[:i]), unique=True, max_size=3)) if i else []
+        types.append({"id": name, "supertypes": above})
+    entities = [
+        {"id": f"E{i}", "types": draw(st.lists(st.sampled_from(ids), unique=True, max_size=3))}
+        for i in range(draw(st.integers(0, 6)))
+    ]
+    return entities, types
+
+
+@settings(deadline=None)
+@given(graphs())
+def test_entities_of_a_type_are_those_that_reach_it(case: tuple[Rows, Rows]) -> None:
+    """An entity matches T if T is reachable from one of its types; descendants are what reaches a type."""
+    entities, types = case
+    above = {t["id"]: t["supertypes"] for t in types}
+    with stored_catalog(entities, types) as found:
+        for number, name in enumerate(found.type_ids):
+            matching = [e["id"] for e in entities if name in reachable_types(e["types"], above)]
+            assert [found.entity_ids[e] for e in found.entities_of_type(number)] == sorted(matching)
+            below = sorted(t for t in above if name in reachable_types([t], above))
+            assert [found.type_ids[t] for t in found.descendants(number)] == below
+            assert found.type_mask(number).tolist() == [int(t in below) for t in found.type_ids]

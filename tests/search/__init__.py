@@ -1,0 +1,1 @@
+"""Tests of answers and of their evidence."""

@@ -1,0 +1,47 @@
+"""A testbed of real abstracts with hand-made annotations, where it lies beside the repository; skipped elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import fader
+from fader.corpus.queries import Skipper, read_qrels, read_queries
+from fader.evaluate.measures import average_precision
+from fader.search.batch import parse_all
+
+DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "pubtator-bio"
+FILES = ("corpus.jsonl.gz", "entities.tsv", "types.tsv", "queries.jsonl", "qrels.txt")
+
+pytestmark = pytest.mark.skipif(
+    not all((DATA / name).exists() for name in FILES),
+    reason="the pubtator-bio testbed is not there; put it in shared/data beside the repository to run this test",
+)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> fader.Index:
+    place = tmp_path_factory.mktemp("real") / "index"
+    return fader.build(place, [DATA / "corpus.jsonl.gz"], DATA / "entities.tsv", DATA / "types.tsv")
+
+
+def test_the_build_uses_nearly_all_of_the_corpus(index: fader.Index) -> None:
+    assert index.report is not None
+    assert index.reader.documents > 2500
+    assert index.reader.mentions > 50_000
+    assert index.report.faults.total < 0.01 * index.reader.mentions
+
+
+@pytest.mark.parametrize(("system", "least", "most"), [("proximity", 0.3, 0.7), ("count", 0.15, 0.6)])
+def test_mean_average_precision_is_sane(index: fader.Index, system: str, least: float, most: float) -> None:
+    """No exact figure: a fault in analysis, matching or ranking would leave this range by far."""
+    queries = parse_all(index, read_queries(DATA / "queries.jsonl", Skipper()), Skipper())
+    grades = read_qrels(DATA / "qrels.txt", Skipper())
+    values = [
+        average_precision(index.rank(q.query, k=1000, model=system).entities, grades[q.id])
+        for q in queries
+        if any(grade > 0 for grade in grades.get(q.id, {}).values())
+    ]
+    assert len(values) > 200
+    assert least < sum(values) / len(values) < most
