@@ -82,6 +82,6 @@ def test_search_can_verify_first(copy: Path) -> None:
 @pytest.mark.parametrize("command", [["info"], ["check"], ["types"], ["entities"], ["search", "x"]])
 def test_a_folder_that_is_no_index_is_told(tmp_path: Path, command: list[str]) -> None:
     name, *rest = command
-    assert "no such index folder" in fader(name, tmp_path / "none", *rest).err
+    assert "no such folder; build an index" in fader(name, tmp_path / "none", *rest).err
     assert "not a Fader index" in fader(name, tmp_path, *rest).err
     assert fader(name, tmp_path, *rest).code == 1

@@ -74,7 +74,7 @@ def test_exit_codes_of_the_process(index: Path, tmp_path: Path) -> None:
     done, input_fault, usage = process("info", index), process("info", tmp_path / "no"), process("search", index)
     assert (done.returncode, input_fault.returncode, usage.returncode) == (0, 1, 2)
     assert input_fault.stdout == ""
-    assert input_fault.stderr == f"fader: {tmp_path / 'no'}: no such index folder\n"
+    assert input_fault.stderr == f"fader: {tmp_path / 'no'}: no such folder; build an index with `fader index`\n"
     assert "Missing argument 'QUERY'" in usage.stderr
     assert "Traceback" not in input_fault.stderr + usage.stderr
 

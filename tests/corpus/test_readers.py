@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import struct
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.corpus.readers import read_batches, read_lines
+from fader.corpus.readers import CHUNK, read_batches, read_lines
 from fader.errors import InputError
 
 TEXT = "alpha\nbéta\n\n𝔤amma delta\nlast"
@@ -154,8 +155,8 @@ def test_text_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:
 
 def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
     """Each is named for what it is."""
-    assert got_before_the_error(tmp_path / "none")[1] == f"{tmp_path / 'none'}: no such file"
-    assert got_before_the_error(tmp_path)[1] == f"{tmp_path}: is a folder, not a file"
+    assert got_before_the_error(tmp_path / "none")[1] == f"{tmp_path / 'none'}: no such file; check the path"
+    assert got_before_the_error(tmp_path)[1] == f"{tmp_path}: is a folder; give a file"
 
 
 class Stdin:
@@ -177,3 +178,19 @@ def test_standard_input_has_a_name_in_messages(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("sys.stdin", Stdin(gzip.compress(b"text")[:-1]))
     with pytest.raises(InputError, match=r"^<stdin>: damaged"):
         list(read_lines("-"))
+
+
+def test_a_file_that_expands_a_thousandfold_is_read_in_pieces(tmp_path: Path) -> None:
+    """Memory is bounded by the pieces, not by what the file expands to."""
+    path = tmp_path / "large.gz"
+    path.write_bytes(gzip.compress(b"a" * 1_000_000 + b"\n" + b"b\n" * 20_000_000))
+    largest = max(sum(map(len, lines)) for _first, lines, _consumed in read_batches(path))
+    assert largest < 3 * CHUNK
+
+
+def test_a_zst_that_begins_with_a_skippable_frame(tmp_path: Path) -> None:
+    """Skippable frames hold other programs' data and are passed over wherever they stand."""
+    path = tmp_path / "skip.zst"
+    skippable = struct.pack("<II", 0x184D2A50, 4) + b"abcd"
+    path.write_bytes(skippable + zstandard.ZstdCompressor().compress(b"a line\n"))
+    assert [line for _number, line in read_lines(path)] == ["a line"]

@@ -156,12 +156,12 @@ def test_duplicate_document_ids(tmp_path: Path, place: Path) -> None:
 def test_a_missing_corpus_file(tmp_path: Path, place: Path) -> None:
     """The input is at fault, not the place where the index goes."""
     message = refused(place, InputError, corpus=[tmp_path / "none.jsonl"])
-    assert message == f"{tmp_path / 'none.jsonl'}: no such file"
+    assert message == f"{tmp_path / 'none.jsonl'}: no such file; check the path"
 
 
 def test_a_folder_for_a_corpus(tmp_path: Path, place: Path) -> None:
     """A folder is not a corpus."""
-    assert refused(place, InputError, corpus=tmp_path) == f"{tmp_path}: is a folder, not a file"
+    assert refused(place, InputError, corpus=tmp_path) == f"{tmp_path}: is a folder; give a file"
 
 
 @pytest.mark.parametrize("fields", [{"text": "a \ud800"}, {"id": "\udfff"}, {"title": "\ud800"}, {"url": "\udc00"}])

@@ -59,8 +59,7 @@ class Analysis:
             known = Stemmer.algorithms()
             if self.stemmer not in known:
                 hint = did_you_mean(self.stemmer, known)
-                listed = f"known are {', '.join(known)}"
-                raise UsageError(f"unknown stemmer {quoted(self.stemmer)}{hint or ';'} {listed}")
+                raise UsageError(f"unknown stemmer {quoted(self.stemmer)}{hint or '; known: ' + ', '.join(known)}")
 
     @cached_property
     def _stem(self) -> Any:

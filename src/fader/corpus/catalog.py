@@ -84,8 +84,9 @@ def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
 
 def _row_of_dict(given: Mapping[str, Any], kind: str, place: str) -> Row:
     above = given.get("supertypes" if kind == "type" else "types") or []
-    aliases = [str(a) for a in given.get("aliases") or [] if a]
-    return Row(str(given["id"]), str(given.get("name") or given["id"]), [str(a) for a in above], aliases, place)
+    aliases = [str(a).replace("\t", " ") for a in given.get("aliases") or [] if a]
+    named = [above] if isinstance(above, str) else [str(a) for a in above]
+    return Row(str(given["id"]), str(given.get("name") or given["id"]), named, aliases, place)
 
 
 def _not_text(given: Mapping[str, Any]) -> str:

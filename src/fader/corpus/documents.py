@@ -117,8 +117,10 @@ def read_corpus(sources: Iterable[str | Path] | Iterable[Mapping[str, Any]], fau
             if len(pending) == DICTIONARIES:
                 yield _from_dicts(pending, number - len(pending) + 1, faults)
                 pending = []
-        else:
+        elif isinstance(source, str | Path):
             yield from _from_file(source, faults)
+        else:
+            raise UsageError(f"corpus item {number} must be a path or a dictionary, not {quoted(source)}")
     if pending:
         yield _from_dicts(pending, number - len(pending) + 1, faults)
 

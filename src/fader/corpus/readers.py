@@ -11,13 +11,14 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
 from fader.errors import InputError, quoted
 
 CHUNK = 1 << 22
+ZSTD_INPUT = 1 << 13  # small, because a frame's pieces cannot be limited in what they expand to
 
 
 def display_name(path: str | Path) -> str:
@@ -68,11 +69,11 @@ def _named_errors(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
+        raise InputError(f"{name}: no such file; check the path") from None
     except IsADirectoryError:
-        raise InputError(f"{name}: is a folder, not a file") from None
-    except PermissionError:
-        raise InputError(f"{name}: not readable by this user") from None
+        raise InputError(f"{name}: is a folder; give a file") from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
 
 
 def file_size(path: str | Path) -> int:
@@ -88,9 +89,9 @@ def _chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
             yield chunk, stream.consumed()
 
 
-def _open_raw(path: str | Path) -> BinaryIO:
+def _open_raw(path: str | Path) -> AbstractContextManager[BinaryIO]:
     if str(path) == "-":
-        return sys.stdin.buffer
+        return nullcontext(sys.stdin.buffer)
     return open(path, "rb")
 
 
@@ -109,11 +110,12 @@ class _Decompressed:
 
     def __init__(self, raw: BinaryIO) -> None:
         head = raw.peek(4)[:4] if isinstance(raw, io.BufferedReader) else b""
+        skippable = head[1:] == b"\x2a\x4d\x18" and head[0] & 0xF0 == 0x50
         self._raw = raw
         self._read_bytes = 0
         if head[:2] == b"\x1f\x8b":
             self._next = self._gzip()
-        elif head == b"\x28\xb5\x2f\xfd":
+        elif head == b"\x28\xb5\x2f\xfd" or skippable:
             self._next = self._zstd()
         else:
             self._next = self._plain()
@@ -141,14 +143,12 @@ class _Decompressed:
                     if not data.strip(b"\0"):
                         break  # padding after the last member, as tape archives leave it
                     member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-                out = member.decompress(data)
-                data = member.unused_data
+                out = member.decompress(data, CHUNK)
+                data = member.unused_data if member.eof else member.unconsumed_tail
                 if out:
                     yield out
                 if member.eof:
                     member = None
-                else:
-                    break
         if member is not None:
             raise _TruncatedError("the gzip stream has no end mark")
 
@@ -156,7 +156,7 @@ class _Decompressed:
         import zstandard
 
         frame = None
-        while data := self._input(CHUNK // 4):
+        while data := self._input(ZSTD_INPUT):
             while data:
                 if frame is None:
                     frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()

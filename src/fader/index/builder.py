@@ -204,7 +204,7 @@ class SegmentBuilder:
         starts, ends, names, confidences = mention_columns(flat)
         entity = np.array(list(map(self._catalog.number.__getitem__, names)), dtype=np.int64)
         size = np.array([len(d.text) for d in documents], dtype=np.int64)[doc]
-        good = (entity >= 0) & (starts >= 0) & (starts < ends) & (ends <= size)
+        good = (entity >= 0) & (starts >= 0) & (starts < ends) & (ends <= size) & np.isfinite(confidences)
         for m in np.flatnonzero(~good):
             self._refuse(documents[doc[m]], *mention_fields(flat[m])[:3])
         codes = np.array(list(map(self._confidences.__getitem__, confidences)), dtype=np.int64)
@@ -218,8 +218,10 @@ class SegmentBuilder:
         elif not 0 <= start < end <= len(document.text):
             limit = f"does not lie in the text of {len(document.text):,} characters"
             self._faults.add("mentions outside the text", f"{where} {limit}")
-        else:
+        elif name not in self._catalog.number:
             self._faults.add("mentions of unknown entities", f"{where} names {quoted(name)}, not in the catalog")
+        else:
+            self._faults.add("mentions with a bad confidence", f"{where} needs a finite confidence")
 
     def freeze(self) -> dict[str, Any]:
         """Write the segment's files; returns its description for the manifest."""

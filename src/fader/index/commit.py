@@ -28,8 +28,10 @@ def commit_numbers(folder: Path) -> list[int]:
     """The commits in a folder, oldest first."""
     try:
         names = os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotAnIndexError(f"{folder}: no such index folder") from None
+    except FileNotFoundError:
+        raise NotAnIndexError(f"{folder}: no such folder; build an index with `fader index`") from None
+    except NotADirectoryError:
+        raise NotAnIndexError(f"{folder}: is a file; give the folder of an index") from None
     return sorted(int(m[1]) for n in names if (m := _NAME.fullmatch(n)))
 
 

@@ -139,7 +139,8 @@ class Container:
         if toc.get("kind") != kind:
             raise DamagedError(f"{self.path}: holds {toc.get('kind')!r} where {kind!r} was expected")
         for name, (dtype, length, offset) in toc["arrays"].items():
-            fits = dtype in _DTYPES and offset >= 0 and length >= 0 and offset % ALIGN == 0
+            whole = isinstance(length, int) and isinstance(offset, int)
+            fits = whole and dtype in _DTYPES and offset >= 0 and length >= 0 and offset % ALIGN == 0
             if not fits or offset + length * np.dtype(dtype).itemsize > self._data_end:
                 raise DamagedError(f"{self.path}: array {name!r} does not lie inside the file")
         return toc  # type: ignore[no-any-return]
@@ -161,7 +162,7 @@ class Container:
         """Compare the arrays' checksum with the footer's."""
         with memoryview(self._map) as view, view[: self._data_end] as data:
             if xxhash.xxh3_64_intdigest(data) != self._data_sum:
-                raise DamagedError(f"{self.path}: checksum does not match; the file is damaged")
+                raise DamagedError(f"{self.path}: checksum does not match; the file is damaged: restore it or rebuild")
 
 
 def _map_file(path: Path) -> mmap.mmap:
@@ -171,7 +172,7 @@ def _map_file(path: Path) -> mmap.mmap:
                 raise DamagedError(f"{path}: too short to be a file of an index; it was cut")
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
-        raise DamagedError(f"{path}: missing; the index is not whole") from None
+        raise DamagedError(f"{path}: missing; the index is not whole: restore the file or rebuild") from None
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -193,4 +194,4 @@ def _read_footer(path: Path, data: mmap.mmap) -> tuple[int, int]:
 def _check_expected(path: Path, data: mmap.mmap, expected: dict[str, Any]) -> None:
     own = f"{xxhash.xxh3_64_intdigest(data[-_FOOTER.size :]):016x}"
     if len(data) != expected["bytes"] or own != expected["xxh3"]:
-        raise DamagedError(f"{path}: is not the file that the commit names")
+        raise DamagedError(f"{path}: is not the file that the commit names; restore it or rebuild")

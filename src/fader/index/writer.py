@@ -77,6 +77,8 @@ def build(
     keep_freed_memory()
     existing = _check_destination(folder, options.overwrite)
     sources = [corpus] if isinstance(corpus, str | Path) else corpus
+    if isinstance(sources, Mapping):
+        raise UsageError("corpus must be files or an iterable of dictionaries, not one dictionary")
     if isinstance(sources, list | tuple):
         for source in sources:
             check_readable(source)

@@ -14,7 +14,8 @@ import numpy as np
 
 from fader.contexts.query import Literal
 from fader.contexts.table import Contexts
-from fader.corpus.analysis import Analysis, spans
+from fader.corpus.analysis import Analysis
+from fader.corpus.tokenise import token_spans
 from fader.index.reader import IndexReader
 from fader.search.answer import Match, Snippet
 from fader.systems.base import Contributions
@@ -22,6 +23,19 @@ from fader.systems.base import Contributions
 AROUND = 8  # tokens shown on each side of a highlight
 ELLIPSIS = " … "
 SHOWN_CONTEXTS = 20
+
+
+class _Tokens:
+    """The tokens of a text: token i has the characters `tokens[i]`."""
+
+    def __init__(self, text: str) -> None:
+        self._first, self._last = token_spans(text)
+
+    def __len__(self) -> int:
+        return int(self._first.size)
+
+    def __getitem__(self, i: int) -> tuple[int, int]:
+        return int(self._first[i]), int(self._last[i])
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +57,8 @@ def evidence_of(reader: IndexReader, contexts: Contexts, shares: Contributions, 
 def _snippet(reader: IndexReader, contexts: Contexts, row: int, share: float) -> Snippet:
     segment, local = reader.locate(int(contexts.document[row]))
     text = segment.text.text(local)
-    tokens = spans(text)
-    marks = _marks(reader.analysis, contexts, row, text, tokens) if tokens else []
+    tokens = _Tokens(text)
+    marks = _marks(reader.analysis, contexts, row, text, tokens) if len(tokens) else []
     shown, placed = _cut(text, tokens, marks)
     mention = next(((a, b) for mark, a, b in placed if mark.literal is None), (0, 0))
     matches = [Match(m.literal.text, (a, b), m.distance) for m, a, b in placed if m.literal is not None]
@@ -54,7 +68,7 @@ def _snippet(reader: IndexReader, contexts: Contexts, row: int, share: float) ->
     )  # fmt: skip
 
 
-def _marks(analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: list[tuple[int, int]]) -> list[_Mark]:
+def _marks(analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: _Tokens) -> list[_Mark]:
     """The mention and the nearest occurrence of every literal that the context has."""
     start, end = int(contexts.start[row]), int(contexts.end[row])
     marks = [_Mark(start, end, None, 0)]
@@ -70,13 +84,11 @@ def _marks(analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: 
     return marks
 
 
-def _overlapping(
-    analysis: Analysis, literal: Literal, text: str, tokens: list[tuple[int, int]], start: int, end: int
-) -> int:
+def _overlapping(analysis: Analysis, literal: Literal, text: str, tokens: _Tokens, start: int, end: int) -> int:
     """Where the first occurrence that overlaps tokens [start, end) begins."""
     first = max(0, start - literal.length + 1)
     last = min(len(tokens), end + literal.length - 1)
-    terms = [analysis.term(text[a:b]) for a, b in tokens[first:last]]
+    terms = [analysis.term(text[slice(*tokens[i])]) for i in range(first, last)]
     for at in range(first, end):
         wanted = zip(literal.terms, literal.offsets, strict=True)
         if all(at + o < last and terms[at + o - first] == term for term, o in wanted):
@@ -84,7 +96,7 @@ def _overlapping(
     return start
 
 
-def _cut(text: str, tokens: list[tuple[int, int]], marks: list[_Mark]) -> tuple[str, list[tuple[_Mark, int, int]]]:
+def _cut(text: str, tokens: _Tokens, marks: list[_Mark]) -> tuple[str, list[tuple[_Mark, int, int]]]:
     """The snippet's text, and each mark with its character offsets in it."""
     pieces: list[list[int]] = []
     for mark in sorted(marks, key=lambda m: (m.start, m.end)):
@@ -106,7 +118,7 @@ def _cut(text: str, tokens: list[tuple[int, int]], marks: list[_Mark]) -> tuple[
     return shown, [(m, *_placed(m, tokens, shift)) for m in marks]
 
 
-def _placed(mark: _Mark, tokens: list[tuple[int, int]], shift: list[tuple[int, int, int]]) -> tuple[int, int]:
+def _placed(mark: _Mark, tokens: _Tokens, shift: list[tuple[int, int, int]]) -> tuple[int, int]:
     """A mark's characters in the snippet."""
     moved = next(by for a, b, by in shift if a <= mark.start and mark.end <= b)
     return tokens[mark.start][0] + moved, tokens[mark.end - 1][1] + moved
