@@ -12,18 +12,22 @@ import os
 import platform
 import statistics
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from benchmarks.collection import Collection
 from benchmarks.synthetic import Shape, generate, type_id
 
 K = 10
+GENERAL, HAND_LAID = "general", "hand-laid"
+LAYOUTS = (GENERAL, HAND_LAID)
 OPTIONAL, REQUIRED, FORBIDDEN = "optional", "required", "forbidden"
 SIGN = {OPTIONAL: "", REQUIRED: "+", FORBIDDEN: "-"}
 ONE_THREAD = {
@@ -146,6 +150,11 @@ class Dataset:
         return len(self.doc_offsets) - 1
 
     @cached_property
+    def collection(self) -> Collection:
+        """The arrays that general layouts are built from."""
+        return Collection(self)
+
+    @cached_property
     def words(self) -> list[str]:
         return (self.folder / "words.txt").read_text().split()
 
@@ -264,14 +273,27 @@ def dataset(work: Path, scale: float, catalog_scale: float | None = None, seed: 
 Answer = list[tuple[int, float]]  # entity number, score; best first
 
 
-class Peer(Protocol):
-    """An engine in the comparison. `prepare` is not timed; `answer` is."""
+class Peer(ABC):
+    """An engine in the comparison. `prepare` and `choose` are not timed; `answer` is.
+
+    In the general layout, `prepare` lays out the whole collection and must not look at the queries: what it makes
+    answers any query. In the hand-laid one it may look up in advance whatever these queries will need.
+    """
 
     name: str
-    same_answer: bool  # False: computes another ranking, shown for orientation
+    same_answer = True  # False: computes another ranking, shown for orientation
+    formulation = ""  # what `choose` has settled on
 
+    def __init__(self, layout: str = GENERAL) -> None:
+        self.layout = layout
+
+    @abstractmethod
     def prepare(self, data: Dataset, queries: Sequence[Query]) -> None: ...
 
+    def choose(self, queries: Sequence[Query]) -> None:  # noqa: B027 - most have but one way
+        """Settle on the fastest of several ways to put such queries."""
+
+    @abstractmethod
     def answer(self, query: Query) -> Answer: ...
 
 
@@ -305,9 +327,7 @@ class Clock:
         self.wall = time.perf_counter() - self._start[1]
 
 
-def interleave(
-    peers: Sequence[Peer], queries: Sequence[Query], rounds: int, warm: int = 3
-) -> dict[str, list[float]]:
+def interleave(peers: Sequence[Peer], queries: Sequence[Query], rounds: int, warm: int = 3) -> dict[str, list[float]]:
     """CPU milliseconds per query and peer, the least of `rounds`; all peers on one query before the next."""
     for peer in peers:
         for query in queries[:warm]:

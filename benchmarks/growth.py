@@ -2,7 +2,7 @@
 
 Corpora of x1, x2, x4, x8 documents share one catalog, and each begins with the one before; x8 is the scale
 asked for. Contexts stay fixed in either of two ways: literals get rarer, or answer types get narrower.
-In the x8 corpus, queries then have x1, x2, x4, x8 as many contexts.
+In the x8 corpus, queries then have x1, x2, x4, x8 as many contexts. Peers are in their general layout.
 
     python -m benchmarks.growth --scale 1.0
 """
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks import common, peers
-from benchmarks.common import Dataset, Query, median
+from benchmarks.common import GENERAL, Dataset, Query, median
 from benchmarks.workload import LARGE, Finder
 
 FACTORS = (1, 2, 4, 8)
@@ -23,9 +23,10 @@ FACTORS = (1, 2, 4, 8)
 
 def point(data: Dataset, queries: list[Query], args: argparse.Namespace) -> dict[str, Any]:
     """The medians of one set of queries."""
-    engines = peers.load(args.peers)
+    engines = peers.load(args.peers, GENERAL)
     for engine in engines:
         engine.prepare(data, queries)
+        engine.choose(queries)
     times = common.interleave(engines, queries, args.rounds)
     return {
         "documents": data.documents,
@@ -69,9 +70,7 @@ def context_curve(args: argparse.Namespace, contexts: int) -> list[dict[str, Any
 def corpus(args: argparse.Namespace, factor: int) -> Dataset:
     """The corpus of a factor, with the catalog of the largest."""
     whole = factor == FACTORS[-1]
-    return common.dataset(
-        args.work, args.scale * factor / FACTORS[-1], None if whole else args.scale, seed=args.seed
-    )
+    return common.dataset(args.work, args.scale * factor / FACTORS[-1], None if whole else args.scale, seed=args.seed)
 
 
 def show(name: str, points: list[dict[str, Any]], slopes: dict[str, float]) -> None:

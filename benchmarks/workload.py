@@ -90,9 +90,7 @@ class Finder:
         """A random type with about `target` contexts in these documents: (type, contexts, candidates)."""
         data = self.data
         offsets, entities = data.closure
-        per_entity = np.bincount(
-            data.mention_entity[match[data.mention_document]], minlength=len(data.entity_types)
-        )
+        per_entity = np.bincount(data.mention_entity[match[data.mention_document]], minlength=len(data.entity_types))
         sums = np.concatenate(([0], np.cumsum(per_entity[entities])))
         contexts = sums[offsets[1:]] - sums[offsets[:-1]]
         good = np.flatnonzero(abs(contexts - target) <= TOLERANCE * target)
@@ -129,9 +127,7 @@ class Finder:
         return [next(tries) for _ in range(count)]
 
 
-def standard_sets(
-    folder: Path, count: int = 100, contexts: Sequence[int] | None = None
-) -> dict[str, list[Query]]:
+def standard_sets(folder: Path, count: int = 100, contexts: Sequence[int] | None = None) -> dict[str, list[Query]]:
     """The query sets `large` and `small` of a corpus, kept beside it; their sizes follow it unless given."""
     data = Dataset(folder)
     scale = min(1.0, data.documents / 200_000)

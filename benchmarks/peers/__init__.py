@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from benchmarks.common import GENERAL
+
 if TYPE_CHECKING:
     from benchmarks.common import Peer
 
 PEERS = {
-    "fader": "FaderPeer",
-    "numpy": "NumpyPeer",
-    "polars": "PolarsPeer",
-    "duckdb": "DuckDBPeer",
-    "tantivy": "TantivyPeer",
+    "fader": ("fader_peer", "FaderPeer"),
+    "fader-undecoded": ("fader_peer", "UndecodedFaderPeer"),
+    "numpy": ("numpy_peer", "NumpyPeer"),
+    "polars": ("polars_peer", "PolarsPeer"),
+    "duckdb": ("duckdb_peer", "DuckDBPeer"),
+    "tantivy": ("tantivy_peer", "TantivyPeer"),
 }
 
 
-def load(names: Sequence[str]) -> list[Peer]:
+def load(names: Sequence[str], layout: str = GENERAL) -> list[Peer]:
     """New peers by name. Engines are imported here, after their threads have been limited."""
-    return [getattr(import_module(f"benchmarks.peers.{name}_peer"), PEERS[name])() for name in names]
+    found = [PEERS[name] for name in names]
+    return [getattr(import_module(f"benchmarks.peers.{module}"), peer)(layout) for module, peer in found]

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import fader
-from benchmarks.common import Answer, Dataset, K, Query
+from benchmarks.common import Answer, Dataset, K, Peer, Query
 from benchmarks.synthetic import type_id
+from fader.index.reader import IndexReader
 
 
-class FaderPeer:
+class FaderPeer(Peer):
     name = "Fader"
-    same_answer = True
 
     def prepare(self, data: Dataset, queries: Sequence[Query]) -> None:
         self.index = built_index(data.folder)
@@ -23,6 +23,16 @@ class FaderPeer:
         found = self.index.rank(query.text, type=type_id(query.type), k=K, model="proximity")
         scores = [float(score) for score in found.scores]
         return [(int(entity[1:]), score) for entity, score in zip(found.entities, scores, strict=True)]
+
+
+class UndecodedFaderPeer(FaderPeer):
+    """With no memory of decoded lists: every query unpacks what it reads, as the first of its kind would."""
+
+    name = "Fader, nothing kept decoded"
+
+    def prepare(self, data: Dataset, queries: Sequence[Query]) -> None:
+        super().prepare(data, queries)
+        self.index.reader = IndexReader(data.folder / "fader", cache_mb=0)
 
 
 def code_fingerprint() -> str:

@@ -15,13 +15,13 @@ import numpy as np
 import orjson
 import tantivy
 
-from benchmarks.common import FORBIDDEN, REQUIRED, Answer, Dataset, K, Literal, Query
+from benchmarks.common import FORBIDDEN, REQUIRED, Answer, Dataset, K, Literal, Peer, Query
 
 DEPTH = 1_000
 HEAP = 512_000_000
 
 
-class TantivyPeer:
+class TantivyPeer(Peer):
     name = "tantivy + voting"
     same_answer = False
 

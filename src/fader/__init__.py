@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from fader.search.index import Index, build, open
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     import importlib
 

@@ -49,7 +49,7 @@ def test_the_default_place_is_the_users_cache(tmp_path: Path) -> None:
         report = passed("demo", "--json", "--quiet").json
     assert report["folder"] == str(tmp_path / "fader" / f"demo-{fader.__version__}")
     assert sorted(p.name for p in Path(report["folder"]).iterdir()) == [
-        "corpus.jsonl", "entities.tsv", "index", "qrels.txt", "queries.jsonl", "types.tsv",
+        "corpus.jsonl", "entities.tsv", "fader-demo.txt", "index", "qrels.txt", "queries.jsonl", "types.tsv",
     ]  # fmt: skip
 
 
@@ -67,3 +67,13 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear", encoding="utf-8")
     assert "other things in it" in refused(1, "demo", tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_files_of_the_same_names_are_left_alone(tmp_path: Path) -> None:
+    """Only a folder that the demo itself has made may be changed."""
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "thesis.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text("mine", encoding="utf-8")
+    assert "other things in it" in refused(1, "demo", tmp_path)
+    assert (tmp_path / "index" / "thesis.txt").read_text(encoding="utf-8") == "mine"
+    assert (tmp_path / "queries.jsonl").read_text(encoding="utf-8") == "mine"

@@ -90,7 +90,7 @@ def test_k_limits_the_answer_and_not_the_counts(index: Path) -> None:
 
 @pytest.mark.parametrize("k", ["0", "-3", "100001"])
 def test_k_out_of_bounds_is_a_usage_error(index: Path, k: str) -> None:
-    assert f"k must be from 1 to 100,000, not {k}" in refused(2, "search", index, "river", "-k", k)
+    assert f"k must be a whole number from 1 to 100,000, not {k}" in refused(2, "search", index, "river", "-k", k)
 
 
 def test_explain_adds_up_to_the_score(index: Path) -> None:

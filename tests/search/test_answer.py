@@ -100,7 +100,7 @@ def test_a_negative_number_of_snippets_is_wrong_usage(index: fader.Index) -> Non
 @pytest.mark.parametrize("k", [0, -1, 100_001])
 def test_k_has_bounds(index: fader.Index, k: int) -> None:
     """The message gives both, and the value."""
-    with pytest.raises(UsageError, match=rf"k must be from 1 to 100,000, not {k}"):
+    with pytest.raises(UsageError, match=rf"k must be a whole number from 1 to 100,000, not {k}"):
         index.search("word", k=k)
 
 
@@ -116,3 +116,21 @@ def test_rank_and_search_agree(index: fader.Index) -> None:
     assert ranked.entities == [r.entity for r in answer.results]
     assert ranked.scores == [r.score for r in answer.results]
     assert ranked.support == [r.support for r in answer.results]
+
+
+def test_a_parsed_query_takes_no_second_type(index: fader.Index) -> None:
+    """It would be ignored silently."""
+    with pytest.raises(UsageError, match="has its type already"):
+        index.search(index.parse("word"), type="T")
+
+
+def test_a_snippet_is_bounded_before_and_behind_the_text(tmp_path: Path) -> None:
+    """What stands before the first and behind the last token is shown for some characters only."""
+    text = "-" * 10_000 + "alpha one" + "-" * 10_000
+    mention = {"start": 10_000, "end": 10_005, "entity": "E"}
+    found = fader.build(
+        tmp_path / "long", corpus=[{"id": "d", "text": text, "mentions": [mention]}], entities=[{"id": "E"}], types=[]
+    ).search("one")
+    snippet = found.results[0].evidence[0]
+    assert len(snippet.snippet) < 100
+    assert snippet.snippet[slice(*snippet.mention)] == "alpha"

@@ -16,7 +16,7 @@ import click
 from fader import __version__
 from fader.errors import FaderError
 
-# name: (module in this package, one line of help)
+# Each is a module of this package, with one line of help.
 COMMANDS = {
     "analyze": "Show a text's tokens as they are indexed.",
     "batch": "Run a file of queries and write a TREC run.",
@@ -67,8 +67,12 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and end the process with the right exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal of few characters is no reason to fail
     try:
         cli.main(prog_name="fader", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Abort:
         print("fader: interrupted", file=sys.stderr)
         sys.exit(130)
@@ -83,5 +87,9 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         # The reader of a pipe has gone; keep the interpreter from complaining again while it closes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        print(f"fader: cannot write the output: {error.strerror or error}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -36,11 +36,12 @@ def command(
     """Run every query of a file on the index in DIR and write a TREC run."""
     from fader.corpus.queries import Skipper, read_qrels, read_queries
     from fader.progress import progress
-    from fader.search.batch import parse_all, write_run
+    from fader.search.batch import parse_all, refuse_overwriting, write_run
     from fader.search.index import Index
     from fader.systems.base import system
 
     say_when_compiling(quiet)
+    refuse_overwriting(output, queries, qrels)
     index, ranker, fault = Index(folder), system(model), Skipper(on_error == "skip")
     grades = read_qrels(qrels, fault) if qrels else {}
     parsed = parse_all(index, read_queries(queries, fault), fault)
@@ -52,6 +53,8 @@ def command(
     summary = {"queries": len(parsed), "skipped": len(fault.messages), "seconds": time.perf_counter() - began}
     if qrels:
         summary |= mean_measures(ranked, grades)
+        if not summary["judged"]:
+            remark(f"{qrels}: no query that was run has a judged good entity, so there is nothing to average", quiet)
     if as_json:
         print_json(summary)
     else:
@@ -62,11 +65,12 @@ def command(
 
 
 def mean_measures(ranked: dict[str, list[str]], grades: dict[str, dict[str, int]]) -> dict[str, float]:
-    """MAP and MRR over the judged queries that were run."""
+    """MAP and MRR over the queries that were run and have a judged good entity, and how many these are."""
     from fader.evaluate.measures import average_precision, reciprocal_rank
 
     judged = [q for q in ranked if any(g > 0 for g in grades.get(q, {}).values())]
-    means = {}
+    means: dict[str, float] = {"judged": len(judged)}
     for name, measure in (("MAP", average_precision), ("MRR", reciprocal_rank)):
-        means[name] = sum(measure(ranked[q], grades[q]) for q in judged) / max(1, len(judged))
+        if judged:
+            means[name] = sum(measure(ranked[q], grades[q]) for q in judged) / len(judged)
     return means

@@ -34,11 +34,15 @@ def command(
 ) -> None:  # fmt: skip
     """Write every context of every query, one row a mention, with all distances and sides."""
     from fader.corpus.queries import Skipper, read_qrels, read_queries
+    from fader.errors import UsageError
     from fader.progress import progress
-    from fader.search.batch import parse_all, write_contexts
+    from fader.search.batch import parse_all, refuse_overwriting, write_contexts
     from fader.search.index import Index
 
     say_when_compiling(quiet)
+    if output == "-":
+        raise UsageError("-o: a Parquet file cannot go to standard output; give a file name")
+    refuse_overwriting(output, queries, qrels)
     index, fault = Index(folder), Skipper(on_error == "skip")
     grades = read_qrels(qrels, fault) if qrels else None
     parsed = parse_all(index, read_queries(queries, fault), fault)

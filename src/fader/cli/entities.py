@@ -14,7 +14,7 @@ from fader.cli.common import folder_argument, json_option, print_json
 @folder_argument
 @click.argument("prefix", default="")
 @click.option("--type", "answer_type", metavar="TYPE", help="Only entities of this type.")
-@click.option("--limit", type=int, default=50, show_default=True, help="How many at most.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
 @json_option
 def command(folder: Path, prefix: str, answer_type: str | None, limit: int, as_json: bool) -> None:
     """List entities one of whose names starts with PREFIX."""

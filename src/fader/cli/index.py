@@ -62,6 +62,8 @@ def command(
         remark(line, quiet)
     counts = {"documents": reader.documents, "tokens": reader.tokens, "mentions": reader.mentions}
     seconds = time.perf_counter() - began
+    if not reader.documents:
+        remark("No usable document was found: the index is empty.", quiet)
     if as_json:
         skipped = {"lines": report.faults.counts, "catalog": len(report.catalog_notes)}
         print_json({"index": str(output), **counts, "skipped": skipped, "seconds": seconds})

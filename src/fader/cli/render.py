@@ -5,12 +5,15 @@ On a terminal the mention is reversed and matches are coloured; in plain text th
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from fader.search.answer import Answer, Result, Snippet
+
+DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def print_answer(answer: Answer, console: Console | None = None) -> None:
@@ -21,7 +24,7 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
     for result in answer.results:
         out.print(_heading(result))
         for snippet in result.evidence if any(s.snippet for s in result.evidence) else []:
-            out.print(_snippet(snippet, out.is_terminal))
+            out.print(_snippet(snippet, out.is_terminal and not out.is_dumb_terminal))
         if result.explain is not None:
             for line in _explanation(result.explain):
                 out.print(Text(line, style="dim"))
@@ -30,7 +33,7 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
 
 def _heading(result: Result) -> Text:
     line = Text(f"{result.rank:>3}. ")
-    line.append(result.name, style="bold")
+    line.append(_harmless(result.name), style="bold")
     line.append(f"  {', '.join(result.types)}", style="cyan")
     contexts = "context" if result.support == 1 else "contexts"
     return line.append(f"  {result.score:.3f} from {result.support:,} {contexts}", style="dim")
@@ -39,23 +42,32 @@ def _heading(result: Result) -> Text:
 def _snippet(snippet: Snippet, styled: bool) -> Text:
     marks = [(snippet.mention, "reverse", "[]"), *((m.at, "bold green", "**") for m in snippet.matches)]
     line = Text("     ")
+    text = _harmless(snippet.snippet)
     if styled:
-        body = Text(snippet.snippet)
+        body = Text(text)
         for (start, end), style, _signs in marks:
             body.stylize(style, start, end)
     else:
-        body = Text(_marked(snippet.snippet, [(at, signs) for at, _style, signs in marks]))
+        body = Text(_marked(text, [(at, signs) for at, _style, signs in marks]))
     line.append(body)
-    return line.append(f"  ({snippet.title or snippet.doc})", style="dim italic")
+    return line.append(f"  ({_harmless(snippet.title or snippet.doc)})", style="dim italic")
+
+
+def _harmless(text: str) -> str:
+    """The text without characters that would steer the terminal or turn its direction; one for one."""
+    return "".join("\ufffd" if unicodedata.category(c) == "Cc" or c in DIRECTION else c for c in text)
 
 
 def _marked(text: str, marks: list[tuple[tuple[int, int], str]]) -> str:
-    """Plain marks around highlights; one that overlaps an earlier one is left unmarked."""
+    """Plain marks around highlights, one inside another where they nest."""
+    opened = [(start, 1, -end, i, signs[0]) for i, ((start, end), signs) in enumerate(marks)]
+    closed = [(end, 0, -start, -i, signs[1]) for i, ((start, end), signs) in enumerate(marks)]
     shown, last = "", 0
-    for (start, end), signs in sorted(marks):
-        if start >= last:
-            shown += text[last:start] + signs[0] + text[start:end] + signs[1]
-            last = end
+    # What closes at a place comes before what opens there; the outer opens before the inner and closes after it.
+    events = sorted(opened + closed)
+    for at, _opens, _length, _rank, sign in events:
+        shown += text[last:at] + sign
+        last = at
     return shown + text[last:]
 
 
@@ -75,5 +87,6 @@ def _explanation(explain: dict[str, Any]) -> list[str]:
 
 
 def _summary(answer: Answer) -> str:
-    counts = f"{answer.candidates:,} candidates, {answer.contexts:,} contexts, {answer.matched_documents:,} documents"
+    named = (("candidate", answer.candidates), ("context", answer.contexts), ("document", answer.matched_documents))
+    counts = ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in named)
     return f"{counts}; {answer.model}; {answer.took_ms:.1f} ms"

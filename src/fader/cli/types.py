@@ -14,7 +14,7 @@ from fader.cli.common import folder_argument, json_option, print_json
 @click.command("types", epilog="Example: fader types index/ sci")
 @folder_argument
 @click.argument("prefix", default="")
-@click.option("--limit", type=int, default=50, show_default=True, help="How many at most.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
 @json_option
 def command(folder: Path, prefix: str, limit: int, as_json: bool) -> None:
     """List types whose id or name starts with PREFIX, with their supertypes and number of entities."""

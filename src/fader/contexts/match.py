@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fader.contexts import nearest
 from fader.contexts.occurrences import Occurrences
-from fader.contexts.plan import PLANS, AnswerType, choose, mentions_in
+from fader.contexts.plan import PLANS, choose, mentions_in
 from fader.contexts.query import Literal, Query
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts, DocumentValues
@@ -57,12 +57,12 @@ class SegmentMatch:
         self.plan = ""
         self.matching = 0
 
-    def match(self, reader: IndexReader, answer: AnswerType, options: MatchOptions) -> None:
+    def match(self, reader: IndexReader, answer_type: int | None, options: MatchOptions) -> None:
         """Find the matching documents, the mentions in them, and every literal's distance to these."""
         marks = self._matching_documents()
         self.matching = int(np.count_nonzero(marks))
-        self.plan = options.plan or choose(self.segment, answer, self.matching)
-        self._take(mentions_in(self.segment, reader.catalog, answer, marks, self.plan))
+        self.plan = options.plan or choose(self.segment, answer_type, self.matching)
+        self._take(mentions_in(self.segment, reader.catalog, answer_type, marks, self.plan))
         self._options = options
         for t in range(len(self.literals)):
             self._locate(t)
@@ -145,17 +145,17 @@ def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOption
     parts = [SegmentMatch(segment, query) for segment in reader.segments]
     statistics = _statistics(reader, parts, len(query.literals))
     warnings, impossible = _unknown(query.literals, statistics)
-    answer = AnswerType.of(reader.catalog, number)
     for part in parts:
         if impossible:
             part.skip()
         else:
-            part.match(reader, answer, options)
+            part.match(reader, number, options)
     columns = _Columns(reader, parts)
+    slot, entities = columns.slots()
     return Contexts(
         query, statistics,
-        slot=columns.slots(),
-        entities=columns.entities,
+        slot=slot,
+        entities=entities,
         document=columns.documents(),
         distances=columns.joined(lambda p: p.distances, axis=1),
         plan="+".join(dict.fromkeys(p.plan for p in parts if p.plan)),
@@ -177,8 +177,9 @@ def _statistics(reader: IndexReader, parts: list[SegmentMatch], literals: int) -
 def _unknown(literals: tuple[Literal, ...], statistics: Statistics) -> tuple[list[str], str]:
     """Warnings for literals that occur nowhere, and why the answer is empty where one of them is required."""
     missing = [lit for lit, df in zip(literals, statistics.df, strict=True) if df == 0]
-    warnings = [f"{quoted(lit.text)} occurs nowhere in the collection; it is left out" for lit in missing]
     required = [lit for lit in missing if lit.mode == "required"]
+    left_out = [lit for lit in missing if lit.mode != "required"]
+    warnings = [f"{quoted(lit.text)} occurs nowhere in the collection; it is left out" for lit in left_out]
     if required:
         return (
             warnings,
@@ -199,16 +200,15 @@ class _Columns:
         arrays = [column(part) for part in self._parts]
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=axis)
 
-    def slots(self) -> I32:
-        """The slot of each row's entity, `entities` naming the slots, in all parts alike."""
+    def slots(self) -> tuple[I32, I32]:
+        """The slot of each row's entity, and the entities that the slots stand for, in all parts alike."""
         if len(self._parts) == 1:
-            self.entities = self._parts[0].mentions.entities
-            return self._parts[0].mentions.slot
+            return self._parts[0].mentions.slot, self._parts[0].mentions.entities
         own = [part.mentions.entities for part in self._parts]
-        self.entities = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *own]))
-        common = [np.searchsorted(self.entities, entities).astype(np.int32) for entities in own]
+        entities = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *own]))
+        common = [np.searchsorted(entities, e).astype(np.int32) for e in own]
         slots = [place[part.mentions.slot] for place, part in zip(common, self._parts, strict=True)]
-        return np.concatenate([np.empty(0, dtype=np.int32), *slots])
+        return np.concatenate([np.empty(0, dtype=np.int32), *slots]), entities
 
     def documents(self) -> I32:
         first = iter(self._reader.first_document)

@@ -7,8 +7,6 @@ of literals or distances.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,30 +23,18 @@ PLANS = ("type", "document")
 TYPE_ROW, DOCUMENT_ROW, DOCUMENT = 1.0, 10.0, 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerType:
-    """The type asked for, None for any entity, and its subtypes as a mask."""
-
-    number: int | None
-    mask: U8 | None
-
-    @classmethod
-    def of(cls, catalog: StoredCatalog, number: int | None) -> AnswerType:
-        return cls(number, None if number is None else catalog.type_mask(number))
-
-
-def choose(segment: Segment, answer: AnswerType, matching: int) -> str:
-    """The cheaper plan, given how many documents match."""
-    listed = segment.mentions if answer.number is None else segment.rows_of_type.head(answer.number)[0]
+def choose(segment: Segment, answer_type: int | None, matching: int) -> str:
+    """The cheaper plan for a type (None: any entity), given how many documents match."""
+    listed = segment.mentions if answer_type is None else segment.rows_of_type.head(answer_type)[0]
     through_documents = matching * segment.mentions / max(1, segment.documents)
     return "document" if DOCUMENT * matching + DOCUMENT_ROW * through_documents < TYPE_ROW * listed else "type"
 
 
-def mentions_in(segment: Segment, catalog: StoredCatalog, answer: AnswerType, marks: U8, plan: str) -> Mentions:
+def mentions_in(segment: Segment, catalog: StoredCatalog, answer_type: int | None, marks: U8, plan: str) -> Mentions:
     """The mentions of the type in marked documents, in order of position."""
     if plan == "document":
-        return segment.mentions_of_documents(where(marks), catalog, answer.mask)
-    listed = segment.mentions_of_type(answer.number)
+        return segment.mentions_of_documents(where(marks), catalog, answer_type)
+    listed = segment.mentions_of_type(answer_type)
     return listed.take(_marked(listed.document, marks))
 
 

@@ -102,7 +102,9 @@ def _nothing_to_look_for(forbidden: tuple[Literal, ...], notes: list[str]) -> st
 
 def _one_type(named: list[_Piece], given: str | None) -> str | None:
     """The one type asked for, inside the query or beside it."""
-    wanted = given or None
+    if given == "":
+        raise QueryError("the answer type is empty; give a type's id or name, or none")
+    wanted = given
     for piece in named:
         if wanted is not None and piece.text != wanted:
             raise QueryError(f"two types, {quoted(wanted)} and {quoted(piece.text)}; give one", piece.at)

@@ -21,7 +21,6 @@ I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-ABSENT = -1
 
 
 @dataclass(frozen=True, slots=True)

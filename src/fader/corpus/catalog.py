@@ -84,14 +84,18 @@ def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
 
 def _row_of_dict(given: Mapping[str, Any], kind: str, place: str) -> Row:
     above = given.get("supertypes" if kind == "type" else "types") or []
-    aliases = [str(a).replace("\t", " ") for a in given.get("aliases") or [] if a]
-    named = [above] if isinstance(above, str) else [str(a) for a in above]
-    return Row(str(given["id"]), str(given.get("name") or given["id"]), named, aliases, place)
+    aliases = [alias.replace("\t", " ") for alias in _strings(given.get("aliases")) if alias]
+    return Row(str(given["id"]), str(given.get("name") or given["id"]), _strings(above), aliases, place)
+
+
+def _strings(given: Any) -> list[str]:
+    """One string or several."""
+    return [given] if isinstance(given, str) else [str(g) for g in given or []]
 
 
 def _not_text(given: Mapping[str, Any]) -> str:
     """What is wrong with names that no UTF-8 file could hold; empty where nothing is."""
-    for text in (given["id"], given.get("name"), *(given.get("aliases") or [])):
+    for text in (given["id"], given.get("name"), *_strings(given.get("aliases"))):
         try:
             str(text).encode("utf-8")
         except UnicodeEncodeError:

@@ -95,6 +95,8 @@ class Faults:
         for kind, count in self.counts.items():
             out.append(f"skipped {count:,} {kind}")
             out.extend(f"  {example}" for example in self.examples[kind])
+            if count > len(self.examples[kind]):
+                out.append(f"  and {count - len(self.examples[kind]):,} more")
         return out
 
 

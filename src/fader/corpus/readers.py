@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -59,8 +60,9 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 def check_readable(source: object) -> None:
     """Refuse at once a path that cannot be read; anything else than a path is left to its reader."""
     if isinstance(source, str | Path) and str(source) != "-":
-        with _named_errors(display_name(source)), open(source, "rb"):
-            pass
+        with _named_errors(display_name(source)):
+            if not stat.S_ISFIFO(os.stat(source).st_mode):  # a pipe can be opened only once
+                open(source, "rb").close()
 
 
 @contextmanager

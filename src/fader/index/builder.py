@@ -31,6 +31,9 @@ MAX_POSITIONS = (1 << 30) - 1
 # Bytes a token costs at the peak, when the segment is frozen: its raw number, its place in the sorted
 # postings, its share of the packed output, of the vocabulary and of its document's mentions.
 BYTES_PER_TOKEN = 16
+# A distinct run as a Python string with its term; a document's id, title and places; a mention's columns while they
+# are sorted, and one row in the list of each of its types.
+BYTES_PER_RUN, BYTES_PER_DOCUMENT, BYTES_PER_MENTION, BYTES_PER_TYPE_ROW = 300, 300, 60, 10
 
 
 @kernel
@@ -141,6 +144,11 @@ class CatalogView:
         self.types_at, self.types = types
         self.above_at, self.above = ancestors
 
+    @property
+    def closure(self) -> float:
+        """How many types an entity has on the average, supertypes included (some counted twice)."""
+        return float(np.diff(self.above_at)[self.types].sum()) / max(1, self.types_at.size - 1)
+
 
 class SegmentBuilder:
     """Gathers documents and freezes them."""
@@ -159,11 +167,19 @@ class SegmentBuilder:
         self._confidences = Codes()
         self.tokens = 0
         self.documents = 0
+        self.mentions = 0
+        self._mention_bytes = BYTES_PER_MENTION + round(BYTES_PER_TYPE_ROW * catalog.closure)
 
     @property
     def memory(self) -> int:
         """Bytes that freezing now would need."""
-        return BYTES_PER_TOKEN * self.tokens + self._vocabulary.nbytes + 200 * self.documents
+        return (
+            BYTES_PER_TOKEN * self.tokens
+            + self._vocabulary.nbytes
+            + BYTES_PER_RUN * self._vocabulary.size
+            + self._mention_bytes * self.mentions
+            + BYTES_PER_DOCUMENT * self.documents
+        )
 
     @property
     def room(self) -> int:
@@ -196,6 +212,7 @@ class SegmentBuilder:
             )
         part = (doc + self.documents, token_start, token_end - token_start, entity, confidence)
         self._mention_parts.append(tuple(column[keep].astype(np.int32) for column in part))
+        self.mentions += int(np.count_nonzero(keep))
 
     def _checked_mentions(self, documents: list[Document]) -> tuple[I32, ...]:
         """Document, start, end, entity and confidence code of the mentions that can be used."""

@@ -25,8 +25,8 @@ SUGGESTIONS_AMONG = 20_000
 
 
 @kernel
-def _closure(at: I32, above: I32, order: I32) -> tuple[I32, I32]:
-    """For each type all types reachable from it, itself first; `order` lists supertypes before subtypes."""
+def _closure(at: I32, above: I32) -> tuple[I32, I32]:
+    """For each type all types reachable from it, itself first."""
     n = at.size - 1
     size = np.zeros(n, dtype=np.int64)
     seen = np.full(n, -1, dtype=np.int32)
@@ -40,7 +40,7 @@ def _closure(at: I32, above: I32, order: I32) -> tuple[I32, I32]:
                 ends[t + 1] = ends[t] + np.int32(size[t])
             out = np.empty(ends[n], dtype=np.int32)
             seen[:] = -1
-        for t in order:
+        for t in range(n):
             top, count = 1, 0
             stack[0] = t
             seen[t] = t
@@ -86,7 +86,7 @@ def csr(rows: list[list[int]]) -> tuple[I32, I32]:
 def type_ancestors(catalog: Catalog) -> tuple[I32, I32]:
     """For each type all types it belongs to, itself included, as offsets and values."""
     at, above = csr(catalog.supertypes)
-    ends, ancestors = _closure(at, above, np.arange(len(catalog.types), dtype=np.int32))
+    ends, ancestors = _closure(at, above)
     return ends, ancestors
 
 
@@ -201,10 +201,8 @@ class StoredCatalog:
         found: I32 = _entities_of(self.entity_types_at, self.entity_types, self.type_mask(type_number))
         return found
 
-    def type_mask(self, type_number: int | None) -> NDArray[np.uint8]:
-        """1 for the type and each of its subtypes; empty where no type is asked for."""
-        if type_number is None:
-            return np.zeros(0, dtype=np.uint8)
+    def type_mask(self, type_number: int) -> NDArray[np.uint8]:
+        """1 for the type and each of its subtypes."""
         mask = np.zeros(len(self.type_ids), dtype=np.uint8)
         mask[self.descendants(type_number)] = 1
         return mask

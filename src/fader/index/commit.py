@@ -3,7 +3,7 @@
     manifest := JSON line, newline, "xxh3:" checksum of the line
     commit   := write files, sync each; write `pending-N`, sync; sync folder; rename to `commit-N.json`; sync folder
 
-The commit with the largest number that is whole is the index. Files are named by the commit that made them and
+The commit with the largest number is the index. Files are named by the commit that made them and
 never change, so a reader's snapshot stays whole while a writer works. Knows nothing of what the files hold.
 """
 
@@ -21,7 +21,8 @@ from fader.errors import DamagedError, NotAnIndexError, VersionError
 from fader.index.format import VERSION, sync_and_close, sync_folder
 
 _NAME = re.compile(r"commit-(\d{8})\.json")
-_PART = re.compile(r"[0-9]{8}(-[0-9]+)?\.[a-z]+")
+_PART = re.compile(r"(\d{8})(?:-\d+)?\.[a-z]+")
+_PENDING = re.compile(r"pending-(\d{8})")
 
 
 def commit_numbers(folder: Path) -> list[int]:
@@ -71,11 +72,19 @@ def read_commit(folder: Path, number: int | None = None) -> dict[str, Any]:
     return manifest
 
 
+def remove_debris(folder: Path, number: int) -> None:
+    """Delete what unfinished commits after commit `number` have left; the caller holds the folder's lock."""
+    for name in os.listdir(folder):
+        made = _PART.fullmatch(name) or _NAME.fullmatch(name) or _PENDING.fullmatch(name)
+        if made and int(made[1]) > number:
+            (folder / name).unlink(missing_ok=True)
+
+
 def remove_unneeded(folder: Path, manifest: dict[str, Any]) -> None:
     """Delete the files and commits that a newer commit has replaced, and the debris of unfinished ones."""
     needed = set(file_names(manifest)) | {f"commit-{manifest['commit']:08d}.json"}
     for name in os.listdir(folder):
-        ours = _NAME.fullmatch(name) or _PART.fullmatch(name) or name.startswith("pending-")
+        ours = _NAME.fullmatch(name) or _PART.fullmatch(name) or _PENDING.fullmatch(name)
         if ours and name not in needed:
             (folder / name).unlink(missing_ok=True)
 

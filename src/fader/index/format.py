@@ -13,6 +13,7 @@ once, synced, and never changed. Knows nothing of what the arrays mean.
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
@@ -174,7 +175,8 @@ def _map_file(path: Path) -> mmap.mmap:
     except FileNotFoundError:
         raise DamagedError(f"{path}: missing; the index is not whole: restore the file or rebuild") from None
     except OSError as error:
-        raise StorageError(f"{path}: cannot be read: {error.strerror}") from None
+        remedy = "; allow more open files (ulimit -n)" if error.errno == errno.EMFILE else ""
+        raise StorageError(f"{path}: cannot be read: {error.strerror}{remedy}") from None
 
 
 def _read_footer(path: Path, data: mmap.mmap) -> tuple[int, int]:

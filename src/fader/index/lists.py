@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.errors import StorageError
 from fader.index.format import Container, FileWriter
 from fader.index.varint import get_varint, put_varint
 from fader.kernel import inline_kernel, kernel
@@ -417,6 +418,8 @@ def encode(values: I32, at: I64, extra: I32) -> Encoded:
 
 def write_lists(writer: FileWriter, name: str, encoded: Encoded) -> None:
     """Store encoded lists under `name_*`."""
+    if max(encoded.entry.size, encoded.words.size) >= 1 << 32:
+        raise StorageError(f"{writer.path}: a segment's lists pass 4 G words; build with less memory a segment")
     writer.array(name + "_entry", encoded.entry)
     writer.array(name + "_entry_at", encoded.entry_at.astype(np.uint32))
     writer.array(name + "_base", encoded.base)

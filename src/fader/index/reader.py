@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from fader.corpus.analysis import Analysis
-from fader.errors import DamagedError
+from fader.errors import DamagedError, StorageError
 from fader.index.catalog import StoredCatalog
-from fader.index.commit import read_commit
+from fader.index.commit import commit_numbers, read_commit
 from fader.index.segment import Segment
 from fader.memory import Cache, keep_freed_memory
 
 CACHE_MB = 256
+TRIES = 5
 
 
 class IndexReader:
@@ -25,21 +26,34 @@ class IndexReader:
     def __init__(self, folder: str | Path, verify: bool = False, cache_mb: int = CACHE_MB) -> None:
         keep_freed_memory()
         self.folder = Path(folder)
-        self.manifest: dict[str, Any] = read_commit(self.folder)
-        try:
-            described = self.manifest["catalog"]
-            self.catalog = StoredCatalog(self.folder / described["name"], described)
-            self.analysis = Analysis.from_dict(self.manifest["analysis"])
-            cache = Cache(cache_mb << 20)
-            self.segments = [Segment(self.folder, s, cache) for s in self.manifest["segments"]]
-        except (KeyError, TypeError, ValueError) as error:
-            message = f"{self.folder}: the commit or a file of it lacks {error}; the index is damaged, rebuild it"
-            raise DamagedError(message) from None
+        self._cache = Cache(cache_mb << 20)
+        self._open_newest()
         self.first_document = [0]
         for segment in self.segments:
             self.first_document.append(self.first_document[-1] + segment.documents)
         if verify:
             self.verify()
+
+    def _open_newest(self) -> None:
+        """Open the newest commit; again, where a writer has replaced it while its files were being opened."""
+        for _ in range(TRIES):
+            self.manifest: dict[str, Any] = read_commit(self.folder)
+            try:
+                return self._open_files()
+            except DamagedError:
+                if commit_numbers(self.folder)[-1:] == [self.manifest.get("commit")]:
+                    raise
+        raise StorageError(f"{self.folder}: is replaced faster than it can be opened; try again")
+
+    def _open_files(self) -> None:
+        try:
+            described = self.manifest["catalog"]
+            self.catalog = StoredCatalog(self.folder / described["name"], described)
+            self.analysis = Analysis.from_dict(self.manifest["analysis"])
+            self.segments = [Segment(self.folder, s, self._cache) for s in self.manifest["segments"]]
+        except (KeyError, TypeError, ValueError) as error:
+            message = f"{self.folder}: the commit or a file of it lacks {error}; the index is damaged, rebuild it"
+            raise DamagedError(message) from None
 
     @property
     def documents(self) -> int:

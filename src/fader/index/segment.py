@@ -128,10 +128,11 @@ class Segment:
         found: Mentions = self._cache.get((self.name, "type", type_number), decode, lambda m: m.nbytes)
         return found
 
-    def mentions_of_documents(self, documents: I32, catalog: StoredCatalog, mask: NDArray[np.uint8] | None) -> Mentions:
-        """The mentions in some documents whose entity has a type in the mask (None: any)."""
+    def mentions_of_documents(self, documents: I32, catalog: StoredCatalog, type_number: int | None) -> Mentions:
+        """The mentions in some documents of entities of a type (None: any)."""
         rows = _expand(documents, *self.mentions_at.arrays)
-        if mask is not None:
+        if type_number is not None:
+            mask = catalog.type_mask(type_number)
             rows = _rows_of_types(rows, catalog.entity_types_at, catalog.entity_types, mask, *self.entity.arrays)
         return self.decoded(rows)
 
@@ -140,8 +141,8 @@ class Segment:
         document, place = np.empty(rows.size, dtype=np.int32), np.empty((rows.size, 4), dtype=np.int32)
         columns = (self.document, self.start, self.length)
         _decode(rows, self.base, *(a for c in columns for a in c.arrays), document, place)
-        entities, slot = np.unique(self.entity.gather(rows), return_inverse=True)
-        return Mentions(rows, document, place, slot.astype(np.int32), entities.astype(np.int32))
+        entities, slot = _numbered(self.entity.gather(rows))
+        return Mentions(rows, document, place, slot, entities)
 
     def positions(self, term: int) -> I32:
         """A term's positions between two sentinels; lately used ones are kept decoded."""
@@ -202,6 +203,26 @@ def _decode(
         place[i, U(1)] = start + get(l_base, l_at, l_words, row)
         place[i, U(2)] = base[U(d)]
         place[i, U(3)] = base[U(d) + U(1)] - np.int32(1)
+
+
+@kernel
+def _numbered(entity: I32) -> Any:
+    """The different entities, ascending, and the place of each one among them: a sort by counting."""
+    U = np.uintp
+    top = entity.max() + 1 if entity.size else 0
+    place = np.zeros(top, dtype=np.int32)
+    for k in range(entity.size):
+        place[U(entity[U(k)])] = 1
+    n = np.int32(0)
+    for e in range(top):
+        n += place[e]
+        place[e] = n - place[e]
+    entities, slot = np.empty(n, dtype=np.int32), np.empty(entity.size, dtype=np.int32)
+    for k in range(entity.size):
+        s = place[U(entity[U(k)])]
+        slot[U(k)] = s
+        entities[U(s)] = entity[U(k)]
+    return entities, slot
 
 
 @kernel

@@ -175,12 +175,29 @@ class SortedStrings(Sequence[str]):
         return bytes(_get(self._data, self._at, int(i))).decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        return (self[i] for i in range(self._n))
+        data, p, before = self._data.tobytes(), 0, b""
+        for _ in range(self._n):
+            shared, p = _varint(data, p)
+            rest, p = _varint(data, p)
+            before = before[:shared] + data[p : p + rest]
+            p += rest
+            yield before.decode("utf-8", "replace")
 
     def find(self, wanted: str) -> int:
         """The index of a string, -1 if it is not there."""
         key = np.frombuffer(wanted.encode("utf-8", "surrogatepass"), dtype=np.uint8)
         return int(_find(self._data, self._at, self._n, key))
+
+
+def _varint(data: bytes, p: int) -> tuple[int, int]:
+    """`get_varint` without compiling, for reading all strings through."""
+    value, shift = 0, 0
+    while True:
+        value |= (data[p] & 127) << shift
+        p += 1
+        if data[p - 1] < 128:
+            return value, p
+        shift += 7
 
 
 class _Keys(Sequence[Any]):

@@ -1,7 +1,7 @@
 """Build an index: read, cut into segments, freeze, commit. The folder appears whole or not at all.
 
-A new index is built in a folder beside its destination and renamed into place; a rebuild over an existing index
-is a new commit inside it, so that the old one answers until the very last step. Knows nothing of queries.
+A new index is built in a folder beside its destination and renamed into place; in a folder that is there already,
+empty or an index, it is a new commit, so that an old one answers until the very last step. Knows nothing of queries.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,12 @@ from fader.corpus.analysis import Analysis
 from fader.corpus.catalog import Catalog, Rows, read_catalog
 from fader.corpus.documents import Batch, Document, Faults, read_corpus
 from fader.corpus.readers import check_readable, file_size
-from fader.errors import StorageError, UsageError, quoted
+from fader.errors import InputError, StorageError, UsageError, quoted
 from fader.index.builder import CatalogView, Numbers, SegmentBuilder
 from fader.index.catalog import csr, type_ancestors, write_catalog
-from fader.index.commit import commit_numbers, remove_unneeded, write_commit
+from fader.index.commit import commit_numbers, remove_debris, remove_unneeded, write_commit
 from fader.index.format import sync_folder
+from fader.index.lock import writing_alone
 from fader.memory import keep_freed_memory
 from fader.progress import Progress, Silent
 
@@ -75,34 +76,75 @@ def build(
 ) -> BuildReport:
     """Build an index of the corpus in `folder`."""
     keep_freed_memory()
+    sources = _checked_sources(corpus)
+    folder = folder.resolve()
     existing = _check_destination(folder, options.overwrite)
-    sources = [corpus] if isinstance(corpus, str | Path) else corpus
-    if isinstance(sources, Mapping):
+    catalog = read_catalog(entities, types, options.catalog_on_error)
+    if not folder.is_dir():
+        return _build_beside(folder, sources, catalog, options, progress or Silent())
+    with _storage_errors(folder), writing_alone(folder):
+        remove_debris(folder, existing)
+        report = _build_in(folder, existing + 1, sources, catalog, options, progress or Silent())
+        remove_unneeded(folder, report.manifest)
+    return report
+
+
+def _build_beside(
+    folder: Path, sources: Iterable[Any], catalog: Catalog, options: BuildOptions, progress: Progress
+) -> BuildReport:
+    """Build in a new folder beside the destination and rename it: the index appears whole or not at all."""
+    work = folder.parent / f".{folder.name}.building-{uuid.uuid4().hex[:8]}"
+    parents = [p for p in folder.parents if not p.exists()]
+    place = work
+    with _storage_errors(folder):
+        try:
+            work.mkdir(parents=True)
+            report = _build_in(work, 1, sources, catalog, options, progress)
+            os.rename(work, folder)
+            place = folder
+            for parent in (folder.parent, *(p.parent for p in parents)):
+                sync_folder(parent)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            for parent in parents:
+                with suppress(OSError):
+                    parent.rmdir()
+            raise
+    return report
+
+
+def _build_in(
+    folder: Path, number: int, sources: Iterable[Any], catalog: Catalog, options: BuildOptions, progress: Progress
+) -> BuildReport:
+    """Build as a commit of a folder: what was there answers until the last step, and stays if that fails."""
+    run = _Build(folder, number, catalog, options, progress)
+    try:
+        manifest = run.commit(sources)
+    except BaseException:
+        remove_debris(folder, number - 1)
+        raise
+    return BuildReport(manifest, run.faults, catalog.notes)
+
+
+@contextmanager
+def _storage_errors(folder: Path) -> Iterator[None]:
+    """System errors while writing, in the project's words."""
+    try:
+        yield
+    except OSError as error:
+        message = f"{folder}: cannot be written: {error.strerror or error}; nothing was left behind"
+        raise StorageError(message) from error
+
+
+def _checked_sources(corpus: Corpus) -> Iterable[Any]:
+    """The corpus as an iterable of paths or dictionaries; paths that cannot be read are refused at once."""
+    if isinstance(corpus, Mapping):
         raise UsageError("corpus must be files or an iterable of dictionaries, not one dictionary")
+    sources: Iterable[Any] = [corpus] if isinstance(corpus, str | Path) else corpus
     if isinstance(sources, list | tuple):
         for source in sources:
             check_readable(source)
-    work = folder if existing else folder.parent / f".{folder.name}.building-{uuid.uuid4().hex[:8]}"
-    catalog = read_catalog(entities, types, options.catalog_on_error)
-    undo = _Undo(folder, work, existing)
-    try:
-        work.mkdir(parents=True, exist_ok=bool(existing))
-        run = _Build(work, existing + 1, catalog, options, progress or Silent())
-        manifest = run.commit(sources)
-        if not existing:
-            os.rename(work, folder)
-            undo.renamed = True
-            sync_folder(folder.parent)
-    except OSError as error:
-        undo()
-        message = f"{folder}: cannot be written: {error.strerror or error}; nothing was left behind"
-        raise StorageError(message) from error
-    except BaseException:
-        undo()
-        raise
-    if existing:
-        remove_unneeded(folder, manifest)
-    return BuildReport(manifest, run.faults, catalog.notes)
+    return sources
 
 
 def _check_destination(folder: Path, overwrite: bool) -> int:
@@ -119,27 +161,12 @@ def _check_destination(folder: Path, overwrite: bool) -> int:
     return numbers[-1] if numbers else 0
 
 
-class _Undo:
-    """Removes what an unfinished build made: files of its commit, its folder, parents that were not there."""
-
-    def __init__(self, folder: Path, work: Path, existing: int) -> None:
-        self._folder, self._work, self._existing = folder, work, existing
-        self._was_there = folder.is_dir()
-        self._parents = [p for p in folder.parents if not p.exists()]
-        self.renamed = False
-
-    def __call__(self) -> None:
-        if self._existing:
-            name = f"{self._existing + 1:08d}"
-            for path in (*self._work.glob(f"{name}*"), *self._work.glob(f"*-{name}*")):
-                path.unlink(missing_ok=True)
-            return
-        shutil.rmtree(self._folder if self.renamed else self._work, ignore_errors=True)
-        if self.renamed and self._was_there:
-            self._folder.mkdir()
-        for parent in self._parents:
-            with suppress(OSError):
-                parent.rmdir()
+def _guarded(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """The same batches; a system error while they are read is the input's, not the index's."""
+    try:
+        yield from batches
+    except OSError as error:
+        raise InputError(f"the corpus cannot be read: {error.strerror or error}") from error
 
 
 def _ahead(batches: Iterator[Batch], pool: ThreadPoolExecutor) -> Iterator[Batch]:
@@ -192,7 +219,7 @@ class _Build:
         before, source = 0, ""
         documents = 0
         consumed = 0
-        batches = read_corpus(given, self.faults)
+        batches = _guarded(read_corpus(given, self.faults))
         for batch in batches if pool is None else _ahead(batches, pool):
             if batch.source != source:
                 before, source = before + consumed, batch.source

@@ -15,8 +15,7 @@ from typing import Any, TextIO
 
 from fader.contexts.query import Query
 from fader.corpus.queries import QueryLine, Skipper
-from fader.errors import FaderError, InputError, StorageError, quoted
-from fader.index.format import sync_and_close
+from fader.errors import FaderError, InputError, StorageError, UsageError, quoted
 from fader.progress import Progress
 from fader.search.index import Index
 from fader.systems.base import System
@@ -43,16 +42,31 @@ def parse_all(index: Index, lines: list[QueryLine], fault: Skipper) -> list[Pars
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A temporary name that becomes `path` when all went well, and vanishes when not."""
-    final = Path(path)
+    """A temporary name that becomes `path` when all went well, and vanishes when not.
+
+    A link is followed; what is there and is no regular file, such as a device or a pipe, is written to directly.
+    """
+    final = Path(path).resolve()
+    if final.exists() and not final.is_file():
+        if final.is_dir():
+            raise StorageError(f"{path}: is a folder; give a file")
+        yield final
+        return
     pending = final.with_name(f".{final.name}.{os.getpid()}.part")
     try:
         yield pending
         os.replace(pending, final)
     except OSError as error:
-        raise StorageError(f"{final}: cannot be written: {error.strerror or error}") from error
+        raise StorageError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
         pending.unlink(missing_ok=True)
+
+
+def refuse_overwriting(output: str, *inputs: str | None) -> None:
+    """An output must not be one of the inputs."""
+    for given in inputs:
+        if given and Path(given).exists() and Path(output).exists() and os.path.samefile(given, output):
+            raise UsageError(f"{output}: is also an input; give another name for the output")
 
 
 def write_run(
@@ -61,13 +75,9 @@ def write_run(
     """A TREC run of all queries; returns the ranked entities of each."""
     if path == "-":
         return _rank_all(index, queries, model, k, sys.stdout, progress)
-    with whole_file(path) as pending:
-        file = open(pending, "w", encoding="utf-8")  # noqa: SIM115  closed by sync_and_close
-        try:
-            ranked = _rank_all(index, queries, model, k, file, progress)
-            sync_and_close(file)
-        finally:
-            file.close()
+    with whole_file(path) as pending, open(pending, "w", encoding="utf-8") as file:
+        ranked = _rank_all(index, queries, model, k, file, progress)
+        file.flush()
     return ranked
 
 

@@ -21,6 +21,7 @@ from fader.search.answer import Match, Snippet
 from fader.systems.base import Contributions
 
 AROUND = 8  # tokens shown on each side of a highlight
+BEYOND = 20  # characters shown before the first token of a text and behind its last
 ELLIPSIS = " … "
 SHOWN_CONTEXTS = 20
 
@@ -109,8 +110,9 @@ def _cut(text: str, tokens: _Tokens, marks: list[_Mark]) -> tuple[str, list[tupl
     shift: list[tuple[int, int, int]] = []
     for i, (a, b) in enumerate(pieces):
         shown += ELLIPSIS if i else ""
-        begin = 0 if a == 0 else tokens[a][0]
-        stop = len(text) if b == len(tokens) else tokens[b - 1][1]
+        begin, stop = tokens[a][0], tokens[b - 1][1]
+        begin = max(0, begin - BEYOND) if a == 0 else begin
+        stop = stop + BEYOND if b == len(tokens) else stop
         shift.append((a, b, len(shown) - begin))
         shown += text[begin:stop].replace("\n", " ").replace("\t", " ").replace("\r", " ")
     if pieces and pieces[-1][1] < len(tokens):

@@ -64,6 +64,8 @@ class Index:
         plan: str | None = None, overlap: bool = True, window: int | None = None,
     ) -> Contexts:  # fmt: skip
         """The Contexts table of a query."""
+        if isinstance(query, Query) and type is not None:
+            raise UsageError("a parsed query has its type already; leave type out, or give the query as text")
         parsed = query if isinstance(query, Query) else self.parse(query, type)
         return match(self.reader, parsed, MatchOptions(overlap, window, plan))
 
@@ -118,8 +120,8 @@ def _system(model: str | System) -> System:
 
 
 def _checked_k(k: int) -> int:
-    if not 1 <= k <= MAX_K:
-        raise UsageError(f"k must be from 1 to {MAX_K:,}, not {k}")
+    if not isinstance(k, int) or not 1 <= k <= MAX_K:
+        raise UsageError(f"k must be a whole number from 1 to {MAX_K:,}, not {k}")
     return k
 
 

@@ -1,5 +1,0 @@
-"""`python -m fader.cli`."""
-
-from fader.cli import main
-
-main()
