@@ -28,7 +28,7 @@ from fader.cli.common import (
 @click.option("--stemmer", metavar="LANGUAGE", help="A Snowball stemmer, such as english.")
 @click.option("--stopwords", metavar="FILE", help="Words, one a line, that are not indexed.")
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads; the index is the same with any.")
-@click.option("--memory", type=int, default=1024, show_default=True, metavar="MB", help="Memory a segment may take.")
+@click.option("--memory", type=int, default=2048, show_default=True, metavar="MB", help="Memory a segment may take.")
 @click.option("--no-text", is_flag=True, help="Do not store texts: smaller, but without snippets.")
 @click.option("--overwrite", is_flag=True, help="Replace the index in DIR once the new one is whole.")
 @on_error_option

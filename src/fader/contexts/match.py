@@ -22,6 +22,7 @@ from fader.errors import UsageError, quoted
 from fader.index.lists import BLOCK
 from fader.index.reader import IndexReader
 from fader.index.segment import Mentions, Segment
+from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
@@ -190,6 +191,18 @@ def _unknown(literals: tuple[Literal, ...], statistics: Statistics) -> tuple[lis
     return warnings, ""
 
 
+@kernel
+def _places(some: I32, all_: I32) -> I32:
+    """The place of each of some ascending numbers among all of them, which ascend too."""
+    out = np.empty(some.size, dtype=np.int32)
+    j = 0
+    for i in range(some.size):
+        while all_[j] < some[i]:
+            j += 1
+        out[i] = j
+    return out
+
+
 class _Columns:
     """Columns of the whole table from those of its parts."""
 
@@ -205,9 +218,10 @@ class _Columns:
         if len(self._parts) == 1:
             return self._parts[0].mentions.slot, self._parts[0].mentions.entities
         own = [part.mentions.entities for part in self._parts]
-        entities = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *own]))
-        common = [np.searchsorted(entities, e).astype(np.int32) for e in own]
-        slots = [place[part.mentions.slot] for place, part in zip(common, self._parts, strict=True)]
+        joined = np.concatenate([np.empty(0, dtype=np.int32), *own])
+        joined.sort(kind="stable")  # a merge, since each part's entities ascend
+        entities = joined[np.flatnonzero(np.diff(joined, prepend=-1))]
+        slots = [_places(e, entities)[part.mentions.slot] for e, part in zip(own, self._parts, strict=True)]
         return np.concatenate([np.empty(0, dtype=np.int32), *slots]), entities
 
     def documents(self) -> I32:

@@ -42,7 +42,7 @@ class BuildOptions:
     analysis: Analysis = field(default_factory=Analysis)
     on_error: str = "skip"
     catalog_on_error: str = "fail"
-    memory_mb: int = 1024
+    memory_mb: int = 2048
     segment_tokens: int | None = None
     threads: int = 1
     keep_text: bool = True

@@ -140,7 +140,7 @@ def build(
     stopwords: Iterable[str] = (),
     on_error: str = "skip",
     catalog_on_error: str = "fail",
-    memory_mb: int = 1024,
+    memory_mb: int = 2048,
     segment_tokens: int | None = None,
     threads: int = 1,
     store_text: bool = True,
