@@ -269,13 +269,16 @@ class SegmentBuilder:
     def _dictionary(self) -> tuple[list[bytes], I32]:
         """The sorted terms, and the term of each raw token (-1: a stop word)."""
         runs = self._vocabulary.runs()
-        if self._analysis.is_plain:
-            words: list[bytes | None] = [r if r.isascii() else self._term(r) for r in runs]
-        else:
-            words = [self._term(r) for r in runs]
-        terms = sorted({w for w in words if w is not None})
-        rank = {w: i for i, w in enumerate(terms)}
-        return terms, np.array([-1 if w is None else rank[w] for w in words], dtype=np.int32)
+        plain = self._analysis.is_plain
+        words: list[Any] = [r if plain and r.isascii() else self._term(r) for r in runs]
+        order = sorted((i for i, w in enumerate(words) if w is not None), key=words.__getitem__)
+        terms: list[bytes] = []
+        term_of = np.full(len(words), -1, dtype=np.int32)
+        for i in order:  # several runs may have one term
+            if not terms or words[i] != terms[-1]:
+                terms.append(words[i])
+            term_of[i] = len(terms) - 1
+        return terms, term_of
 
     def _term(self, run: bytes) -> bytes | None:
         term = self._analysis.term(run.decode("utf-8"))

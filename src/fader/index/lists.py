@@ -47,11 +47,17 @@ HIGHEST = np.int32((1 << 31) - 1)
 
 @inline_kernel
 def _width(value: int) -> int:
+    """The bits that a value below 2^32 needs, found by halving."""
     w = 0
-    while value:
-        value >>= 1
-        w += 1
-    return w
+    if value >> 16:
+        value, w = value >> 16, 16
+    if value >> 8:
+        value, w = value >> 8, w + 8
+    if value >> 4:
+        value, w = value >> 4, w + 4
+    if value >> 2:
+        value, w = value >> 2, w + 2
+    return w + min(value, 2)
 
 
 @kernel
