@@ -167,7 +167,8 @@ def test_only_the_first_examples_are_kept(tmp_path: Path) -> None:
     assert faults.total == 1200
     assert [m.split(": ")[0] for m in faults.examples["lines"]] == [f"{path}:{i}" for i in range(1, 6)]
     assert faults.lines()[0] == "skipped 1,200 lines"
-    assert len(faults.lines()) == 6
+    assert len(faults.lines()) == 7
+    assert faults.lines()[-1] == "  and 1,195 more"
 
 
 def test_a_byte_order_mark_and_line_ends_of_windows_are_no_faults(tmp_path: Path) -> None:
