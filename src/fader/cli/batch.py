@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from fader.cli.common import (
+    asked,
     folder_argument,
     json_option,
     on_error_option,
@@ -34,23 +35,19 @@ def command(
     as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Run every query of a file on the index in DIR and write a TREC run."""
-    from fader.corpus.queries import Skipper, read_qrels, read_queries
     from fader.progress import progress
-    from fader.search.batch import parse_all, refuse_overwriting, write_run
+    from fader.search.batch import refuse_overwriting, write_run
     from fader.search.index import Index
     from fader.systems.base import system
 
     say_when_compiling(quiet)
     refuse_overwriting(output, queries, qrels)
-    index, ranker, fault = Index(folder), system(model), Skipper(on_error == "skip")
-    grades = read_qrels(qrels, fault) if qrels else {}
-    parsed = parse_all(index, read_queries(queries, fault), fault)
-    for message in fault.messages[:5]:
-        remark(f"skipped {message}", quiet)
+    index, ranker = Index(folder), system(model)
+    parsed, grades, skipped = asked(index, queries, qrels, on_error, quiet)
     began = time.perf_counter()
     with progress("Searching", quiet) as reporter:
         ranked = write_run(index, parsed, ranker, k, output, reporter)
-    summary = {"queries": len(parsed), "skipped": len(fault.messages), "seconds": time.perf_counter() - began}
+    summary = {"queries": len(parsed), "skipped": skipped, "seconds": time.perf_counter() - began}
     if qrels:
         summary |= mean_measures(ranked, grades)
         if not summary["judged"]:

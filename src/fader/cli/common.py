@@ -25,6 +25,19 @@ system_option = click.option(
 )  # fmt: skip
 
 
+def asked(index: Any, queries: str, qrels: str | None, on_error: str | None, quiet: bool) -> Any:
+    """The queries of a file, parsed, the judgments (None without a file), and how many lines were skipped."""
+    from fader.corpus.queries import Skipper, read_qrels, read_queries
+    from fader.search.batch import parse_all
+
+    fault = Skipper(on_error == "skip")
+    grades = read_qrels(qrels, fault) if qrels else None
+    parsed = parse_all(index, read_queries(queries, fault), fault)
+    for message in fault.messages[:5]:
+        remark(f"skipped {message}", quiet)
+    return parsed, grades, len(fault.messages)
+
+
 def print_json(value: Any) -> None:
     """One JSON value on standard output."""
     print(json.dumps(value, ensure_ascii=False, indent=1))

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from fader.cli.common import (
+    asked,
     folder_argument,
     json_option,
     on_error_option,
@@ -33,21 +34,17 @@ def command(
     plan: str | None, on_error: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write every context of every query, one row a mention, with all distances and sides."""
-    from fader.corpus.queries import Skipper, read_qrels, read_queries
     from fader.errors import UsageError
     from fader.progress import progress
-    from fader.search.batch import parse_all, refuse_overwriting, write_contexts
+    from fader.search.batch import refuse_overwriting, write_contexts
     from fader.search.index import Index
 
     say_when_compiling(quiet)
     if output == "-":
         raise UsageError("-o: a Parquet file cannot go to standard output; give a file name")
     refuse_overwriting(output, queries, qrels)
-    index, fault = Index(folder), Skipper(on_error == "skip")
-    grades = read_qrels(qrels, fault) if qrels else None
-    parsed = parse_all(index, read_queries(queries, fault), fault)
-    for message in fault.messages[:5]:
-        remark(f"skipped {message}", quiet)
+    index = Index(folder)
+    parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
     with progress("Contexts", quiet) as reporter:
         options = {"overlap": not ignore_overlap, "window": window, "plan": plan}
         rows = write_contexts(index, parsed, grades, output, reporter, **options)
