@@ -21,7 +21,7 @@ import numpy as np
 import fader
 from benchmarks.common import table
 from fader.corpus.queries import Skipper, read_qrels, read_queries
-from fader.evaluate.measures import average_precision, reciprocal_rank
+from fader.evaluate.measures import mean_measures
 from fader.search.batch import Parsed, parse_all
 
 SYSTEMS = ("proximity", "count")
@@ -42,14 +42,12 @@ def timed(call: Any) -> tuple[Any, float]:
 
 def ranked(index: fader.Index, queries: list[Parsed], grades: dict[str, dict[str, int]], system: str) -> dict[str, Any]:
     """MAP, MRR and latency of a system over the judged queries."""
-    times, ap, rr = [], [], []
+    times, rankings = [], {}
     for parsed in queries:
         result, ms = timed(lambda parsed=parsed: index.rank(parsed.query, k=1000, model=system))
         times.append(ms)
-        if any(g > 0 for g in grades.get(parsed.id, {}).values()):
-            ap.append(average_precision(result.entities, grades[parsed.id]))
-            rr.append(reciprocal_rank(result.entities, grades[parsed.id]))
-    return {"MAP": float(np.mean(ap)), "MRR": float(np.mean(rr)), "judged": len(ap), "rank_ms": latency(times)}
+        rankings[parsed.id] = result.entities
+    return {**mean_measures(rankings, grades), "rank_ms": latency(times)}
 
 
 def measure(folder: Path, work: Path) -> dict[str, Any]:

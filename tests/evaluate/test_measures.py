@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Qrel, ScoredDoc
 
-from fader.evaluate.measures import average_precision, reciprocal_rank
+from fader.evaluate.measures import average_precision, mean_measures, reciprocal_rank
 
 ENTITIES = [f"e{i}" for i in range(12)]
 rankings = st.lists(st.sampled_from(ENTITIES), unique=True, min_size=1)
@@ -39,3 +39,11 @@ def test_nothing_good_or_nothing_found_is_0() -> None:
     assert average_precision(["a"], {"a": 0, "b": -1}) == 0
     assert average_precision([], {"a": 1}) == 0
     assert reciprocal_rank([], {"a": 1}) == 0
+
+
+def test_means_are_taken_over_judged_queries_only() -> None:
+    """A query without a good entity has no AP; where no query has one there is no mean, rather than a mean of 0."""
+    rankings = {"q1": ["a", "b"], "q2": ["b", "a"], "q3": ["a"]}
+    means = mean_measures(rankings, {"q1": {"a": 1}, "q2": {"a": 2}, "q3": {"a": 0}})
+    assert means == {"judged": 2, "MAP": 0.75, "MRR": 0.75}
+    assert mean_measures(rankings, {}) == {"judged": 0}

@@ -35,6 +35,7 @@ def command(
     as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Run every query of a file on the index in DIR and write a TREC run."""
+    from fader.evaluate.measures import mean_measures
     from fader.progress import progress
     from fader.search.batch import refuse_overwriting, write_run
     from fader.search.index import Index
@@ -59,15 +60,3 @@ def command(
             "  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v:,}" for k, v in summary.items()),
             quiet,
         )
-
-
-def mean_measures(ranked: dict[str, list[str]], grades: dict[str, dict[str, int]]) -> dict[str, float]:
-    """MAP and MRR over the queries that were run and have a judged good entity, and how many these are."""
-    from fader.evaluate.measures import average_precision, reciprocal_rank
-
-    judged = [q for q in ranked if any(g > 0 for g in grades.get(q, {}).values())]
-    means: dict[str, float] = {"judged": len(judged)}
-    for name, measure in (("MAP", average_precision), ("MRR", reciprocal_rank)):
-        if judged:
-            means[name] = sum(measure(ranked[q], grades[q]) for q in judged) / len(judged)
-    return means

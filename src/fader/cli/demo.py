@@ -89,13 +89,10 @@ def _prepare(place: Path, quiet: bool) -> Any:
 
 
 def _mean_ap(index: Any, parsed: list[Any], grades: dict[str, dict[str, int]], model: str) -> float:
-    from fader.evaluate.measures import average_precision
+    from fader.evaluate.measures import mean_measures
 
-    total = 0.0
-    for query in parsed:
-        ranked = index.rank(query.query, k=1000, model=model)
-        total += average_precision(ranked.entities, grades[query.id])
-    return total / len(parsed)
+    rankings = {query.id: index.rank(query.query, k=1000, model=model).entities for query in parsed}
+    return mean_measures(rankings, grades)["MAP"]
 
 
 def _right_answers(index: Any, grades: dict[str, int]) -> str:

@@ -26,3 +26,16 @@ def average_precision(ranking: Sequence[str], grades: Mapping[str, int]) -> floa
 def reciprocal_rank(ranking: Sequence[str], grades: Mapping[str, int]) -> float:
     """RR of a ranking."""
     return next((1 / rank for rank, entity in enumerate(ranking, 1) if grades.get(entity, 0) > 0), 0.0)
+
+
+def mean_measures(rankings: Mapping[str, Sequence[str]], grades: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
+    """MAP and MRR over the ranked queries that have a judged good entity, and how many these are.
+
+    Without any such query there is nothing to average, and no mean is given.
+    """
+    judged = [q for q in rankings if any(grade > 0 for grade in grades.get(q, {}).values())]
+    means: dict[str, float] = {"judged": len(judged)}
+    for name, measure in (("MAP", average_precision), ("MRR", reciprocal_rank)):
+        if judged:
+            means[name] = sum(measure(rankings[q], grades[q]) for q in judged) / len(judged)
+    return means
