@@ -1,7 +1,9 @@
 """Named parts: features, aggregators and systems found by looking into a folder, and written as `name(a=1,b=x)`.
 
 A part is a frozen dataclass with a class attribute `name`; its parameters are its fields, and its string parses
-back to an equal part. A new part is one new file in its folder. Knows nothing of what parts compute.
+back to an equal part. A class attribute `first` names the field that may be written without its name, as in
+`rectangle(10x12)`; several numbers are written `distances=0/1/3/10`. A new part is one new file in its folder. Knows
+nothing of what parts compute.
 """
 
 from __future__ import annotations
@@ -50,14 +52,17 @@ def parse(package: str, text: str) -> Any:
     if name not in known:
         hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
         raise UsageError(f"unknown {kind} {quoted(name)}{hint}")
-    return build(known[name], split_arguments(inside))
+    part = known[name]
+    return build(part, split_arguments(inside, getattr(part, "first", "")))
 
 
-def split_arguments(inside: str) -> dict[str, str]:
-    """`a=1,b=f(x,y)` to a dictionary; commas inside brackets do not split."""
+def split_arguments(inside: str, first: str = "") -> dict[str, str]:
+    """`a=1,b=f(x,y)` to a dictionary; commas inside brackets do not split; `first` names a piece without a name."""
     arguments: dict[str, str] = {}
-    for piece in _split_top(inside):
+    for i, piece in enumerate(split_top(inside, ",")):
         key, equals, value = piece.partition("=")
+        if i == 0 and first and ("(" in key or not equals):
+            key, equals, value = first, "=", piece
         if not equals or not key.strip() or not value.strip():
             raise UsageError(f"parameter {quoted(piece)} is not of the form name=value")
         if key.strip() in arguments:
@@ -66,11 +71,12 @@ def split_arguments(inside: str) -> dict[str, str]:
     return arguments
 
 
-def _split_top(text: str) -> list[str]:
+def split_top(text: str, separator: str) -> list[str]:
+    """The pieces of a text between separators that stand outside of brackets; empty ones are left out."""
     pieces, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
+        if c == separator and depth == 0:
             pieces.append(text[start:i])
             start = i + 1
     pieces.append(text[start:])
@@ -93,15 +99,29 @@ def _convert(part: str, key: str, text: str, default: Any) -> Any:
     try:
         if isinstance(default, bool):
             return {"true": True, "false": False}[text.lower()]
+        if isinstance(default, tuple):
+            return tuple(float(piece) for piece in text.split("/"))
         return type(default)(text)
     except (ValueError, KeyError):
         wanted = "true or false" if isinstance(default, bool) else f"a number like {default}"
+        wanted = "numbers like 0/1/3/10" if isinstance(default, tuple) else wanted
         raise UsageError(f"{part}: {key} must be {wanted}, not {quoted(text)}") from None
 
 
 def written(part: Any) -> str:
     """The text that parses back to the part: only parameters that differ from their defaults."""
+    first = getattr(part, "first", "")
     changed = [
-        f"{f.name}={getattr(part, f.name)}" for f in dataclasses.fields(part) if getattr(part, f.name) != f.default
+        _value(getattr(part, f.name)) if f.name == first else f"{f.name}={_value(getattr(part, f.name))}"
+        for f in dataclasses.fields(part)
+        if getattr(part, f.name) != f.default
     ]
     return f"{part.name}({','.join(changed)})" if changed else str(part.name)
+
+
+def _value(value: Any) -> str:
+    return (
+        "/".join(f"{v:g}" if float(f"{v:g}") == v else repr(v) for v in value)
+        if isinstance(value, tuple)
+        else str(value)
+    )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from fader.aggregate.count import Count as CountAggregator
 from fader.contexts.policy import check_policy
-from fader.contexts.table import Contexts
 from fader.features.constant import Constant
 from fader.parts import written
-from fader.systems import pipeline
-from fader.systems.base import Contributions, Ranking
+from fader.rank.pipeline import Piped, Pipeline
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(Piped):
     """Constant feature x count."""
 
     name: ClassVar[str] = "count"
@@ -27,8 +27,6 @@ class Count:
     def __str__(self) -> str:
         return written(self)
 
-    def rank(self, contexts: Contexts, k: int) -> Ranking:
-        return pipeline.rank(contexts, Constant(), CountAggregator(), self.policy, k)
-
-    def explain(self, contexts: Contexts, ranking: Ranking, i: int) -> Contributions:
-        return pipeline.explain(contexts, Constant(), CountAggregator(), ranking, i)
+    @property
+    def pipeline(self) -> Pipeline:
+        return Pipeline(Constant(), np.ones(1), CountAggregator(), self.policy)

@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from fader.aggregate.sum import Sum
 from fader.contexts.policy import check_policy
-from fader.contexts.table import Contexts
 from fader.features.kernel import Kernel, check_decay
 from fader.parts import written
-from fader.systems import pipeline
-from fader.systems.base import Contributions, Ranking
+from fader.rank.pipeline import Piped, Pipeline
 
 
 @dataclass(frozen=True)
-class Proximity:
+class Proximity(Piped):
     """Inverse-distance kernel x sum."""
 
     name: ClassVar[str] = "proximity"
@@ -33,12 +33,6 @@ class Proximity:
     def __str__(self) -> str:
         return written(self)
 
-    def rank(self, contexts: Contexts, k: int) -> Ranking:
-        return pipeline.rank(contexts, self._features, Sum(), self.policy, k)
-
-    def explain(self, contexts: Contexts, ranking: Ranking, i: int) -> Contributions:
-        return pipeline.explain(contexts, self._features, Sum(), ranking, i)
-
     @property
-    def _features(self) -> Kernel:
-        return Kernel("inverse", self.width, self.idf)
+    def pipeline(self) -> Pipeline:
+        return Pipeline(Kernel("inverse", self.width, self.idf), np.ones(1), Sum(), self.policy)

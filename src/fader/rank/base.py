@@ -1,0 +1,89 @@
+"""What a ranking is, and the one way all systems put entities in order.
+
+Knows nothing of storage, of texts, of who asks, or of how a system scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.contexts.policy import Evidence
+from fader.contexts.table import Contexts
+from fader.features.base import Piece
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The best entities: numbers, scores, |S_e|, and the place of each in `evidence`.
+
+    `values` are the scores of all candidates, in the order of the evidence.
+    """
+
+    entity: I32
+    score: F64
+    support: I64
+    place: I64
+    evidence: Evidence
+    candidates: int
+    values: F64
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """How one entity's score comes about: rows of the table, the share of each, and of its literals.
+
+    `share.sum()` is the score; `literal[:, i].sum()` is `share[i]` (to rounding). `score` is what each context is
+    worth before aggregation.
+    """
+
+    row: I32
+    share: F64
+    literal: F64
+    score: F64
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """An entity without one of its contexts: its score and its rank among all candidates.
+
+    Both are None where no context is left, so that it is no candidate any more.
+    """
+
+    score: float | None
+    rank: int | None
+
+
+class System(Protocol):
+    """Ranks the candidates of a query, and explains.
+
+    `pieces` splits the score of one context into feature cells; `without` answers "what if this context were gone".
+    """
+
+    def rank(self, contexts: Contexts, k: int) -> Ranking: ...
+
+    def explain(self, contexts: Contexts, ranking: Ranking, i: int) -> Contributions: ...
+
+    def pieces(self, contexts: Contexts, row: int) -> list[Piece]: ...
+
+    def without(self, contexts: Contexts, ranking: Ranking, i: int, row: int) -> WhatIf: ...
+
+
+def order_entities(entity: I32, value: F64, k: int) -> I64:
+    """The places of the k best, by score, then by id descending, as trec_eval breaks ties.
+
+    Numbers are ranks of ids, so that the larger number is the larger id.
+    """
+    if k < value.size // 4:
+        threshold = np.partition(value, value.size - k)[value.size - k]
+        places = np.flatnonzero(value >= threshold)
+    else:
+        places = np.arange(value.size)
+    return places[np.lexsort((-entity[places], -value[places]))][:k]
