@@ -1,11 +1,14 @@
 """Hypothesis strategies for Contexts tables that no index made: small, but with every case that counts.
 
 A table has some literals, of which one may occur nowhere; rows in document and position order; several mentions
-of one entity in one document. `bare` rows have no literal at all, as mentions have when overlaps are ignored.
+of one entity in one document. `bare` rows have no literal at all, as mentions have when overlaps are ignored. A
+mention may be without a literal that another mention of its document has, as there are with a window.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +23,7 @@ from fader.corpus.analysis import Analysis
 
 # More than occur in any table: not every candidate need have a context.
 ENTITIES = np.arange(0, 30, 3, dtype=np.int32)
+LENGTH = 50  # tokens of an average document
 WORDS = ("alpha", '"beta gamma"', "+delta", "epsilon")
 
 
@@ -36,23 +40,36 @@ class Columns:
     df: list[int]
 
 
+def document_values(columns: Columns, rows: NDArray[np.int64]) -> DocumentValues:
+    """Ten documents, no two alike: a literal that any mention of a document has is in it from one to four times.
+
+    Some documents have literals that none of their mentions has. Other terms occur once each.
+    """
+    t, j = np.arange(len(columns.df))[:, None], np.arange(10, dtype=np.int32)
+    present = ((t + j) % 5 == 0) & (np.array(columns.df) > 0)[:, None]
+    for literal, x in zip(*np.nonzero(columns.distances >= 0), strict=True):
+        present[literal, columns.document[x]] = True
+    counts = np.where(present, 1 + (7 * t + 3 * j) % 4, 0).astype(np.int32)
+    other = 5 + 9 * j
+    return DocumentValues(
+        row=columns.document[rows],
+        number=j,
+        counts=counts,
+        length=other + counts.sum(axis=0, dtype=np.int32),
+        distinct=(other + np.count_nonzero(counts, axis=0)).astype(np.int64),
+        square=(other + (counts * counts).sum(axis=0)).astype(np.int64),
+        prior=np.ones(j.size),
+    )
+
+
 def contexts_of(columns: Columns, order: NDArray[np.int64] | None = None) -> Contexts:
     """The table with its rows in an order."""
     rows = np.arange(columns.entity.size) if order is None else order
     literals, documents = len(columns.df), 50
-    values = DocumentValues(
-        row=columns.document[rows],
-        number=np.arange(10, dtype=np.int32),
-        counts=np.ones((literals, 10), dtype=np.int32),
-        length=np.full(10, 40, dtype=np.int32),
-        distinct=np.full(10, 30, dtype=np.int64),
-        square=np.full(10, 60, dtype=np.int64),
-        prior=np.ones(10),
-    )
     df = np.array(columns.df, dtype=np.int64)
     known: dict[str, Any] = {
         "query": parse_query(" ".join(WORDS[:literals]), Analysis()),
-        "statistics": Statistics(documents, 40 * documents, df, 2 * df),
+        "statistics": Statistics(documents, LENGTH * documents, df, 3 * df),
         "plan": "",
         "slot": np.searchsorted(ENTITIES, columns.entity[rows]).astype(np.int32),
         "entities": ENTITIES,
@@ -64,35 +81,43 @@ def contexts_of(columns: Columns, order: NDArray[np.int64] | None = None) -> Con
         "end": columns.start[rows] + np.int32(1),
         "sides": np.ascontiguousarray(columns.sides[:, rows]),
         "confidence": columns.confidence[rows],
-        "documents": values,
+        "documents": document_values(columns, rows),
     }
     return Contexts(**known, late=late.__getitem__)
+
+
+def sides_of(distances: NDArray[np.int32]) -> NDArray[np.int8]:
+    """Left and right by turns, over literals and rows; 0 for overlaps and absent literals."""
+    turn = np.add.outer(np.arange(distances.shape[0]), np.arange(distances.shape[1])) % 2
+    return np.where(distances > 0, 2 * turn - 1, 0).astype(np.int8)
+
+
+def picked(draw: st.DrawFn, values: Sequence[int], *shape: int) -> NDArray[np.int32]:
+    """An array of drawn values; one draw of bytes, because a draw a value takes most of a test's time."""
+    size = math.prod(shape)
+    drawn = np.frombuffer(draw(st.binary(min_size=size, max_size=size)), dtype=np.uint8)
+    return np.array(values, dtype=np.int32)[drawn % len(values)].reshape(shape)
 
 
 @st.composite
 def tables(draw: st.DrawFn, least: int = 0, bare: bool = False) -> Columns:
     """The columns of a table with `least` rows or more."""
     literals = draw(st.integers(1, len(WORDS)))
-    df = draw(st.lists(st.integers(1, 50), min_size=literals, max_size=literals))
+    df = picked(draw, range(1, 51), literals).tolist()
     if literals > 1 and draw(st.booleans()):
         df[0] = 0
     size = draw(st.integers(least, 25))
-    column = st.integers(0, 9)
-    places = sorted(draw(st.lists(st.tuples(column, st.integers(0, 30)), min_size=size, max_size=size)))
-    cells = st.sampled_from([-1, -1, 0, 1, 1, 2, 5, 10, 300])
-    distances = np.array(
-        draw(st.lists(st.lists(cells, min_size=size, max_size=size), min_size=literals, max_size=literals)),
-        dtype=np.int32,
-    ).reshape(literals, size)
+    place = np.sort(picked(draw, range(10), size) * np.int32(31) + picked(draw, range(31), size))
+    distances = picked(draw, [-1, -1, 0, 1, 1, 2, 5, 10, 300], literals, size)
     distances[np.array(df) == 0] = -1
     if not bare and size:
         distances[-1, (distances < 0).all(axis=0)] = draw(st.integers(0, 9))
     return Columns(
-        entity=np.array(draw(st.lists(st.sampled_from(range(0, 24, 3)), min_size=size, max_size=size)), dtype=np.int32),
-        document=np.array([d for d, _s in places], dtype=np.int32),
-        start=np.array([s for _d, s in places], dtype=np.int32),
+        entity=picked(draw, range(0, 24, 3), size),
+        document=place // np.int32(31),
+        start=place % np.int32(31),
         distances=distances,
-        sides=np.where(distances > 0, np.int8(1), np.int8(0)),
+        sides=sides_of(distances),
         confidence=np.linspace(1, 0.5, size),
         df=df,
     )

@@ -1,0 +1,103 @@
+"""Feature maps side by side: `noprox+rectangle(10x12)`, whose weights are theirs one after the other.
+
+    w . f(x) = sum over maps m of  w_m . f_m(x)
+
+Knows nothing of particular maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fader.contexts.table import Contexts
+from fader.errors import UsageError, quoted
+from fader.features.base import F64, I32, Block, FeatureMap, Piece
+from fader.parts import parse, split_top
+
+
+@dataclass(frozen=True)
+class Combined(FeatureMap):
+    """Some feature maps, each once."""
+
+    maps: tuple[FeatureMap, ...]
+
+    def __str__(self) -> str:
+        return "+".join(str(m) for m in self.maps)
+
+    @property
+    def size(self) -> int:
+        return sum(m.size for m in self.maps)
+
+    def labels(self) -> list[str]:
+        return [f"{m.name}: {label}" for m in self.maps for label in m.labels()]
+
+    def blocks(self, contexts: Contexts) -> list[Block]:
+        return [block for m in self.maps for block in m.blocks(contexts)]
+
+    def expand(self, w: F64) -> F64:
+        return np.concatenate([m.expand(part) for m, part in self.split(w)])
+
+    def collapse(self, cells: F64) -> F64:
+        sizes = [m.expand(np.zeros(m.size)).shape[0] for m in self.maps]
+        parts = np.split(cells, np.cumsum(sizes)[:-1])
+        return np.concatenate([m.collapse(part) for m, part in zip(self.maps, parts, strict=True)])
+
+    def score(self, contexts: Contexts, w: F64) -> F64:
+        out = np.zeros(len(contexts))
+        for m, part in self.split(w):
+            out += m.score(contexts, part)
+        return out
+
+    def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
+        out = np.zeros((contexts.distances.shape[0], rows.size))
+        for m, part in self.split(w):
+            out += m.by_literal(contexts, rows, part)
+        return out
+
+    def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:
+        return [piece for m, part in self.split(w) for piece in m.pieces(contexts, row, part)]
+
+    def fitted(self, tables: Iterable[Contexts]) -> Combined:
+        kept = list(tables) if self.learns_edges else []
+        return Combined(tuple(m.fitted(kept) for m in self.maps))
+
+    @property
+    def learns_edges(self) -> bool:
+        return any(m.learns_edges for m in self.maps)
+
+    def penalty(self) -> F64:
+        whole = np.zeros((self.size, self.size))
+        at = 0
+        for m in self.maps:
+            whole[at : at + m.size, at : at + m.size] = m.penalty()
+            at += m.size
+        return whole
+
+    def bounds(self) -> tuple[F64, F64]:
+        low, high = zip(*(m.bounds() for m in self.maps), strict=True)
+        return np.concatenate(low), np.concatenate(high)
+
+    def start(self) -> F64:
+        return np.concatenate([m.start() for m in self.maps])
+
+    def split(self, w: F64) -> Iterator[tuple[FeatureMap, F64]]:
+        """Each map with its weights."""
+        at = 0
+        for m in self.maps:
+            yield m, w[at : at + m.size]
+            at += m.size
+
+
+def feature_map(text: str) -> Combined:
+    """The feature maps that a text such as `noprox+rectangle(10x12)` names."""
+    maps = tuple(parse("fader.features", piece) for piece in split_top(text, "+"))
+    names = [m.name for m in maps]
+    if not maps:
+        raise UsageError(f"{quoted(text)} names no features; for example: noprox+rectangle")
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"features {quoted(text)}: {name} is there more than once")
+    return Combined(maps)

@@ -1,0 +1,124 @@
+"""IdfUpto features: the share of the query's IDF that is matched within each of some distances.
+
+    f_j(x, e) = sum over t with l(t) <= d_j of IDF(t)/IDF(q)          w . f = sum_t IDF(t)/IDF(q) * W[j_t]
+
+with j_t the nearest of the edges 0 = d < ... that l(t) is within, and W[j] the sum of w over that edge and all farther
+ones, because a near literal is matched within these too. Weights ascend with nearness: the first is that of the
+farthest edge, the last that of overlap. A literal beyond the last edge fires nothing. Golden case: edges 0, 1, 3, one
+of two equal literals at distance 1: f = (1/2, 1/2, 0). Of the paper's section on cumulative perplexity. Knows nothing
+of training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from fader.contexts.statistics import Statistics
+from fader.contexts.table import Contexts
+from fader.errors import UsageError, quoted
+from fader.features.base import F64, I32, Block, Codes, FeatureMap, Piece
+from fader.features.buckets import MAX_CELLS, Axes, check_distances, ladder, sided
+from fader.features.cells import Cells, sides_of, taken
+from fader.features.checks import check_choice, check_flag, check_idf
+from fader.features.edges import learned_distances
+from fader.parts import written
+
+DEFAULT_COLUMNS = 12
+
+
+@dataclass(frozen=True)
+class IdfUpto(FeatureMap):
+    """One weight an edge: so many columns, or the distances written out, or to be learned."""
+
+    name: ClassVar[str] = "idfupto"
+    first: ClassVar[str] = "columns"
+    columns: int = DEFAULT_COLUMNS
+    distances: tuple[float, ...] = ()
+    edges: str = "fixed"
+    signed: bool = False
+    idf: str = "log"
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "edges", self.edges, ("fixed", "learned"))
+        check_flag(self.name, "signed", self.signed)
+        check_idf(self.name, self.idf)
+        given = check_distances(self.name, self.distances)
+        if self.learns_edges and given:
+            raise UsageError(f"{self.name}: edges=learned finds distances itself; leave them out")
+        if given and self.columns not in (DEFAULT_COLUMNS, len(given)):
+            raise UsageError(f"{self.name}: columns is {self.columns}, but there are {len(given)} distances")
+        columns = len(given) or self.columns
+        if not isinstance(columns, int) or not 1 <= columns <= MAX_CELLS // 2:
+            wanted = f"a whole number from 1 to {MAX_CELLS // 2:,}"
+            raise UsageError(f"{self.name}: columns must be {wanted}, not {quoted(columns)}")
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "distances", given)
+
+    def __str__(self) -> str:
+        return written(self)
+
+    @cached_property
+    def axes(self) -> Axes:
+        """The edges in use; one row."""
+        return Axes(check_distances(self.name, self.distances) or ladder(self.columns - 1), (0.0,), 1 + self.signed)
+
+    @property
+    def size(self) -> int:
+        return self.axes.copies * self.columns
+
+    def labels(self) -> list[str]:
+        farther = self.axes.column_labels()[1:]
+        return sided([f"IDF share {c if c == 'overlap' else f'within {c[3:]}'}" for c in farther], self.axes.copies)
+
+    def expand(self, w: F64) -> F64:
+        return self._by_copy(w).cumsum(axis=1).reshape(w.shape)
+
+    def collapse(self, cells: F64) -> F64:
+        return self._by_copy(cells)[:, ::-1].cumsum(axis=1)[:, ::-1].reshape(cells.shape)
+
+    def _by_copy(self, w: F64) -> F64:
+        return w.reshape(self.axes.copies, self.columns, -1)
+
+    def _cells(self, statistics: Statistics) -> Cells:
+        # Beyond all edges is no column here.
+        column = np.maximum(self.axes.column_table() - np.int32(1), np.int32(-1))
+        first = np.zeros(statistics.df.size, dtype=np.int32)
+        return Cells(column, first, self.columns if self.signed else 0, self.size)
+
+    def blocks(self, contexts: Contexts) -> list[Block]:
+        codes = self._cells(contexts.statistics).codes(contexts.distances, sides_of(contexts, self.signed))
+        return [Codes(codes, contexts.statistics.perplexity(self.idf), self.size)]
+
+    def score(self, contexts: Contexts, w: F64) -> F64:
+        cells, scale = self._cells(contexts.statistics), contexts.statistics.perplexity(self.idf)
+        return cells.scores(contexts.distances, sides_of(contexts, self.signed), scale, self.expand(w))
+
+    def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
+        distances, sides = taken(contexts.distances, rows), taken(sides_of(contexts, self.signed), rows)
+        codes = self._cells(contexts.statistics).codes(distances, sides)
+        values: F64 = np.append(self.expand(w), 0.0)[codes.T]
+        return contexts.statistics.perplexity(self.idf)[:, None] * values
+
+    def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:
+        rows = np.array([row], dtype=np.int32)
+        distances, sides = taken(contexts.distances, rows), taken(sides_of(contexts, self.signed), rows)
+        codes = self._cells(contexts.statistics).codes(distances, sides)[0]
+        value, labels = self.by_literal(contexts, rows, w)[:, 0], self.labels()
+        return [Piece(self.name, t, labels[c], float(value[t])) for t, c in enumerate(codes) if c < self.size]
+
+    @property
+    def learns_edges(self) -> bool:
+        return self.edges == "learned"
+
+    def fitted(self, tables: Iterable[Contexts]) -> IdfUpto:
+        """Edges learned from matched literals; where there are none, those of so many columns."""
+        if not self.learns_edges:
+            return self
+        distances = learned_distances(tables, self.columns - 1)
+        found = distances if len(distances) > 1 else ladder(self.columns - 1)
+        return replace(self, edges="fixed", columns=len(found), distances=found)
