@@ -1,12 +1,13 @@
 """The contract of an aggregator.
 
-Contexts of entity i are `scores[at[i]:at[i+1]]`. An aggregator gives each entity a value, and splits that value
-exactly among its contexts. It knows nothing of where scores come from or of what an entity is.
+Contexts of entity i are `scores[at[i]:at[i+1]]`. An aggregator gives each entity a value, splits that value exactly
+among its contexts, and gives the value's gradient. It knows nothing of where scores come from or of what an entity is.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,39 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 
-class Aggregator(Protocol):
-    """`values` has one number an entity; `shares` one a context, which add up to its entity's value.
+class Aggregator(ABC):
+    """`values` are what entities are ranked by; `trained` are the V(e) that the loss sees.
 
-    Values do not depend on the order of an entity's contexts but for rounding, and an entity always has one
-    context at least.
+    The two order entities alike, and are the same but where V saturates or overflows in doubles: then `values` are
+    in log space. `shares` has a number a context; an entity's add up to its `values`. `gradient` is the sum over
+    entities of upstream[e] * d trained(e) / d scores[x], a number a context; where V has a kink, one of the slopes
+    beside it. All are finite for scores of +-700 and a million contexts, do not depend on the order of an entity's
+    contexts but for rounding and the choice among equal scores, and an entity always has one context at least.
     """
 
     name: ClassVar[str]
+    convex: ClassVar[bool] = False  # the pairwise loss is convex in the weights
+    constant: ClassVar[bool] = False  # V(e) does not depend on the scores: nothing can be trained
+    linear: ClassVar[bool] = False  # V(e) is a fixed linear function of the scores, whatever they are
 
+    @property
+    def wants_bias(self) -> bool:
+        """Whether scores should come shifted down by a learned bias; an aggregator itself never shifts them."""
+        return False
+
+    @abstractmethod
     def values(self, scores: F64, at: I64) -> F64: ...
 
+    @abstractmethod
     def shares(self, scores: F64, at: I64) -> F64: ...
+
+    @abstractmethod
+    def gradient(self, scores: F64, at: I64, upstream: F64) -> F64: ...
+
+    def trained(self, scores: F64, at: I64) -> F64:
+        """V(e) as the loss sees it."""
+        return self.values(scores, at)
+
+    def trained_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
+        """`trained`, and d trained(e) / d scores[x] of each context; together where that saves work."""
+        return self.trained(scores, at), self.gradient(scores, at, np.ones(at.size - 1))

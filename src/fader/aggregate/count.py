@@ -1,7 +1,9 @@
 """Count: V(e) = |S_e|, the number of contexts, whatever their scores. Gradient: 0.
 
 The trivial baseline that every other aggregator must beat (Macdonald & Ounis, "Voting for candidates", CIKM
-2006, call it votes). Golden case: contexts [0.1, 0.9] and [5] give [2, 1].
+2006, call it votes). The share of a context is 1. Golden case: contexts [0.1, 0.9] and [5] give [2, 1].
+
+The loss is a constant of the weights, hence convex; V is not linear in the scores, since it is not 0 where they are.
 """
 
 from __future__ import annotations
@@ -11,17 +13,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64
+from fader.aggregate.base import F64, I64, Aggregator
+from fader.parts import written
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(Aggregator):
     """Contexts are counted, not weighed."""
 
     name: ClassVar[str] = "count"
+    convex: ClassVar[bool] = True
+    constant: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         return np.diff(at).astype(np.float64)
 
     def shares(self, scores: F64, at: I64) -> F64:
         return np.ones(scores.size)
+
+    def gradient(self, scores: F64, at: I64, upstream: F64) -> F64:
+        return np.zeros(scores.size)

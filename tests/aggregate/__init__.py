@@ -1,0 +1,1 @@
+"""What single aggregators compute: by hand, against an oracle, and at their edges."""
