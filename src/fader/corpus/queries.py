@@ -5,6 +5,7 @@ Knows nothing of the query language or of which types and entities exist.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import msgspec
 
 from fader.corpus.readers import display_name, read_lines
 from fader.errors import InputError, quoted
+
+MOST = 2**31 - 1  # a grade beyond is a slip, and would not fit the column of grades in a table of contexts
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 
 
 class RawQuery(msgspec.Struct):
@@ -71,8 +75,12 @@ def read_queries(path: str | Path, fault: Skipper) -> list[QueryLine]:
 
 
 def read_qrels(path: str | Path, fault: Skipper) -> dict[str, dict[str, int]]:
-    """Judgments in TREC form, `qid 0 entity grade`: a grade by query and entity."""
+    """Judgments in TREC form, `qid 0 entity grade`: a grade by query and entity.
+
+    The same judgment may be repeated; another grade for the same entity is a fault.
+    """
     qrels: dict[str, dict[str, int]] = {}
+    lines: dict[tuple[str, str], int] = {}
     for number, line in read_lines(path):
         cells = line.split()
         if not cells:
@@ -81,10 +89,20 @@ def read_qrels(path: str | Path, fault: Skipper) -> dict[str, dict[str, int]]:
         if len(cells) != 4:
             fault(f"{place}: {len(cells)} columns; expected qid 0 entity grade: {quoted(line, 60)}")
             continue
-        try:
-            grade = int(cells[3])
-        except ValueError:
-            fault(f"{place}: grade {quoted(cells[3])} is not a whole number")
+        query, _iteration, entity, text = cells
+        grade = _grade(text)
+        if grade is None:
+            remedy = "write 1 or more for good, 0 or less for bad"
+            fault(f"{place}: grade {quoted(text)} is not a whole number within ±{MOST}; {remedy}")
             continue
-        qrels.setdefault(cells[0], {})[cells[2]] = grade
+        first = lines.setdefault((query, entity), number)
+        if qrels.setdefault(query, {}).setdefault(entity, grade) != grade:
+            before = f"{qrels[query][entity]} at {display_name(path)}:{first}"
+            fault(f"{place}: {quoted(entity)} has grade {grade} for query {quoted(query)}, but {before}; keep one")
     return qrels
+
+
+def _grade(text: str) -> int | None:
+    """A whole number that fits into 32 bits, or None."""
+    grade = int(text) if _WHOLE.fullmatch(text) else None
+    return grade if grade is not None and abs(grade) <= MOST else None

@@ -1,0 +1,227 @@
+"""`fader evaluate`: measures of run files, and whether their differences are more than chance."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fader.cli.common import json_option, on_error_option, print_json, quiet_option, remark
+
+MEASURES = "AP,RR,nDCG@5,nDCG@10,pairswap"
+NAMES = {"t": "two-sided paired t-test", "randomisation": "two-sided paired randomisation test"}
+
+
+@click.command("evaluate", epilog="Example: fader evaluate --qrels qrels.txt proximity.run count.run")
+@click.argument("paths", metavar="RUN...", nargs=-1, required=True)
+@click.option("--qrels", required=True, metavar="FILE", help="Judgments: qid 0 entity grade.")
+@click.option(
+    "--measures", default=MEASURES, show_default=True, metavar="NAMES",
+    help="Names with commas between them; also those of the package ir_measures, such as P@10.",
+)  # fmt: skip
+@click.option("--baseline", metavar="RUN", help="Compare with this run (default: the best by the first measure).")
+@click.option("--test", type=click.Choice(list(NAMES)), default="t", show_default=True, help="The significance test.")
+@click.option("--holm", is_flag=True, help="Correct p-values for the number of runs compared, for each measure.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For the randomisation test.")
+@click.option("--candidates-only", is_flag=True, help="AP counts good entities that are in the run, not all.")
+@click.option("--per-query", metavar="FILE", help="Write the values of every query as CSV.")
+@on_error_option
+@json_option
+@quiet_option
+def command(
+    paths: tuple[str, ...], qrels: str, measures: str, baseline: str | None, test: str, holm: bool, seed: int,
+    candidates_only: bool, per_query: str | None, on_error: str | None, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Measure TREC runs against judgments, averaged over the queries that have a good entity.
+
+    A query that a run does not answer counts 0 (pairswap: 1). Entities are ordered by score, equal scores by id
+    descending; the rank column is not used. pairswap is the share of (good, bad) pairs of retrieved entities in the
+    wrong order, so smaller is better.
+    """
+    from fader.corpus.queries import Skipper, read_qrels
+    from fader.corpus.readers import display_name
+    from fader.errors import InputError, UsageError
+    from fader.evaluate.measures import judged_queries, parse_measures
+    from fader.evaluate.results import results_of_runs
+    from fader.evaluate.runs import read_run
+
+    if baseline is not None and baseline not in paths:
+        paths = (baseline, *paths)
+    _check_files(paths, qrels, per_query)
+    wanted = parse_measures(measures, candidates_only)
+    if not wanted:
+        raise UsageError(f"--measures: no name given; give some of {MEASURES}")
+    fault = Skipper(on_error == "skip")
+    grades = read_qrels(qrels, fault)
+    runs = [read_run(path, fault) for path in paths]
+    for message in fault.messages[:5]:
+        remark(f"skipped {message}", quiet)
+    if len(fault.messages) > 5:
+        remark(f"skipped {len(fault.messages) - 5:,} more lines", quiet)
+    judged = judged_queries(grades)
+    if not judged:
+        name = display_name(qrels)
+        raise InputError(f"{name}: no query has an entity of grade 1 or more, so nothing can be averaged")
+    counts = [_left_out(run, grades, judged) for run in runs]
+    _remarks(qrels, len(grades), len(judged), paths, counts, quiet)
+    results = results_of_runs(paths, runs, grades, wanted)
+    chosen = results.best(0) if baseline is None else paths.index(baseline)
+    p = results.p_values(chosen, test, holm, seed)
+    if per_query is not None:
+        _write_csv(results, per_query)
+    if as_json:
+        about = {"qrels": qrels, "queries": len(results.queries), "skipped": len(fault.messages)}
+        how = {"baseline": paths[chosen], "test": test, "holm": holm, "seed": seed}
+        print_json({**about, **how, "runs": _as_data(results, p, counts)})
+    else:
+        how_tested = NAMES[test] + (", Holm's correction" if holm else "")
+        _print_tables(results, p, chosen, how_tested)
+
+
+def _check_files(paths: tuple[str, ...], qrels: str, per_query: str | None) -> None:
+    """Refuse what cannot be meant."""
+    from fader.errors import UsageError
+    from fader.search.batch import refuse_overwriting
+
+    inputs = (qrels, *paths)
+    repeated = [path for i, path in enumerate(paths) if path in paths[:i] and path != "-"]
+    if repeated:
+        raise UsageError(f"{repeated[0]}: this run is given twice; give it once")
+    if inputs.count("-") > 1:
+        raise UsageError("-: standard input can be read only once; give files for the others")
+    if per_query == "-":
+        raise UsageError("--per-query: standard output is taken by the table; give a file name")
+    if per_query is not None:
+        refuse_overwriting(per_query, *inputs)
+
+
+def _left_out(run: Any, grades: Any, judged: list[str]) -> dict[str, list[str]]:
+    """The judged queries that a run does not answer, and those of the run that nobody judged."""
+    return {
+        "missing": [query for query in judged if query not in run],
+        "unjudged": [query for query in run if query not in grades],
+    }
+
+
+def _remarks(
+    qrels: str, queries: int, judged: int, paths: tuple[str, ...], counts: list[dict[str, list[str]]], quiet: bool
+) -> None:
+    """Say what is not averaged, or averaged as nothing found."""
+    from fader.corpus.readers import display_name
+    from fader.errors import quoted
+
+    if judged < queries:
+        remark(f"{display_name(qrels)}: {_queries(queries - judged)} without a good entity left out", quiet)
+    for path, count in zip(paths, counts, strict=True):
+        missing, unjudged = count["missing"], count["unjudged"]
+        if missing:
+            said = f"{len(missing):,} of {_queries(judged)} not answered, such as {quoted(missing[0])}"
+            remark(f"{display_name(path)}: {said}: the worst value is taken", quiet)
+        if unjudged:
+            said = f"{_queries(len(unjudged))} without judgments left out, such as {quoted(unjudged[0])}"
+            remark(f"{display_name(path)}: {said}", quiet)
+
+
+def _queries(count: int) -> str:
+    return f"{count:,} {'query' if count == 1 else 'queries'}"
+
+
+def _as_data(results: Any, p: Any, counts: list[dict[str, list[str]]]) -> list[dict[str, Any]]:
+    names = [str(measure) for measure in results.measures]
+    means = results.means
+    return [
+        {
+            "run": system,
+            "missing": len(counts[s]["missing"]),
+            "unjudged": len(counts[s]["unjudged"]),
+            "means": {name: float(means[s, m]) for m, name in enumerate(names)},
+            "intervals": {name: list(results.interval(s, m)) for m, name in enumerate(names)},
+            "p": dict(zip(names, p[s], strict=True)),
+        }
+        for s, system in enumerate(results.systems)
+    ]
+
+
+def _write_csv(results: Any, path: str) -> None:
+    """One row a run and query, numbers that read back exactly."""
+    from fader.search.batch import whole_file
+
+    with whole_file(path) as pending, open(pending, "w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["run", "query", *map(str, results.measures)])
+        for s, system in enumerate(results.systems):
+            for q, query in enumerate(results.queries):
+                rows.writerow([system, query, *map(float, results.values[s, :, q])])
+
+
+def _print_tables(results: Any, p: Any, baseline: int, how_tested: str) -> None:
+    """The means, and below them the p-values where there is more than one run."""
+    from rich.console import Console
+
+    out = Console(highlight=False)
+    if out.is_terminal and not out.is_dumb_terminal:
+        _print_to(out, results, p, baseline, how_tested, styled=True)
+        return
+    out.width = 10_000  # a pipe has no width, and names must not be cut
+    with out.capture() as shown:
+        _print_to(out, results, p, baseline, how_tested, styled=False)
+    print("\n".join(line.rstrip() for line in shown.get().splitlines()))
+
+
+def _print_to(out: Any, results: Any, p: Any, baseline: int, how_tested: str, styled: bool) -> None:
+    from rich.text import Text
+
+    from fader.evaluate.significance import LEVEL
+
+    labels = _labels(results.systems)
+    measures = range(len(results.measures))
+    means = [[_mean(results, s, m, baseline, p[s][m], styled) for m in measures] for s in range(len(labels))]
+    out.print(_table(_queries(len(results.queries)), labels, results.measures, means))
+    if len(labels) < 2:
+        return
+    small = ", ".join(str(measure) for measure in results.measures if not measure.larger)
+    best = f"{'bold' if styled else '*best*'}: best mean{f' (smallest {small})' if small else ''}"
+    out.print(Text(f"{best}; ↓ ↑: worse, better than {labels[baseline]} with p < {LEVEL}", style="dim"))
+    others = [s for s in range(len(labels)) if s != baseline]
+    shown = [[Text(_p(p[s][m])) for m in measures] for s in others]
+    out.print()
+    out.print(_table(f"p, {how_tested}", [labels[s] for s in others], results.measures, shown))
+
+
+def _table(corner: str, labels: list[str], measures: Any, rows: list[list[Any]]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(Text(corner), overflow="fold")
+    for measure in measures:
+        table.add_column(Text(f" {measure}"), no_wrap=True)
+    for label, row in zip(labels, rows, strict=True):
+        table.add_row(Text(label), *row)
+    return table
+
+
+def _mean(results: Any, system: int, measure: int, baseline: int, p: float | None, styled: bool) -> Any:
+    """A mean with its marks; the digits of a column stand below each other."""
+    from rich.text import Text
+
+    value = f"{results.means[system, measure]:.4f}"
+    arrow = {1: "↑", -1: "↓", 0: " "}[results.direction(system, measure, baseline, p)]
+    best = len(results.systems) > 1 and results.is_best(system, measure)
+    if styled:
+        return Text.assemble(" ", (value, "bold" if best else ""), f" {arrow}")
+    return Text(f"*{value}*{arrow}" if best else f" {value} {arrow}")
+
+
+def _p(p: float | None) -> str:
+    return "" if p is None else " <.0001" if p < 0.0001 else f" {p:.4f}"
+
+
+def _labels(paths: tuple[str, ...]) -> list[str]:
+    """The names of the files, or their paths where two have the same name."""
+    from fader.corpus.readers import display_name
+
+    names = [display_name(path) if path == "-" else Path(path).name for path in paths]
+    return names if len(set(names)) == len(names) else [display_name(path) for path in paths]

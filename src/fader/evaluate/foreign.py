@@ -1,0 +1,103 @@
+"""Measures that Fader has not, by the names of the optional package ir_measures: P@10, Rprec, ERR@20.
+
+It is given ranks for scores, so that every tool behind it orders entities as Fader does, and numbers for queries,
+since some read no other names. Knows nothing of how these measures are defined.
+
+MacAvaney, Macdonald and Ounis, Streamlining Evaluation with ir-measures, ECIR 2022.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.errors import UsageError, did_you_mean, quoted
+from fader.measures import MEASURES
+
+REMEDY = "pip install 'fader[measures]'"
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A measure of ir_measures, by the name under which it parses back."""
+
+    name: str
+    larger: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return self.name
+
+    def per_query(
+        self, run: Mapping[str, Mapping[str, float]], grades: Mapping[str, Mapping[str, int]], queries: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """The measure for each of some queries; one that is not answered has the measure's own default."""
+        package, measure = _package(self.name), _parsed(self.name)
+        number = {query: str(i) for i, query in enumerate(queries, 1)}
+        ranked = {number[q]: _ranks_as_scores(run[q]) for q in queries if run.get(q)}
+        judged = {number[q]: dict(grades.get(q, {})) for q in queries}
+        found: dict[str, float] = {}
+        if ranked:
+            with _in_our_words(self.name):
+                found = {m.query_id: float(m.value) for m in package.iter_calc([measure], judged, ranked)}
+        values = [found.get(number[q], float(measure.DEFAULT)) for q in queries]
+        if not all(map(math.isfinite, values)):
+            raise UsageError(f"measure {quoted(self.name)}: it is no number for every query; choose another")
+        return np.array(values, dtype=np.float64)
+
+
+def foreign_measure(name: str) -> Foreign:
+    """The measure of this name; what is wrong with it is a UsageError with a remedy."""
+    return Foreign(str(_parsed(name)))
+
+
+def _parsed(name: str) -> Any:
+    package = _package(name)
+    names = list(package.measures.registry)
+    base = re.split(r"[@(]", name, maxsplit=1)[0]
+    meant = base if base in names else {n.lower(): n for n in names}.get(base.lower())
+    if meant is None:
+        known = list(dict.fromkeys([*MEASURES, *names]))
+        longer = [other for other in known if len(other) > 1]  # P and R are near to any name that has the letter
+        hint = did_you_mean(name, longer) or f"; known: {', '.join(known)}"
+        raise UsageError(f"unknown measure {quoted(name)}{hint}")
+    with _in_our_words(name):
+        measure = package.parse_measure(meant + name[len(base) :])
+        measure.validate_params()
+        return measure
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module("ir_measures")
+    except ImportError:
+        hint = did_you_mean(name, MEASURES)
+        known = "" if hint else f"; known: {', '.join(MEASURES)}"
+        message = f"unknown measure {quoted(name)}{hint}{known}"
+        raise UsageError(f"{message} (the measures of ir_measures need that package: {REMEDY})") from None
+
+
+@contextmanager
+def _in_our_words(name: str) -> Iterator[None]:
+    """Errors of the package in the project's words, its deprecation warnings kept from users."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
+    except Exception as error:  # it raises whatever its providers do: AssertionError, KeyError, OSError
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise UsageError(f"measure {quoted(name)}: ir_measures says: {reason}") from error
+
+
+def _ranks_as_scores(scores: Mapping[str, float]) -> dict[str, float]:
+    """Whole numbers that no tool rounds, in our order: by score, then by id, both descending."""
+    ascending = sorted(scores, key=lambda entity: (scores[entity], entity))
+    return {entity: float(place) for place, entity in enumerate(ascending, 1)}

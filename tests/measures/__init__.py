@@ -1,0 +1,1 @@
+"""Measures of one query, against their definitions."""
