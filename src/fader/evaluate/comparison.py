@@ -1,0 +1,228 @@
+"""A comparison of systems as plain data: per-query values, chosen hyperparameters, and what the figures show.
+
+Cross validation fills it; tables, figures and the report read it; `report.json` is its dictionary. It knows numbers
+and names, and nothing of indexes, models or statistics.
+
+Values are per query and measure, as named by the measure ("AP"); tables show their mean under its usual title
+("MAP"). None stands for a measure that is not defined for a query. A mean is over the queries for which every system
+has a value, so that systems are always compared on the same queries.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.errors import InputError, did_you_mean, quoted
+
+F64 = NDArray[np.float64]
+FORMAT = "fader-comparison/1"
+_TITLES = {"ap": "MAP", "rr": "MRR", "ndcg": "NDCG", "pairswap": "Pairswap"}
+_NAME = re.compile(r"\w+")  # without what may follow it: @5, (judged-only)
+# Characters that turn the direction of the text around them could make a page read other than it is.
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True)
+class SystemResult:
+    """One system's per-query values, `values[measure]` aligned with the comparison's queries.
+
+    `hyperparameters` are those chosen in each fold; `seconds` is the time for all folds.
+    """
+
+    name: str
+    values: dict[str, list[float | None]]
+    label: str = ""
+    hyperparameters: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+    folds: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """What to call it in tables and figures."""
+        return self.label or self.name
+
+
+@dataclass(frozen=True)
+class Supports:
+    """|S_e| of good and of bad candidate entities, all or a sample."""
+
+    good: list[int] = field(default_factory=list)
+    bad: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ContextScores:
+    """The scores of the contexts in one S_e, largest first."""
+
+    query: str
+    entity: str
+    good: bool
+    scores: list[float]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Learned cell values, the mean over folds: `values[i][j]` for row i of IDF share and column j of distance.
+
+    Rows go from low to high IDF, columns from far to near, as in the paper: row i+1 has more IDF than row i and
+    column j+1 is nearer than column j.
+    """
+
+    system: str
+    feature: str
+    rows: list[str]
+    columns: list[str]
+    values: list[list[float]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems measured on the same queries. `texts` and `candidates` are empty or aligned with `queries`."""
+
+    title: str
+    measures: list[str]
+    queries: list[str]
+    systems: list[SystemResult]
+    smaller_is_better: list[str] = field(default_factory=lambda: ["pairswap", "pairswap(judged-only)"])
+    texts: list[str] = field(default_factory=list)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    candidates: list[int] = field(default_factory=list)
+    supports: Supports = field(default_factory=Supports)
+    context_scores: list[ContextScores] = field(default_factory=list)
+    grids: list[Grid] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for what, names in (
+            ("measures", self.measures),
+            ("queries", self.queries),
+            ("systems", [s.name for s in self.systems]),
+        ):
+            _check_names(what, names)
+        for what, aligned in (("texts", self.texts), ("candidates", self.candidates)):
+            if aligned and len(aligned) != len(self.queries):
+                raise InputError(f"{what} must be empty or one a query: {len(aligned)} for {len(self.queries)} queries")
+        for system in self.systems:
+            _check_values(system, self.measures, len(self.queries))
+        for counts in (self.candidates, self.supports.good, self.supports.bad):
+            if any(n < 0 for n in counts):
+                raise InputError(f"counts of candidates and contexts must not be negative: {min(counts)}")
+        for shown_scores in self.context_scores:
+            _check_scores(shown_scores)
+        for grid in self.grids:
+            _check_grid(grid)
+
+    def system(self, name: str) -> SystemResult:
+        """The system of that name."""
+        for system in self.systems:
+            if system.name == name:
+                return system
+        names = [s.name for s in self.systems]
+        hint = did_you_mean(name, names) or f"; compared are {', '.join(quoted(n) for n in names)}"
+        raise InputError(f"no system {quoted(name)} in the comparison{hint}")
+
+    def matrix(self, measure: str) -> F64:
+        """Values of a measure, (systems, queries); nan where it is not defined."""
+        return np.array([s.values[measure] for s in self.systems], dtype=np.float64)
+
+    def shared(self, measure: str) -> F64:
+        """The same, of the queries for which every system has a value."""
+        values = self.matrix(measure)
+        return np.ascontiguousarray(values[:, ~np.isnan(values).any(axis=0)])
+
+    def text(self, query: int) -> str:
+        """A query's text, or nothing."""
+        return self.texts[query] if self.texts else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionaries, lists, strings and numbers that JSON can hold."""
+        return {"format": FORMAT, **_plain(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The comparison that `to_dict` wrote; keys it does not know are left to others."""
+        if data.get("format") != FORMAT:
+            raise InputError(f"not a comparison that this release reads: format {data.get('format')!r}, not {FORMAT!r}")
+        try:
+            return msgspec.convert(data, cls)
+        except msgspec.ValidationError as error:
+            raise InputError(f"not a comparison: {error}") from None
+
+    def to_json(self, **more: Any) -> str:
+        """`to_dict` and some more keys as JSON."""
+        return json.dumps({**self.to_dict(), **_plain(more)}, allow_nan=False) + "\n"
+
+
+def measure_title(measure: str) -> str:
+    """What the mean of a measure is called: AP MAP, RR MRR, nDCG@5 NDCG@5, pairswap Pairswap; others as they are."""
+    return _NAME.sub(lambda name: _TITLES.get(name[0].lower(), name[0]), measure, count=1)
+
+
+def shown(text: str, limit: int = 1000) -> str:
+    """A text fit to be shown on one line: no control characters, none that turn its direction, not too long."""
+    text = " ".join(_TURNING.sub("\ufffd", text[: 4 * limit]).split())
+    text = "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 query`, `1,884 queries`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    return str(value)  # JSON has no infinity, and knows no paths or dates
+
+
+def _check_names(what: str, names: Sequence[str]) -> None:
+    if not names:
+        raise InputError(f"a comparison needs {what}, and there are none")
+    if len(set(names)) != len(names):
+        twice = next(n for i, n in enumerate(names) if n in names[:i])
+        raise InputError(f"{what} of a comparison must differ: {quoted(twice)} is there twice")
+
+
+def _check_values(system: SystemResult, measures: Sequence[str], queries: int) -> None:
+    for measure in measures:
+        values = system.values.get(measure)
+        where = f"system {quoted(system.name)}, measure {quoted(measure)}"
+        if values is None or len(values) != queries:
+            raise InputError(f"{where}: needs a value for each of {queries} queries, has {len(values or [])}")
+        if any(v is not None and not math.isfinite(v) for v in values):
+            raise InputError(f"{where}: values must be finite numbers, or None where the measure is not defined")
+
+
+def _check_scores(context_scores: ContextScores) -> None:
+    scores = np.array(context_scores.scores, dtype=np.float64)
+    if not np.isfinite(scores).all() or (np.diff(scores) > 0).any():
+        raise InputError(f"context scores of entity {quoted(context_scores.entity)} must be finite, largest first")
+
+
+def _check_grid(grid: Grid) -> None:
+    shape = (len(grid.rows), len(grid.columns))
+    if not all(shape) or len(grid.values) != shape[0] or any(len(row) != shape[1] for row in grid.values):
+        raise InputError(f"grid of system {quoted(grid.system)}: values must be {shape[0]} rows of {shape[1]} numbers")
+    if not np.isfinite(np.array(grid.values, dtype=np.float64)).all():
+        raise InputError(f"grid of system {quoted(grid.system)}: values must be finite")

@@ -1,0 +1,176 @@
+"""The report of a comparison: a folder with the data, tables in four forms, figures and one HTML page.
+
+    report.json      the comparison, and how significance was tested; marks the folder as a report
+    table.csv .md    means and p-values
+    table.tex        a document with the table; tabular.tex is the table alone, for \\input
+    per-query.csv    query, system, measure, value
+    figures/         each figure as SVG and PNG, where matplotlib is installed
+    index.html       all of it on one page that needs no other file
+
+The folder appears whole or not at all: it is written beside its place and renamed. A report that is there is
+replaced; any other folder that is not empty only with `overwrite`, and an index or the working folder never. Knows
+nothing of how systems were measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fader.errors import InputError, StorageError
+from fader.evaluate import figures as plots
+from fader.evaluate.comparison import FORMAT, Comparison
+from fader.evaluate.page import make_page
+from fader.evaluate.significance import LEVEL
+from fader.evaluate.tables import PairedTest, make_table, per_query_csv, to_csv, to_latex, to_markdown
+from fader.index.commit import commit_numbers
+from fader.index.format import sync_and_close, sync_folder
+
+MARK = "report.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was written; `notes` say what is missing and why."""
+
+    folder: Path
+    files: list[str]
+    notes: list[str]
+
+
+def write_report(
+    comparison: Comparison,
+    folder: str | Path,
+    *,
+    test: str | PairedTest = "t",
+    correct: bool = False,
+    level: float = LEVEL,
+    baseline: str | None = None,
+    seed: int = 0,
+    figures: bool = True,
+    overwrite: bool = False,
+) -> Report:
+    """Write the report of a comparison; `test`, `correct`, `level`, `baseline` and `seed` are those of the table."""
+    place = Path(folder).resolve()
+    check_destination(place, overwrite)
+    table = make_table(comparison, test=test, correct=correct, level=level, baseline=baseline, seed=seed)
+    notes = [] if not figures or plots.available() else [f"There are no figures: {plots.REMEDY}"]
+    drawings = plots.draw(comparison) if figures and not notes else []
+    differences = comparison.measures[:1] if baseline is not None else []
+    significance = {"test": table.test, "corrected": correct, "level": level, "baseline": baseline, "seed": seed}
+    contents: dict[str, str | bytes] = {
+        "table.csv": to_csv(table),
+        "table.md": to_markdown(table, differences),
+        "table.tex": to_latex(table, differences),
+        "tabular.tex": to_latex(table, differences, whole=False),
+        "per-query.csv": per_query_csv(comparison),
+        "index.html": make_page(comparison, table, drawings, notes),
+        MARK: comparison.to_json(significance=significance),
+    }
+    for drawing in drawings:
+        contents[f"figures/{drawing.name}.svg"] = drawing.svg
+        contents[f"figures/{drawing.name}.png"] = drawing.png
+    _write_whole(place, contents)
+    return Report(Path(folder), sorted(contents), notes)
+
+
+def read_report(folder: str | Path) -> Comparison:
+    """The comparison of a report."""
+    path = Path(folder) / MARK
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; give the folder of a report") from None
+    except ValueError as error:
+        raise InputError(f"{path}: is not JSON: {error}") from None
+    try:
+        return Comparison.from_dict(data if isinstance(data, dict) else {})
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def check_destination(folder: str | Path, overwrite: bool = False) -> None:
+    """Refuse a folder that a report must not replace; worth asking before long work."""
+    place = Path(folder).resolve()
+    if not os.path.lexists(place):
+        return
+    if not place.is_dir():
+        raise StorageError(f"{folder}: is a file; give the name of a folder")
+    if any(Path(kept).resolve().is_relative_to(place) for kept in (".", os.path.expanduser("~"))):
+        raise StorageError(f"{folder}: is worked in, so that a report cannot replace it; give a folder inside it")
+    if not any(place.iterdir()) or _is_report(place):
+        return
+    if commit_numbers(place):
+        raise StorageError(f"{folder}: is an index, which a report never replaces; give another folder")
+    if not overwrite:
+        raise StorageError(f"{folder}: is a folder with other things in it; give a new one, or overwrite it")
+
+
+def _is_report(folder: Path) -> bool:
+    try:
+        data = json.loads((folder / MARK).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(data, dict) and str(data.get("format", "")).startswith(FORMAT.split("/")[0] + "/")
+
+
+def _write_whole(place: Path, contents: dict[str, str | bytes]) -> None:
+    """All files under another name, then the rename; after a failure everything is as it was before."""
+    work = place.with_name(f".{place.name}.writing-{uuid.uuid4().hex[:8]}")
+    parents = [p for p in place.parents if not p.exists()]
+    with _storage_errors(place):
+        try:
+            work.mkdir(parents=True)
+            for name, content in contents.items():
+                _write(work / name, content)
+            for folder in {(work / name).parent for name in contents}:
+                sync_folder(folder)
+            _put_in_place(work, place)
+        except BaseException:
+            shutil.rmtree(work, ignore_errors=True)
+            for parent in parents:
+                with suppress(OSError):
+                    parent.rmdir()
+            raise
+        with suppress(OSError):  # it is there, and whole
+            for parent in (place.parent, *(p.parent for p in parents)):
+                sync_folder(parent)
+
+
+def _put_in_place(work: Path, place: Path) -> None:
+    if not place.exists():
+        os.rename(work, place)
+        return
+    old = place.with_name(f".{place.name}.replaced-{uuid.uuid4().hex[:8]}")
+    os.rename(place, old)
+    try:
+        os.rename(work, place)
+    except BaseException:
+        os.rename(old, place)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
+    data: Any = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+    with open(path, "wb") as file:
+        file.write(data)
+        sync_and_close(file)
+
+
+@contextmanager
+def _storage_errors(place: Path) -> Iterator[None]:
+    """System errors while writing, in the project's words."""
+    try:
+        yield
+    except OSError as error:
+        message = f"{place}: cannot be written: {error.strerror or error}; nothing was left behind"
+        raise StorageError(message) from error
