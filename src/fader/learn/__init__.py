@@ -1,0 +1,1 @@
+"""Training weights through aggregation, from judgments of entities; cross-validation; model files."""

@@ -1,0 +1,1 @@
+"""Tests of training: losses, fits, soft cutoffs, model files."""

@@ -1,0 +1,217 @@
+"""A model is a value that ranks and a file of plain JSON, which is read back bit for bit or refused with a reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fader.errors import FaderError, InputError, StorageError
+from fader.features.combined import feature_map
+from fader.learn import model as module
+from fader.learn.model import Collection, Model, model_of, read_model
+from fader.parts import discover, parse
+from learn.cases import QUERIES_OF_MODELS as QUERIES
+
+ANALYSIS = {"stemmer": None, "stopwords": [], "unicode": "15.0.0"}
+COLLECTION = Collection(120, 3456, 789, 10)
+Plain = dict[str, Any]
+
+
+def made(features: str = "noprox+rectangle(3x4)", aggregator: str = "sum", **more: Any) -> Model:
+    maps = feature_map(features)
+    w = np.random.default_rng(3).exponential(size=maps.size) ** 5
+    w[::3] = 0.0
+    w = np.where(maps.bounds()[0] < 0, -w, w)
+    given: Plain = {"analysis": ANALYSIS, "collection": COLLECTION, "provenance": {"seed": 3, "nested": [1.5, None]}}
+    return Model(maps, w, parse("fader.aggregate", aggregator), **{**given, **more})
+
+
+def equal(one: Model, two: Model) -> None:
+    assert str(one.features) == str(two.features)
+    assert one.weights.tobytes() == two.weights.tobytes()
+    assert replace(one, features=two.features, weights=two.weights).to_dict() == two.to_dict()
+    assert (one.aggregator, one.collection, one.window, one.policy) == (
+        two.aggregator,
+        two.collection,
+        two.window,
+        two.policy,
+    )
+
+
+MODELS = [
+    made(),
+    made("rectangle(distances=0/1/7,shares=0/0.12345/0.5,signed=true)+coverage(2x3)", "logsumexp", policy="mention"),
+    made("noprox(use=bm25)+bias", "softor(bias=true)", window=20, overlap=False, portable=True, collection=None),
+    made("idfupto(3)", "softcutoff(decay=0.1/0.07/1e-09)", provenance={"who": "Łukasz 鐵"}),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_file_is_read_back_bit_for_bit(model: Model, tmp_path: Path) -> None:
+    """Features with edges, weights, aggregator with its decay, view, provenance; it ranks and is written alike."""
+    file = tmp_path / "model.json"
+    file.write_text(model.to_text(), encoding="utf-8")
+    again = read_model(file)
+    equal(again, model)
+    assert again.to_text() == model.to_text()
+    for query in QUERIES:
+        one, two = (m.rank(query.contexts, 5) for m in (model, again))
+        assert one.entity.tolist() == two.entity.tolist()
+        assert one.values.tolist() == two.values.tolist()
+
+
+@pytest.mark.parametrize("name", discover("fader.aggregate"))
+def test_any_aggregator_can_be_kept(name: str) -> None:
+    equal(model_of(made(aggregator=name).to_text(), "m"), made(aggregator=name))
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=5, max_size=5))
+def test_any_finite_weight_survives(weights: list[float]) -> None:
+    """The largest, the smallest and -0 too."""
+    model = replace(made("noprox"), weights=np.array(weights))
+    assert model_of(model.to_text(), "m").weights.tobytes() == model.weights.tobytes()
+
+
+def changed(change: Callable[[Plain], object], sign: bool = True) -> str:
+    """The text of a model file with something changed; signed anew, so that the checksum fits, or not."""
+    plain = made().to_dict()
+    plain.pop("checksum") if sign else None
+    change(plain)
+    if sign:
+        plain["checksum"] = module._checksum(plain)
+    return json.dumps(plain)
+
+
+def no_key(name: str) -> Callable[[Plain], object]:
+    return lambda plain: plain.pop(name)
+
+
+TEXT = made().to_text()
+DAMAGED = {
+    "empty": ("", "no JSON"),
+    "cut": (TEXT[: len(TEXT) // 2], "no JSON"),
+    "not JSON": ("\x00\x01 model", "no JSON"),
+    "endless": ("[" * 100_000, "no JSON"),
+    "a list": ("[1, 2]", "not a model file; make one with `fader train`"),
+    "a number": ("7", "not a model file"),
+    "another format": (changed(lambda p: p.update(format="other")), "not a model file"),
+    "no format": (changed(no_key("format")), "not a model file"),
+    "a later version": (changed(lambda p: p.update(version=2)), 'version "2", this release reads 1'),
+    "no version": (changed(no_key("version")), 'version "None", this release reads 1'),
+    "a weight altered": (
+        changed(lambda p: p["weights"].__setitem__(1, 0.5), sign=False),
+        "cut or altered; train the model again",
+    ),
+    "a weight more": (changed(lambda p: p["weights"].append(0.5), sign=False), "cut or altered"),
+    "the policy altered": (changed(lambda p: p.update(policy="mention"), sign=False), "cut or altered"),
+    "a key more": (changed(lambda p: p.update(more=1), sign=False), "cut or altered"),
+    "no checksum": (changed(no_key("checksum"), sign=False), "cut or altered"),
+    "half a character": (TEXT.replace('"seed"', '"\\ud800"'), "cut or altered"),
+    "nan": (
+        changed(lambda p: p["weights"].__setitem__(1, float("nan"))),
+        "weights must be finite, but weight 2 is nan",
+    ),
+    "infinite": (changed(lambda p: p["weights"].__setitem__(0, float("inf"))), "weight 1 is inf"),
+    "null": (changed(lambda p: p["weights"].__setitem__(0, None)), "weight 1 is nan"),
+    "too few weights": (changed(lambda p: p["weights"].pop()), r"needs 17 weights, not 16"),
+    "weights of text": (changed(lambda p: p.update(weights=["a"] * 17)), "not a whole model"),
+    "nested weights": (changed(lambda p: p.update(weights=[p["weights"]])), "needs 17 weights"),
+    "unknown feature": (changed(lambda p: p.update(features="noprox+tangle")), 'unknown feature "tangle"'),
+    "wrong feature": (changed(lambda p: p.update(features="rectangle(0x0)")), "shape must be"),
+    "no feature": (changed(lambda p: p.update(features="")), "names no features"),
+    "features as a list": (changed(lambda p: p.update(features=["noprox"])), "not a whole model"),
+    "unknown aggregator": (changed(lambda p: p.update(aggregator="summ")), 'unknown aggregate "summ"'),
+    "aggregator as a number": (changed(lambda p: p.update(aggregator=3)), "not a whole model"),
+    "unknown policy": (changed(lambda p: p.update(policy="all")), "policy must be one of document, mention"),
+    "window as a text": (changed(lambda p: p.update(window="wide")), "window must be"),
+    "no features": (changed(no_key("features")), "not a whole model"),
+    "no weights": (changed(no_key("weights")), "not a whole model"),
+    "no analysis": (changed(no_key("analysis")), "not a whole model"),
+    "analysis as a number": (changed(lambda p: p.update(analysis=3)), "not a whole model"),
+    "collection of something": (changed(lambda p: p.update(collection={"files": 3})), "not a whole model"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_is_refused(name: str, tmp_path: Path) -> None:
+    """With the file's name and what is wrong; never another error than ours."""
+    text, message = DAMAGED[name]
+    file = tmp_path / "model.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message) as found:
+        read_model(file)
+    assert str(found.value).startswith(f"{file}: ")
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.integers(0, len(TEXT.encode()) - 1), st.integers(0, 255))
+def test_any_other_byte_is_refused_or_changes_nothing(at: int, byte: int) -> None:
+    """Wherever it is; white space, or another way to write the same number, may do no harm."""
+    data = bytearray(TEXT.encode())
+    data[at] = byte
+    try:
+        found = model_of(data.decode("utf-8", "replace"), "m")
+    except FaderError:
+        return
+    equal(found, made())
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder, nothing, no text, far too much."""
+    with pytest.raises(StorageError, match="cannot be read as a model file"):
+        read_model(tmp_path)
+    with pytest.raises(StorageError, match="no such model file; make one with `fader train`"):
+        read_model(tmp_path / "absent.json")
+    binary = tmp_path / "binary.json"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(StorageError, match="cannot be read as a model file"):
+        read_model(binary)
+    monkeypatch.setattr(module, "LARGEST_BYTES", 2)
+    with pytest.raises(InputError, match="that is no model file"):
+        read_model(binary)
+
+
+def test_a_model_fits_its_own_index_only() -> None:
+    """The reason is in the error, and what to do."""
+    model = made()
+    model.check(dict(ANALYSIS), COLLECTION)
+    stemmed = {**ANALYSIS, "stemmer": "english"}
+    with pytest.raises(
+        InputError, match=r"analysed with no stemmer.*this index has the stemmer english.*train a model"
+    ):
+        model.check(stemmed, COLLECTION)
+    with pytest.raises(InputError, match="0 stop words, this index has no stemmer and 2 stop words"):
+        model.check({**ANALYSIS, "stopwords": ["a", "the"]}, COLLECTION)
+    for name in ("documents", "tokens", "mentions", "entities"):
+        other = replace(COLLECTION, **{name: 7})
+        with pytest.raises(InputError, match=r"another index \(120 documents.*--any-index.*model\.anywhere\(\)"):
+            model.check(ANALYSIS, other)
+
+
+def test_anywhere_lifts_the_collection_but_not_the_analysis() -> None:
+    """Also after a trip through a file; the model itself stays as it was. A model of no analysis fits any."""
+    model = made()
+    portable = model_of(model.anywhere().to_text(), "m")
+    portable.check(ANALYSIS, Collection(1, 2, 3, 4))
+    with pytest.raises(InputError, match="analysed with"):
+        portable.check({**ANALYSIS, "stemmer": "english"}, COLLECTION)
+    assert not model.portable
+    equal(replace(portable, portable=False), model)
+    made(collection=None).check(ANALYSIS, COLLECTION)
+    made(analysis={}).check({**ANALYSIS, "stemmer": "english"}, COLLECTION)
+
+
+def test_a_name_is_short() -> None:
+    """Lists of numbers are left out where they are long; a sign inside of a number splits nothing."""
+    assert str(made()) == "noprox+rectangle(3x4) x sum"
+    long = feature_map("noprox+rectangle(distances=0/1/2/3/4/5/6/7/8/9/10/1e+06,shares=0/0.1/0.2/0.5)")
+    assert str(Model(long, np.ones(long.size), parse("fader.aggregate", "sum"))) == "noprox+rectangle x sum"
