@@ -12,11 +12,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Index", "__version__", "build", "errors", "open"]
+__all__ = ["Index", "Ranker", "__version__", "build", "compare", "errors", "open", "write_report"]
 
 if TYPE_CHECKING:
     from fader import errors
+    from fader.evaluate.report import write_report
+    from fader.search.compare import compare
     from fader.search.index import Index, build, open
+    from fader.search.ranker import Ranker
+
+
+_HOMES = {
+    "Index": "fader.search.index",
+    "build": "fader.search.index",
+    "open": "fader.search.index",
+    "Ranker": "fader.search.ranker",
+    "compare": "fader.search.compare",
+    "write_report": "fader.evaluate.report",
+}
 
 
 def __dir__() -> list[str]:
@@ -26,8 +39,8 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("Index", "build", "open"):
-        return getattr(importlib.import_module("fader.search.index"), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
     if name == "errors":
         return importlib.import_module("fader.errors")
     raise AttributeError(f"module 'fader' has no attribute {name!r}")

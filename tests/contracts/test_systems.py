@@ -11,7 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.tables import Columns, contexts_of, tables
-from fader.parts import discover
+from fader.errors import UsageError
+from fader.features.combined import feature_map
+from fader.learn.model import Model
+from fader.parts import discover, parse
 from fader.systems.base import Ranking, order_entities, system
 
 PACKAGE = "fader.systems"
@@ -21,7 +24,21 @@ VARIANTS = [
     if "policy" in {f.name for f in dataclasses.fields(part)}
 ]
 VARIANTS += ["proximity(width=0.5,idf=paper)"]
-systems = pytest.mark.parametrize("ranker", [system(t) for t in (*discover(PACKAGE), *VARIANTS)], ids=str)
+NAMED = [system(t) for t in (*discover(PACKAGE), *VARIANTS)]
+TRAINED_FIRST = [s for s in NAMED if hasattr(s, "candidates")]
+
+
+def model(features: str, aggregator: str, policy: str) -> Model:
+    """A model with weights that are all different."""
+    maps = feature_map(features)
+    weights = np.linspace(0.01, 0.3, maps.size)
+    return Model(maps, weights, parse("fader.aggregate", aggregator), policy)
+
+
+MODELS = [model("noprox+rectangle", name, "document") for name in discover("fader.aggregate")]
+MODELS += [model("confidence+coverage(4x5)", "logsumexp", "mention"), model("noprox+idfupto", "sum", "mention")]
+named = pytest.mark.parametrize("ranker", NAMED, ids=str)
+systems = pytest.mark.parametrize("ranker", [s for s in NAMED if s not in TRAINED_FIRST] + MODELS, ids=str)
 
 
 def listed(ranking: Ranking) -> list[tuple[int, float, int]]:
@@ -93,6 +110,45 @@ def test_no_contexts_give_no_ranking(ranker: Any) -> None:
 
 
 @systems
+@settings(deadline=None)
+@given(tables(least=1), st.integers(0, 99))
+def test_without_a_context_the_entity_has_the_rank_of_what_is_left(ranker: Any, columns: Columns, pick: int) -> None:
+    """The same score and rank as in a table that never had the row; none where it was the only one."""
+    contexts = contexts_of(columns)
+    ranking = ranker.rank(contexts, 1000)
+    i = pick % ranking.entity.size
+    rows = ranker.explain(contexts, ranking, i).row
+    row = int(rows[pick % rows.size])
+    found = ranker.without(contexts, ranking, i, row)
+    order = np.delete(np.arange(columns.entity.size), row)
+    left = listed(ranker.rank(contexts_of(columns, order), 1000))
+    expected = [(n, score) for n, (e, score, _s) in enumerate(left, 1) if e == ranking.entity[i]]
+    assert (found.rank, found.score) == (expected[0] if expected else (None, None))
+
+
+@systems
+@settings(deadline=None)
+@given(tables(least=1), st.integers(0, 99))
+def test_pieces_add_up_to_the_context_score(ranker: Any, columns: Columns, pick: int) -> None:
+    """Feature cells make the score that the aggregator sees."""
+    contexts = contexts_of(columns)
+    ranking = ranker.rank(contexts, 1000)
+    parts = ranker.explain(contexts, ranking, pick % ranking.entity.size)
+    x = pick % parts.row.size
+    pieces = ranker.pieces(contexts, int(parts.row[x]))
+    assert sum(piece.value for piece in pieces) == pytest.approx(parts.score[x], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("ranker", TRAINED_FIRST, ids=str)
+def test_what_must_be_trained_says_so(ranker: Any) -> None:
+    """A description of a model is no model."""
+    empty = np.empty(0, dtype=np.int32)
+    columns = Columns(empty, empty, empty, empty.reshape(1, 0), np.empty((1, 0), dtype=np.int8), np.empty(0), [0])
+    with pytest.raises(UsageError, match="must be trained"):
+        ranker.rank(contexts_of(columns), 10)
+
+
+@named
 def test_a_system_is_written_as_it_is_read(ranker: Any) -> None:
     """Its text parses back to an equal system, blanks around its parts or not."""
     assert system(str(ranker)) == ranker

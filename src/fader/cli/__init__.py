@@ -21,12 +21,15 @@ COMMANDS = {
     "analyze": "Show a text's tokens as they are indexed.",
     "batch": "Run a file of queries and write a TREC run.",
     "check": "Verify every checksum and invariant of an index.",
+    "compare": "Compare systems by cross-validation and write a report.",
     "contexts": "Write every context of a file of queries as Parquet.",
     "demo": "Build the demo index and show what Fader does.",
     "entities": "Look up entities.",
+    "evaluate": "Measure TREC runs against judgments and compare them.",
     "index": "Build an index from an annotated corpus.",
     "info": "Show an index's statistics.",
     "search": "Ask for entities and see the evidence.",
+    "train": "Train a model on judged queries.",
     "types": "Look up types.",
 }
 

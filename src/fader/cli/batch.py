@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from fader.cli.common import (
+    any_index_option,
     asked,
     folder_argument,
     json_option,
@@ -27,23 +28,25 @@ from fader.cli.common import (
 @click.option("--qrels", metavar="FILE", help="Judgments: mean average precision is printed too.")
 @click.option("-k", type=int, default=1000, show_default=True, help="How many entities a query.")
 @system_option
+@any_index_option
 @on_error_option
 @json_option
 @quiet_option
 def command(
-    folder: Path, queries: str, output: str, qrels: str | None, k: int, model: str, on_error: str | None,
-    as_json: bool, quiet: bool,
+    folder: Path, queries: str, output: str, qrels: str | None, k: int, model: str, any_index: bool,
+    on_error: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Run every query of a file on the index in DIR and write a TREC run."""
     from fader.evaluate.measures import mean_measures
     from fader.progress import progress
     from fader.search.batch import refuse_overwriting, write_run
     from fader.search.index import Index
-    from fader.systems.base import system
+    from fader.search.models import ranker_of
 
     say_when_compiling(quiet)
     refuse_overwriting(output, queries, qrels)
-    index, ranker = Index(folder), system(model)
+    index = Index(folder)
+    ranker = ranker_of(model, index.reader, any_index)
     parsed, grades, skipped = asked(index, queries, qrels, on_error, quiet)
     began = time.perf_counter()
     with progress("Searching", quiet) as reporter:

@@ -20,9 +20,11 @@ on_error_option = click.option(
     help="What to do with a line that cannot be used.",
 )
 system_option = click.option(
-    "--model", "--system", "model", default="proximity", show_default=True, metavar="NAME",
-    help="What ranks: proximity, count, each with parameters as in proximity(width=20).",
+    "--model", "--system", "model", default="default", show_default=True, metavar="NAME",
+    help="What ranks: a model file of `fader train`, default (the model that ships with Fader), or a system such as "
+    "proximity(width=20).",
 )  # fmt: skip
+any_index_option = click.option("--any-index", is_flag=True, help="Use a model that was trained on another index.")
 
 
 def asked(index: Any, queries: str, qrels: str | None, on_error: str | None, quiet: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,7 +23,17 @@ from fader.cli.common import (
 @folder_argument
 @click.option("--queries", required=True, metavar="FILE", help="queries.jsonl.")
 @click.option("--qrels", metavar="FILE", help="Judgments: adds a column with each entity's grade.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The Parquet file to write.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="The file to write.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["parquet", "letor"]),
+    default="parquet",
+    show_default=True,
+    help="parquet: a row a context; letor: a vector an entity, summed over its contexts, for other learners.",
+)
+@click.option("--features", default="noprox+rectangle", show_default=True, metavar="MAPS", help="Of letor vectors.")
+@click.option("--policy", default="document", show_default=True, metavar="NAME", help="Of letor: document or mention.")
 @click.option("--ignore-overlap", is_flag=True, help="Ignore occurrences inside the mention itself.")
 @click.option("--window", type=int, metavar="TOKENS", help="Only literals within so many tokens.")
 @click.option("--plan", type=click.Choice(["type", "document"]), help="Force a plan; the table is the same.")
@@ -30,25 +41,30 @@ from fader.cli.common import (
 @json_option
 @quiet_option
 def command(
-    folder: Path, queries: str, qrels: str | None, output: str, ignore_overlap: bool, window: int | None,
-    plan: str | None, on_error: str | None, as_json: bool, quiet: bool,
+    folder: Path, queries: str, qrels: str | None, output: str, form: str, features: str, policy: str,
+    ignore_overlap: bool, window: int | None, plan: str | None, on_error: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write every context of every query, one row a mention, with all distances and sides."""
     from fader.errors import UsageError
     from fader.progress import progress
-    from fader.search.batch import refuse_overwriting, write_contexts
+    from fader.search.batch import refuse_overwriting, write_contexts, write_letor
     from fader.search.index import Index
 
     say_when_compiling(quiet)
     if output == "-":
-        raise UsageError("-o: a Parquet file cannot go to standard output; give a file name")
+        raise UsageError("-o: this file cannot go to standard output; give a file name")
     refuse_overwriting(output, queries, qrels)
     index = Index(folder)
     parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
     with progress("Contexts", quiet) as reporter:
-        options = {"overlap": not ignore_overlap, "window": window, "plan": plan}
-        rows = write_contexts(index, parsed, grades, output, reporter, **options)
+        options: dict[str, Any] = {"overlap": not ignore_overlap, "window": window, "plan": plan}
+        if form == "letor":
+            options |= {"features": features, "policy": policy}
+            rows = write_letor(index, parsed, grades, output, reporter, **options)
+        else:
+            rows = write_contexts(index, parsed, grades, output, reporter, **options)
+    unit = "entities" if form == "letor" else "contexts"
     if as_json:
-        print_json({"queries": len(parsed), "contexts": rows, "file": output})
+        print_json({"queries": len(parsed), unit: rows, "file": output})
     else:
-        remark(f"{output}: {rows:,} contexts of {len(parsed):,} queries", quiet)
+        remark(f"{output}: {rows:,} {unit} of {len(parsed):,} queries", quiet)

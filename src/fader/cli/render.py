@@ -78,12 +78,26 @@ def _explanation(explain: dict[str, Any]) -> list[str]:
         literals = ", ".join(
             f"{x['contribution']:.4f} {x['literal']!r} at {x['distance']}" for x in context["literals"]
         )
-        lines.append(
-            f"       {context['contribution']:.4f}  {context['doc']} [{context['start']}:{context['end']}]  {literals}"
-        )
+        place = f"{context['doc']} [{context['start']}:{context['end']}]"
+        lines.append(f"       {context['contribution']:.4f}  {place}  {literals}{_without(context['without'])}")
+        lines += [f"                 {cell}" for cell in _cells(context["cells"])]
     if explain["others"]["contexts"]:
         lines.append(f"       {explain['others']['contribution']:.4f}  {explain['others']['contexts']:,} more contexts")
     return lines
+
+
+def _without(left: dict[str, Any]) -> str:
+    """What the entity would be without the context."""
+    return "; the only one" if left["rank"] is None else f"; without it rank {left['rank']}, {left['score']:.4f}"
+
+
+def _cells(cells: list[dict[str, Any]]) -> list[str]:
+    """The feature cells that make up a context's score, those that add nothing left out."""
+    return [
+        f"{c['value']:.4f} {c['feature']}: {c['cell']}" + (f" ({c['literal']!r})" if c["literal"] else "")
+        for c in cells
+        if c["value"]
+    ]
 
 
 def _summary(answer: Answer) -> str:

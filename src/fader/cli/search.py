@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from fader.cli.common import (
+    any_index_option,
     folder_argument,
     json_option,
     print_json,
@@ -25,11 +26,12 @@ from fader.cli.common import (
 @click.option("--explain", is_flag=True, help="Show how each score comes about.")
 @click.option("--verify", is_flag=True, help="Compare all checksums before answering.")
 @system_option
+@any_index_option
 @json_option
 @quiet_option
 def command(
     folder: Path, query: str, answer_type: str | None, k: int, snippets: int, explain: bool, verify: bool,
-    model: str, as_json: bool, quiet: bool,
+    model: str, any_index: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Ask the index in DIR for entities.
 
@@ -37,8 +39,11 @@ def command(
     """
     say_when_compiling(quiet)
     from fader.search.index import Index
+    from fader.search.models import ranker_of
 
-    answer = Index(folder, verify).search(query, answer_type, k, model, snippets=snippets, explain=explain)
+    index = Index(folder, verify)
+    ranker = ranker_of(model, index.reader, any_index)
+    answer = index.search(query, answer_type, k, ranker, snippets=snippets, explain=explain)
     if as_json:
         print_json(answer.to_dict())
         return

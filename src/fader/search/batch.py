@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
+
+import numpy as np
 
 from fader.contexts.query import Query
 from fader.corpus.queries import QueryLine, Skipper
@@ -131,3 +133,36 @@ def write_contexts(
             rows += table.num_rows
             progress.update(done, len(queries), f"{rows:,} contexts")
     return rows
+
+
+def write_letor(
+    index: Index, queries: list[Parsed], qrels: dict[str, dict[str, int]] | None, path: str, progress: Progress,
+    features: str = "noprox+rectangle", policy: str = "document", **options: Any,
+) -> int:  # fmt: skip
+    """One line an entity, `grade qid:1 1:0.5 2:3 # entity query`: features summed over the contexts that count.
+
+    Under the policy `document` the mention that counts is the best by the features' start weights. Returns the number
+    of lines.
+    """
+    from fader.features.combined import feature_map
+    from fader.learn.dataset import query_data
+    from fader.learn.objective import summed_vectors
+
+    maps, lines = feature_map(features), 0
+    if maps.learns_edges:
+        maps = maps.fitted(index.contexts(q.query, **options) for q in queries)
+    ids, find = index.reader.catalog.entity_ids, index.reader.catalog.entity_ids.find
+    with whole_file(path) as pending, open(pending, "w", encoding="utf-8") as out:
+        out.writelines(f"# {i}: {label}\n" for i, label in enumerate(maps.labels(), 1))
+        for number, query in enumerate(queries, 1):
+            grades: dict[Hashable, int] = {find(e): grade for e, grade in (qrels or {}).get(query.id, {}).items()}
+            data = query_data(query.id, index.contexts(query.query, **options), maps, policy, grades)
+            vectors = summed_vectors(data.best(maps.expand(maps.start())), maps)
+            for entity, grade, vector in zip(
+                data.entity.tolist(), data.judgments.grades.tolist(), vectors, strict=True
+            ):
+                cells = " ".join(f"{i + 1}:{vector[i]:.9g}" for i in np.flatnonzero(vector))
+                out.write(f"{max(grade, 0)} qid:{number} {cells} # {ids[entity]} {query.id}\n")
+            lines += data.entity.size
+            progress.update(number, len(queries), f"{lines:,} entities")
+    return lines

@@ -7,7 +7,7 @@ Knows the stored texts and the Contexts table, nothing of how scores are made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from fader.contexts.query import Literal
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.corpus.tokenise import token_spans
+from fader.features.base import Piece
 from fader.index.reader import IndexReader
+from fader.rank.base import Contributions, Ranking, System
 from fader.search.answer import Match, Snippet
-from fader.systems.base import Contributions
 
 AROUND = 8  # tokens shown on each side of a highlight
 BEYOND = 20  # characters shown before the first token of a text and behind its last
@@ -126,11 +127,20 @@ def _placed(mark: _Mark, tokens: _Tokens, shift: list[tuple[int, int, int]]) -> 
     return tokens[mark.start][0] + moved, tokens[mark.end - 1][1] + moved
 
 
-def explanation_of(reader: IndexReader, contexts: Contexts, shares: Contributions) -> dict[str, Any]:
-    """How a score comes about: a share per context, split among literals; the rest summed where there are many."""
+def explanation_of(
+    reader: IndexReader, contexts: Contexts, ranker: System, ranking: Ranking, i: int, shares: Contributions
+) -> dict[str, Any]:
+    """How a score comes about: a share per context, split among literals and feature cells; what each is worth.
+
+    Where there are many contexts, those of least share are summed.
+    """
     names = [literal.text for literal in contexts.query.literals]
     order = np.argsort(-shares.share, kind="stable")
-    listed = [_contribution(reader, contexts, shares, int(i), names) for i in order[:SHOWN_CONTEXTS]]
+    listed = [_contribution(reader, contexts, shares, int(x), names) for x in order[:SHOWN_CONTEXTS]]
+    for context, x in zip(listed, order[:SHOWN_CONTEXTS], strict=True):
+        row = int(shares.row[x])
+        context["cells"] = [_cell(piece, names) for piece in ranker.pieces(contexts, row)]
+        context["without"] = asdict(ranker.without(contexts, ranking, i, row))
     rest = order[SHOWN_CONTEXTS:]
     return {
         "score": float(shares.share.sum()),
@@ -138,6 +148,11 @@ def explanation_of(reader: IndexReader, contexts: Contexts, shares: Contribution
         "contexts": listed,
         "others": {"contexts": int(rest.size), "contribution": float(shares.share[rest].sum())},
     }
+
+
+def _cell(piece: Piece, names: list[str]) -> dict[str, Any]:
+    literal = names[piece.literal] if piece.literal >= 0 else None
+    return {"feature": piece.feature, "literal": literal, "cell": piece.cell, "value": piece.value}
 
 
 def _contribution(
@@ -154,6 +169,7 @@ def _contribution(
         "doc": reader.document_id(int(contexts.document[row])),
         "start": int(contexts.start[row]),
         "end": int(contexts.end[row]),
+        "score": float(shares.score[i]),
         "contribution": float(shares.share[i]),
         "literals": literals,
     }

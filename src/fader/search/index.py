@@ -20,11 +20,11 @@ from fader.index.reader import IndexReader
 from fader.index.writer import BuildOptions, BuildReport
 from fader.index.writer import build as build_index
 from fader.progress import Progress
+from fader.rank.base import Ranking, System
 from fader.search.answer import Answer, Result
 from fader.search.evidence import evidence_of, explanation_of
-from fader.systems.base import Ranking, System, system
+from fader.search.models import DEFAULT, ranker_of
 
-DEFAULT_SYSTEM = "proximity"
 MAX_K = 100_000
 
 
@@ -69,26 +69,29 @@ class Index:
         parsed = query if isinstance(query, Query) else self.parse(query, type)
         return match(self.reader, parsed, MatchOptions(overlap, window, plan))
 
-    def rank(
-        self, query: str | Query, type: str | None = None, k: int = 10, model: str | System = DEFAULT_SYSTEM
-    ) -> Ranked:
+    def _contexts_for(self, ranker: System, query: str | Query, type: str | None) -> Contexts:
+        """The contexts as a ranker wants them matched."""
+        window, overlap = getattr(ranker, "window", None), getattr(ranker, "overlap", True)
+        return self.contexts(query, type, window=window, overlap=overlap)
+
+    def rank(self, query: str | Query, type: str | None = None, k: int = 10, model: Any = DEFAULT) -> Ranked:
         """The k best entities of a query, without evidence."""
-        contexts = self.contexts(query, type)
-        ranking = _system(model).rank(contexts, _checked_k(k))
+        ranker = ranker_of(model, self.reader)
+        ranking = ranker.rank(self._contexts_for(ranker, query, type), _checked_k(k))
         ids = self.reader.catalog.entity_ids
         entities = [ids[e] for e in ranking.entity.tolist()]
         return Ranked(entities, ranking.score.tolist(), ranking.support.tolist())
 
     def search(
-        self, query: str | Query, type: str | None = None, k: int = 10, model: str | System = DEFAULT_SYSTEM, *,
+        self, query: str | Query, type: str | None = None, k: int = 10, model: Any = DEFAULT, *,
         snippets: int = 1, explain: bool = False,
     ) -> Answer:  # fmt: skip
         """The k best entities with their evidence."""
         if snippets < 0:
             raise UsageError(f"snippets must be 0 or more, not {snippets}")
         began = time.perf_counter()
-        ranker = _system(model)
-        contexts = self.contexts(query, type)
+        ranker = ranker_of(model, self.reader)
+        contexts = self._contexts_for(ranker, query, type)
         ranking = ranker.rank(contexts, _checked_k(k))
         results = [self._result(contexts, ranker, ranking, i, snippets, explain) for i in range(ranking.entity.size)]
         warnings = [*contexts.warnings, *([contexts.empty_because] if contexts.empty_because else [])]
@@ -107,16 +110,12 @@ class Index:
             rank=i + 1, entity=catalog.entity_ids[entity], name=catalog.entity_names[entity],
             types=catalog.types_of(entity), score=float(ranking.score[i]), support=int(ranking.support[i]),
             evidence=evidence_of(self.reader, contexts, shares, snippets) if shares and snippets else [],
-            explain=explanation_of(self.reader, contexts, shares) if shares and explain else None,
+            explain=explanation_of(self.reader, contexts, ranker, ranking, i, shares) if shares and explain else None,
         )  # fmt: skip
 
     def analyze(self, text: str) -> list[tuple[str, int, int]]:
         """Terms with their characters, as documents and queries are analysed; stop words left out."""
         return [(term, a, b) for term, a, b in self.reader.analysis.tokens(text) if term is not None]
-
-
-def _system(model: str | System) -> System:
-    return system(model) if isinstance(model, str) else model
 
 
 def _checked_k(k: int) -> int:

@@ -1,0 +1,116 @@
+"""Queries and judgments in the forms that Python callers have them: files, dictionaries, frames.
+
+A frame is one of pandas, of Polars or of Arrow. Columns are those of PyTerrier and ir_datasets (`qid`, `query`,
+`docno`, `label`) or Fader's own; rows may also be dictionaries or named tuples. Knows nothing of indexes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fader.corpus.queries import MOST, QueryLine, Skipper, read_qrels, read_queries
+from fader.errors import InputError, UsageError, quoted
+
+QUERY_ID = ("id", "qid", "query_id")
+TEXT = ("query", "text")
+ENTITY = ("entity", "docno", "doc_id")
+GRADE = ("grade", "label", "relevance")
+
+
+def queries_of(given: Any) -> list[QueryLine]:
+    """Queries from a path, from dictionaries with id (or qid), query and perhaps type, or from a frame."""
+    if isinstance(given, str | Path):
+        return read_queries(given, Skipper())
+    lines: dict[str, QueryLine] = {}
+    for number, row in enumerate(_records(given), 1):
+        if isinstance(row, QueryLine):
+            lines[row.id] = row
+            continue
+        place = f"query {number}"
+        row = _fields(row, place)
+        name, text = _first(row, QUERY_ID), _first(row, TEXT)
+        if _missing(name) or _missing(text):
+            raise InputError(f'{place}: needs "id" (or "qid") and "query": {quoted(row)}')
+        if str(name) in lines:
+            raise InputError(f"{place}: duplicate query id {quoted(name)}")
+        kind = None if _missing(row.get("type")) else str(row["type"])
+        question = "" if _missing(row.get("question")) else str(row["question"])
+        lines[str(name)] = QueryLine(str(name), str(text), kind, question, place)
+    return list(lines.values())
+
+
+def qrels_of(given: Any) -> dict[str, dict[str, int]]:
+    """Judgments from a path, from `{query: {entity: grade}}`, or from a frame with qid, docno and label."""
+    if isinstance(given, str | Path):
+        return read_qrels(given, Skipper())
+    if isinstance(given, Mapping):
+        return {str(q): _grades(of, f"judgments of {quoted(q)}") for q, of in given.items()}
+    qrels: dict[str, dict[str, int]] = {}
+    for number, row in enumerate(_records(given), 1):
+        place = f"judgment {number}"
+        row = _fields(row, place)
+        name, entity, value = _first(row, QUERY_ID), _first(row, ENTITY), _first(row, GRADE)
+        if _missing(name) or _missing(entity) or value is None:
+            raise InputError(f'{place}: needs "qid", "docno" and "label": {quoted(row)}')
+        grade = _grade(value, place)
+        before = qrels.setdefault(str(name), {}).setdefault(str(entity), grade)
+        if before != grade:
+            said = f"{quoted(entity)} has grade {grade} for query {quoted(name)}, but {before} before"
+            raise InputError(f"{place}: {said}; keep one")
+    return qrels
+
+
+def _grades(given: Any, place: str) -> dict[str, int]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{place}: must be a dictionary of grades by entity, not {quoted(given)}")
+    return {str(e): _grade(g, f"{place}, {quoted(e)}") for e, g in given.items()}
+
+
+def _grade(value: Any, place: str) -> int:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (abs(number) <= MOST and number == int(number)):
+        raise InputError(f"{place}: grade {quoted(value)} is not a whole number within ±{MOST}")
+    return int(number)
+
+
+def _records(given: Any) -> Iterable[Any]:
+    if hasattr(given, "to_pylist"):
+        return given.to_pylist()  # type: ignore[no-any-return]
+    if hasattr(given, "to_dicts"):
+        return given.to_dicts()  # type: ignore[no-any-return]
+    if is_frame(given):
+        return given.to_dict("records")  # type: ignore[no-any-return]
+    if isinstance(given, Mapping):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise UsageError(f"queries and judgments are files, dictionaries or frames, not {quoted(given)}")
+    return given
+
+
+def _fields(row: Any, place: str) -> dict[str, Any]:
+    """A row by the names of its columns."""
+    named = row._asdict() if hasattr(row, "_asdict") else row
+    if not isinstance(named, Mapping):
+        raise InputError(f"{place}: must be a dictionary, not {quoted(row)}")
+    return dict(named)
+
+
+def is_frame(given: Any) -> bool:
+    """A frame of pandas or Polars, told without importing them."""
+    return hasattr(given, "columns") and hasattr(given, "to_dict") and not hasattr(given, "to_pylist")
+
+
+def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((row[name] for name in names if name in row), None)
+
+
+def _missing(value: Any) -> bool:
+    """Nothing, in any of the ways in which frames say so; pandas' NA is not comparable."""
+    nothing = value is None or type(value).__name__ == "NAType"
+    return nothing or (isinstance(value, str) and not value) or (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,59 @@
+"""What ranks, by name: the default model, a model file, or a system; checked against the index it is to rank.
+
+Knows nothing of training.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from fader.errors import FaderError, UsageError, quoted
+from fader.index.reader import IndexReader
+from fader.learn.model import Collection, Model, model_of, read_model
+from fader.rank.base import System
+from fader.systems.base import system
+
+DEFAULT = "default"
+
+
+@cache
+def default_model() -> Model:
+    """The model that ships with Fader: noprox+rectangle x sum, trained on public testbeds."""
+    text = resources.files("fader").joinpath("models/default.json").read_text(encoding="utf-8")
+    return model_of(text, "default model")
+
+
+def collection_of(reader: IndexReader) -> Collection:
+    """What tells an index's collection from others."""
+    return Collection(reader.documents, reader.tokens, reader.mentions, len(reader.catalog.entity_ids))
+
+
+def ranker_of(given: Any, reader: IndexReader, any_index: bool = False) -> System:
+    """The ranker that a name, a file or a value stands for, if it fits the index."""
+    if isinstance(given, str | Path):
+        given = _named(str(given))
+    if hasattr(given, "model_"):
+        given = given.model_
+    if isinstance(given, Model):
+        model = given.anywhere() if any_index else given
+        model.check(reader.analysis.to_dict(), collection_of(reader))
+        return model
+    if not hasattr(given, "rank"):
+        raise UsageError(
+            f"{quoted(given)} is no model and no system; give a model file, a system's name or a fitted Ranker"
+        )
+    return given  # type: ignore[no-any-return]
+
+
+def _named(text: str) -> System:
+    if text == DEFAULT:
+        return default_model()
+    if Path(text).is_file() or text.endswith(".json") or "/" in text.split("(")[0]:
+        return read_model(text)
+    try:
+        return system(text)  # type: ignore[no-any-return]
+    except FaderError as error:
+        raise UsageError(f"{error}; or give the file of a model") from None
