@@ -17,11 +17,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CHECKED = ("src", "tests", "benchmarks")
+CHECKED = ("src", "tests", "benchmarks", "runs")
 BENCHMARK_PACKAGES = ("duckdb", "polars", "tantivy", "orjson")
 
-# Small and quick uncompiled: the cases worked out by hand, and the compressed lists of the index.
-UNCOMPILED = ("tests/contexts/test_golden.py", "tests/index/test_lists.py")
+# Small and quick uncompiled: cases worked out by hand, compressed lists, measures, features against explicit vectors.
+UNCOMPILED = (
+    "tests/contexts/test_golden.py",
+    "tests/index/test_lists.py",
+    "tests/aggregate/test_golden.py",
+    "tests/aggregate/test_edges.py",
+    "tests/measures",
+    "tests/features",
+)
 # Compiled integer arithmetic wraps silently; numpy scalars, which the kernels use when they are not compiled, wrap
 # alike but warn. The values are the same, so that one warning is allowed in this pass, and no other.
 OVERFLOW = "ignore:overflow encountered:RuntimeWarning"

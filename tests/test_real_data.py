@@ -45,3 +45,12 @@ def test_mean_average_precision_is_sane(index: fader.Index, system: str, least: 
     ]
     assert len(values) > 200
     assert least < sum(values) / len(values) < most
+
+
+def test_learned_weights_beat_the_baselines(index: fader.Index) -> None:
+    """By cross-validation: proximity features over counting and over position-blind ones, as the paper found."""
+    systems = ["count", "fader(features=noprox,lam=10)", "fader(features=noprox+rectangle(6x8),lam=10)"]
+    found = fader.compare(index, DATA / "queries.jsonl", DATA / "qrels.txt", systems, cv=3, measures=["AP"])
+    count, noprox, rectangle = found.matrix("AP").mean(axis=1)
+    assert count + 0.02 < noprox
+    assert noprox + 0.02 < rectangle < 0.75
