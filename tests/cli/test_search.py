@@ -39,7 +39,7 @@ def test_json_has_the_documented_shape(index: Path) -> None:
     answer = ask(index, 'played +violin -"no such phrase"', "--type", "scientist", "--snippets", "3")
     assert has_shape(answer, ANSWER)
     assert answer["type"] == "scientist"
-    assert answer["model"] == "proximity"
+    assert answer["model"] == "noprox+rectangle x sum"
     assert [(x["text"], x["mode"]) for x in answer["query"]["literals"]] == [
         ("played", "optional"), ("violin", "required"), ("no such phrase", "forbidden"),
     ]  # fmt: skip
@@ -110,7 +110,7 @@ def test_plain_text_marks_mention_and_matches(index: Path) -> None:
     lines = outcome.out.splitlines()
     assert lines[0].startswith("  1. Albert Einstein  nobel_laureate, physicist")
     assert "[Albert Einstein] *played* the *violin*" in outcome.out
-    assert re.fullmatch(r"\d+ candidates, \d+ contexts, \d+ documents; proximity; [\d.]+ ms", lines[-1])
+    assert re.fullmatch(r"\d+ candidates, \d+ contexts, \d+ documents; noprox\+rectangle x sum; [\d.]+ ms", lines[-1])
     assert "\x1b" not in outcome.out
 
 
@@ -125,7 +125,7 @@ def test_the_model_may_be_chosen_with_parameters(index: Path) -> None:
     ("model", "says"),
     [
         ("proximty", 'unknown system "proximty"; did you mean "proximity"?'),
-        ("nonsense", 'unknown system "nonsense"; known: count, proximity'),
+        ("nonsense", 'unknown system "nonsense"; known: count, fader, proximity'),
         ("proximity(widht=2)", 'proximity has no parameter "widht"; did you mean "width"?'),
         ("proximity(width=far)", 'width must be a number like 10.0, not "far"'),
         ("proximity(width=0)", "width must be a number of tokens above 0, not 0.0"),

@@ -116,17 +116,6 @@ def test_the_contexts_of_a_query_have_no_say_in_its_model(name: str) -> None:
         )
 
 
-def test_rounds_end_when_the_training_queries_are_stable() -> None:
-    """A query that is not trained on may be unstable for ever; it does not prolong training."""
-    features = feature_map("grid(1x3,distances=0/5)")
-    c = Candidate(features, parse("fader.aggregate", "sum"), Settings(rounds=6, iterations=50), (1.0,))
-    rounds = set()
-    for seed in range(6):
-        changed = [*QUERIES[:8], other_contexts(QUERIES[8], seed)]
-        rounds.add(validated(changed, [c], "3", seed=1).outcomes[8].model.fit.rounds)
-    assert len(rounds) == 1
-
-
 def test_edges_are_learned_from_training_queries_only() -> None:
     """No set of queries that edges are learned from has the query tested; inner validation leaves out its own too."""
     source = Given(QUERIES)
@@ -183,7 +172,8 @@ def test_inner_validation_prefers_the_lambda_that_is_not_absurd() -> None:
 
 def test_what_is_chosen_is_the_mean_over_the_queries_of_the_other_groups() -> None:
     """Training on all: validation AP is that of each group under the model of the other four."""
-    c = candidate(lambdas=(0.3,), iterations=100)
+    # Validation trains roughly; with settings as rough the folds of a test are the same.
+    c = candidate(lambdas=(0.3,), rounds=1, tolerance=1e-4)
     _model, choice = train(Given(QUERIES), [c, candidate("noprox", lambdas=(0.3,))], seed=2, workers=1)
     by_fold = validated(QUERIES, [c], "5", seed=2)
     expected = np.mean([AveragePrecision().of(o.values, o.query.judgments) for o in by_fold.outcomes])

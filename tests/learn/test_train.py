@@ -78,6 +78,27 @@ def test_the_mentions_that_count_are_chosen_anew_until_they_stay() -> None:
     assert first.objective > found.objective + 0.01
 
 
+def rows_of(query: Judged, rows: list[int]) -> Judged:
+    """Some contexts of a query."""
+    c = query.columns
+    kept = Columns(
+        c.entity[rows], c.document[rows], c.start[rows], np.ascontiguousarray(c.distances[:, rows]),
+        np.ascontiguousarray(c.sides[:, rows]), c.confidence[rows], c.df,
+    )  # fmt: skip
+    return replace(query, columns=kept)
+
+
+def test_the_mentions_of_a_query_that_does_not_train_have_no_say() -> None:
+    """Its choice changes with the weights, that of the only training query cannot: one round is enough."""
+    features = feature_map("grid(1x3,distances=0/5)")
+    other = planted()[0]
+    data = data_of([rows_of(other, [1, 2, 3]), other], features)
+    found = fit(data, SUM, Settings(lam=3.0, rounds=5), np.array([1.0, 0.0]))
+    start, end = (data.best(w).queries[1] for w in (features.start(), found.weights))
+    assert not start.same_rows(end)
+    assert (found.rounds, found.stable) == (1, True)
+
+
 def test_the_mentions_chosen_at_the_end_are_those_trained_on() -> None:
     """Where a fit says that the choice is stable, training from there on changes nothing."""
     features = feature_map("noprox+rectangle(3x4)")

@@ -61,7 +61,7 @@ def fail(value: Any) -> None:
 def test_the_values_are_those_of_the_query(index: fader.Index) -> None:
     """Counts, names and ranks; the type by its id, the model by a text that parses back."""
     answer = index.search('name +word "not there"', type="Thing", k=3)
-    assert (answer.type, answer.model) == ("T", "proximity")
+    assert (answer.type, answer.model) == ("T", "noprox+rectangle x sum")
     assert (answer.matched_documents, answer.contexts, answer.candidates) == (9, 9, 4)
     assert answer.warnings == ['"not there" occurs nowhere in the collection; it is left out']
     assert [r.rank for r in answer.results] == [1, 2, 3]

@@ -98,9 +98,7 @@ def test_a_trained_system_is_tested_by_models_of_the_other_folds(
     assert result.notes == ["cv 5"]
 
 
-def test_what_is_said_about_the_collection(
-    index: fader.Index, given: tuple[Queries, Qrels], found: Comparison
-) -> None:
+def test_what_is_said_about_the_collection(index: fader.Index, given: tuple[Queries, Qrels], found: Comparison) -> None:
     """Candidates of each query, documents that support good and bad ones, texts, provenance; all of it plain."""
     queries, qrels = given
     good, bad = [], []
@@ -187,7 +185,11 @@ def test_grids_and_scores_are_shown(index: fader.Index, given: tuple[Queries, Qr
         (["count"], {"cv": "all"}, 'cv must be "loo" or a number of folds'),
         (["count"], {"cv": 1}, "cv needs 2 folds at least"),
         (["count"], {"measures": ["PA"]}, 'unknown measure "PA"'),
-        ([TRAINED], {"cv": 400}, "27 judged queries: 400 folds need 400 at least; judge more .* or ask for fewer folds"),
+        (
+            [TRAINED],
+            {"cv": 400},
+            "27 judged queries: 400 folds need 400 at least; judge more .* or ask for fewer folds",
+        ),
         ([Ranker()], {}, "is no model and no system"),
     ],
 )

@@ -17,7 +17,6 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from fader.aggregate.base import Aggregator
 from fader.errors import InputError, UsageError
@@ -25,6 +24,7 @@ from fader.features.base import FeatureMap
 from fader.learn.dataset import Dataset, QueryData, View
 from fader.learn.leaveoneout import Problem, free_weights, leave_one_out, polish
 from fader.learn.objective import EntityLevel, labels_of
+from fader.learn.onethread import one_blas_thread
 from fader.learn.train import Fit, Settings, expand_matrix, fit_model
 from fader.measures import AveragePrecision
 from fader.progress import Progress, Silent
@@ -147,7 +147,7 @@ class Chooser:
         weight[self.training(left_out)] = 1.0
         start: F64 | None = None
         for lam in sorted(c.lambdas):
-            settings = replace(c.settings, lam=lam, starts=c.settings.starts if thorough else 1)
+            settings = replace(c.settings, lam=lam) if thorough else roughly(replace(c.settings, lam=lam))
             found, aggregator = fit_model(data, c.aggregator, settings, weight, None if thorough else start)
             start = found.weights
             yield Trained(data.features, aggregator, found.weights, settings, c.view, found)
@@ -163,18 +163,21 @@ class Chooser:
         return measured
 
 
+def roughly(settings: Settings) -> Settings:
+    """Enough to see which candidate is better; the next lambda starts here, and chooses anew the mentions that count."""
+    return replace(
+        settings, starts=1, rounds=1, iterations=min(100, settings.iterations), tolerance=max(1e-4, settings.tolerance)
+    )
+
+
 def _precisions(data: Dataset, model: Trained, queries: I64) -> F64:
     return np.array([PRECISION.of(model.values(data.queries[q]), data.queries[q].judgments) for q in queries])
 
 
 def in_parallel(work: Callable[[T], R], items: Sequence[T], workers: int, progress: Progress, note: str) -> list[R]:
-    """Results in order. Threads, as compiled kernels run without the interpreter's lock and share the dataset.
-
-    The threads of BLAS are limited around all of them: the limit is one of the whole process, and work that set and
-    lifted it for itself would lift it for others.
-    """
+    """Results in order. Threads, as compiled kernels run without the interpreter's lock and share the dataset."""
     results: list[R] = []
-    with threadpool_limits(1), ThreadPoolExecutor(max(1, workers)) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(max(1, workers)) as pool:
         for done, result in enumerate(pool.map(work, items), 1):
             results.append(result)
             progress.update(done, len(items), note)

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 from scipy.optimize import nnls
-from threadpoolctl import threadpool_limits
 
 from fader.features.base import FeatureMap
 from fader.kernel import inline_kernel, kernel
 from fader.learn.loss import Labels, Loss
 from fader.learn.objective import Sparse
+from fader.learn.onethread import one_blas_thread
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -297,7 +297,7 @@ def polish(problem: Problem, w: F64, tolerance: float) -> F64:
 
     It ends where the projected gradient is below the tolerance, relative to `pulls`, or as small as rounding allows.
     """
-    with threadpool_limits(1):  # matrices of one query are too small for the threads of BLAS
+    with one_blas_thread():  # matrices of one query are too small for the threads of BLAS
         return _polished(problem, w, tolerance)
 
 
@@ -355,13 +355,13 @@ class _Whole:
 
 def leave_one_out(problem: Problem, solution: F64, queries: I64, tolerance: float) -> Iterator[tuple[I64, F64]]:
     """Weights without each of some queries, some folds at a time: (queries, weights with a column a fold)."""
-    with threadpool_limits(1):  # matrices of one query are too small for the threads of BLAS
+    with one_blas_thread():  # matrices of one query are too small for the threads of BLAS
         slope = gradients(problem, solution[:, None], NOBODY)[:, 0]
         whole = _Whole(solution, slope, whole_hessian(problem, solution), pulls(problem))
     together = max(1, min(SIDE_BY_SIDE, MOST_HESSIANS // solution.size**2))
     for first in range(0, queries.size, together):
         chunk = queries[first : first + together]
-        with threadpool_limits(1):
+        with one_blas_thread():
             folds = _folds(problem, whole, chunk, tolerance)
         yield chunk, folds
 
