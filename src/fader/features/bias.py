@@ -15,38 +15,19 @@ from typing import ClassVar
 import numpy as np
 
 from fader.contexts.table import Contexts
-from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
-from fader.features.constant import even_shares
-from fader.parts import written
+from fader.features.base import F64
+from fader.features.column import OneColumn
 
 
 @dataclass(frozen=True)
-class Bias(FeatureMap):
+class Bias(OneColumn):
     """What a context must outweigh."""
 
     name: ClassVar[str] = "bias"
+    label: ClassVar[str] = "bias"
 
-    def __str__(self) -> str:
-        return written(self)
-
-    @property
-    def size(self) -> int:
-        return 1
-
-    def labels(self) -> list[str]:
-        return ["bias"]
-
-    def blocks(self, contexts: Contexts) -> list[Block]:
-        return [Columns(np.ones((1, 1)), np.zeros(len(contexts), dtype=np.int32))]
-
-    def score(self, contexts: Contexts, w: F64) -> F64:
-        return np.full(len(contexts), w[0])
-
-    def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
-        return even_shares(contexts, rows) * float(w[0])
-
-    def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:
-        return [Piece(self.name, -1, self.labels()[0], float(w[0]))]
+    def column(self, contexts: Contexts) -> F64:
+        return np.ones(len(contexts))
 
     def bounds(self) -> tuple[F64, F64]:
         return np.full(1, -np.inf), np.zeros(1)

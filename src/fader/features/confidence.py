@@ -14,39 +14,16 @@ from typing import ClassVar
 import numpy as np
 
 from fader.contexts.table import Contexts
-from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
-from fader.features.constant import even_shares
-from fader.parts import written
+from fader.features.base import F64
+from fader.features.column import OneColumn
 
 
 @dataclass(frozen=True)
-class Confidence(FeatureMap):
+class Confidence(OneColumn):
     """Sure mentions count more."""
 
     name: ClassVar[str] = "confidence"
+    label: ClassVar[str] = "annotation confidence"
 
-    def __str__(self) -> str:
-        return written(self)
-
-    @property
-    def size(self) -> int:
-        return 1
-
-    def labels(self) -> list[str]:
-        return ["annotation confidence"]
-
-    def blocks(self, contexts: Contexts) -> list[Block]:
-        return [Columns(self._values(contexts)[:, None], np.arange(len(contexts), dtype=np.int32))]
-
-    def score(self, contexts: Contexts, w: F64) -> F64:
-        return self._values(contexts) * float(w[0])
-
-    def _values(self, contexts: Contexts) -> F64:
+    def column(self, contexts: Contexts) -> F64:
         return contexts.confidence if len(contexts) else np.zeros(0)
-
-    def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
-        values: F64 = self._values(contexts)[rows] * w[0]
-        return even_shares(contexts, rows) * values
-
-    def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:
-        return [Piece(self.name, -1, self.labels()[0], float(contexts.confidence[row] * w[0]))]

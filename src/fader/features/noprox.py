@@ -26,7 +26,7 @@ from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts, DocumentValues
 from fader.errors import UsageError, did_you_mean, quoted
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
-from fader.features.constant import even_shares
+from fader.features.column import even_shares
 from fader.kernel import kernel
 from fader.parts import written
 

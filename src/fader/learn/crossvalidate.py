@@ -164,7 +164,7 @@ class Chooser:
 
 
 def roughly(settings: Settings) -> Settings:
-    """Enough to see which candidate is better; the next lambda starts here, and chooses anew the mentions that count."""
+    """Enough to see which candidate is better; the next lambda starts here, and chooses its mentions anew."""
     return replace(
         settings, starts=1, rounds=1, iterations=min(100, settings.iterations), tolerance=max(1e-4, settings.tolerance)
     )
