@@ -1,4 +1,4 @@
-"""All benchmarks in one run: query time, indexing, growth.
+"""All benchmarks in one run: query time, indexing, growth, training.
 
 python -m benchmarks --scale 1.0
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import common, growth, indexing, query
+from benchmarks import common, growth, indexing, query, training
 
 
 def main() -> None:
-    args = common.arguments("Query time, indexing and growth, one after the other.").parse_args()
+    args = common.arguments("Query time, indexing, growth and training, one after the other.").parse_args()
     if args.json:
         sys.exit("--json: each benchmark writes its own report; give --work instead")
     shared = [f"--scale={args.scale}", f"--work={args.work}", f"--seed={args.seed}"]
     shared += ["--quick"] if args.quick else []
-    for benchmark in (query, indexing, growth):
+    for benchmark in (query, indexing, growth, training):
         print(f"\n== {benchmark.__name__.rpartition('.')[2]} ==\n", flush=True)
         benchmark.main(shared)
 

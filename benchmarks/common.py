@@ -381,7 +381,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def environment() -> dict[str, str]:
     """Versions that a figure depends on."""
     found = {"python": platform.python_version(), "machine": platform.machine()}
-    for package in ("numpy", "numba", "duckdb", "polars", "tantivy", "fader"):
+    for package in ("numpy", "scipy", "numba", "duckdb", "polars", "tantivy", "lightgbm", "scikit-learn", "fader"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -397,7 +397,9 @@ def write_report(path: Path, report: dict[str, Any]) -> None:
 def arguments(description: str) -> argparse.ArgumentParser:
     """The options every benchmark takes."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--scale", type=float, default=1.0, help="1.0 (default) is 200k documents")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="1.0 (default) is 200k documents; in training, 845 queries"
+    )
     parser.add_argument("--work", type=Path, default=Path("build/bench"), help="for corpora and indexes")
     parser.add_argument("--json", type=Path, help="report file (default: in the work folder)")
     parser.add_argument("--seed", type=int, default=1)
