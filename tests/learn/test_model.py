@@ -213,5 +213,7 @@ def test_anywhere_lifts_the_collection_but_not_the_analysis() -> None:
 def test_a_name_is_short() -> None:
     """Lists of numbers are left out where they are long; a sign inside of a number splits nothing."""
     assert str(made()) == "noprox+rectangle(3x4) x sum"
-    long = feature_map("noprox+rectangle(distances=0/1/2/3/4/5/6/7/8/9/10/1e+06,shares=0/0.1/0.2/0.5)")
-    assert str(Model(long, np.ones(long.size), parse("fader.aggregate", "sum"))) == "noprox+rectangle x sum"
+    long = made("noprox+rectangle(distances=0/1/2/3/4/5/6/7/8/9/10/11/12/13/14,shares=0/0.1/0.2/0.5)")
+    assert str(long) == "noprox+rectangle x sum"
+    decay = "/".join(f"{10 - i}e+06" for i in range(10))
+    assert str(made(aggregator=f"softcutoff(decay={decay})")) == "noprox+rectangle(3x4) x softcutoff"

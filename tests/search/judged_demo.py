@@ -1,4 +1,4 @@
-"""The demo's files and index, for the tests of training and comparing; and a tiny index whose judgments can be wrong."""
+"""The demo's files and index, for the tests of training and comparing; and a tiny index to judge wrongly."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_no_bad_candidate_anywhere_is_an_error(index: fader.Index) -> None:
 
 @pytest.mark.parametrize("empty", [{}, [], {"q0": {}}])
 def test_no_judgments_are_an_error(index: fader.Index, empty: Any) -> None:
-    with pytest.raises(InputError, match="there are no judgments|no query has a judged good entity"):
+    with pytest.raises(InputError, match=r"there are no judgments|no query has a judged good entity"):
         judged(index, empty)
 
 
@@ -242,8 +242,24 @@ def test_judgments_that_are_none_are_refused(given: Any, message: str) -> None:
         qrels_of(given)
 
 
+def test_a_sample_is_drawn_by_the_seed(index: fader.Index) -> None:
+    """In the order of the queries, with a remark; 0 or more than there are is all of them."""
+    parsed = parse_all(index, queries_of(TINY_QUERIES), Skipper())
+    drawn = {seed: judged_queries(index, parsed, TINY_QRELS, sample=2, seed=seed) for seed in range(6)}
+    for seed, found in drawn.items():
+        assert len(found) == 2
+        assert found.ids == sorted(found.ids)
+        assert found.remarks == [f"2 of 4 judged queries, drawn by seed {seed}"]
+        assert found.ids == judged_queries(index, parsed, TINY_QRELS, sample=2, seed=seed).ids
+    assert len({tuple(found.ids) for found in drawn.values()}) > 1
+    for sample in (0, 4, 9):
+        assert len(judged_queries(index, parsed, TINY_QRELS, sample=sample)) == 4
+    with pytest.raises(UsageError, match="sample and seed must be 0 or more, not -1 and 0"):
+        judged_queries(index, parsed, TINY_QRELS, sample=-1)
+
+
 def test_a_query_that_cannot_be_understood_is_named(index: fader.Index) -> None:
-    with pytest.raises(InputError, match="query 2: .*quote"):
+    with pytest.raises(InputError, match=r"query 2: .*quote"):
         trained(index, GRADES, [*TINY_QUERIES[:1], {"id": "x", "query": '"red'}])
 
 

@@ -149,7 +149,7 @@ def test_what_is_not_fitted_cannot_rank(index: fader.Index, tmp_path: Path) -> N
     for call in (lambda: fresh.transform([{"id": "1", "query": "red"}]), lambda: fresh.save(tmp_path / "m.json")):
         with pytest.raises(UsageError, match=r"not fitted yet; call fit\(index, queries, qrels\) first"):
             call()
-    with pytest.raises(UsageError, match="is no model and no system.*fitted Ranker"):
+    with pytest.raises(UsageError, match=r"is no model and no system.*fitted Ranker"):
         index.rank("violin", model=fresh)
     with pytest.raises(UsageError, match="must be trained before it can rank"):
         index.rank("violin", model="fader")
@@ -258,7 +258,7 @@ def test_a_model_of_another_index_is_refused(index: fader.Index, ranker: Ranker,
         tmp_path / "stemmed", corpus=[{"id": "d", "text": "red"}], entities=[], types=[{"id": "T", "name": "t"}],
         stemmer="english",
     )  # fmt: skip
-    with pytest.raises(InputError, match="analysed with no stemmer .* this index has the stemmer english"):
+    with pytest.raises(InputError, match=r"analysed with no stemmer .* this index has the stemmer english"):
         stemmed.rank("red", model=ranker.model_.anywhere())
 
 

@@ -74,6 +74,8 @@ def command(
         for line in judged.remarks:
             remark(line, quiet)
         model = ranker.fit_judged(judged, reporter).model_
+    if not model.weights.any():
+        remark("all weights are 0: nothing could be learned, and entities tie; try a larger --lambda", quiet)
     model = model.anywhere() if portable else model
     save_model(model, output)
     summary = {

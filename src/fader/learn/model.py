@@ -45,7 +45,7 @@ class Collection:
         return f"{self.documents:,} documents, {self.tokens:,} tokens, {self.mentions:,} mentions"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model(Piped):
     """Features with weights x aggregator, with what it was trained on."""
 

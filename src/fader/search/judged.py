@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
-from fader.errors import InputError, quoted
+from fader.errors import InputError, UsageError, quoted
 from fader.features.base import FeatureMap
 from fader.learn.dataset import Dataset, View, dataset
 from fader.progress import Progress, Silent
@@ -75,6 +75,8 @@ def judged_queries(
     sample: int = 0, seed: int = 0,
 ) -> JudgedQueries:  # fmt: skip
     """Bring queries and judgments together; of many judged queries perhaps only a sample, drawn by the seed."""
+    if sample < 0 or seed < 0:
+        raise UsageError(f"sample and seed must be 0 or more, not {sample} and {seed}")
     if not qrels:
         raise InputError("there are no judgments; nothing can be learned or measured")
     remarks = _unknown_queries(queries, qrels)
