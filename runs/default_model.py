@@ -1,6 +1,6 @@
 """Train the default model: noprox+rectangle x sum on the judged queries of several testbeds together.
 
-    python runs/default_model.py TESTBED... [--sample 250] [--work DIR] [-o src/fader/models/default.json]
+    python runs/default_model.py TESTBED... [--sample 80] [--work DIR] [-o src/fader/models/default.json]
 
 A testbed is a folder with corpus.jsonl (or .gz, .zst), entities.tsv, types.tsv, queries.jsonl and qrels.txt. Of each
 testbed at most so many queries are drawn, so that none has most of the say. The model file holds weights and how they
@@ -69,7 +69,7 @@ def judged(folder: Path, work: Path, sample: int) -> JudgedQueries:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("testbeds", nargs="+", type=Path, metavar="TESTBED")
-    options.add_argument("--sample", type=int, default=250, help="queries of each testbed at most")
+    options.add_argument("--sample", type=int, default=80, help="queries of each testbed at most")
     options.add_argument("--work", type=Path, help="where indexes are, or are built")
     options.add_argument("-o", "--output", type=Path, default=ROOT / "src/fader/models/default.json")
     given = options.parse_args()

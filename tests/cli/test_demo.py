@@ -49,7 +49,8 @@ def test_the_default_place_is_the_users_cache(tmp_path: Path) -> None:
         report = passed("demo", "--json", "--quiet").json
     assert report["folder"] == str(tmp_path / "fader" / f"demo-{fader.__version__}")
     assert sorted(p.name for p in Path(report["folder"]).iterdir()) == [
-        "corpus.jsonl", "entities.tsv", "fader-demo.txt", "index", "model.json", "qrels.txt", "queries.jsonl", "types.tsv",
+        "corpus.jsonl", "entities.tsv", "fader-demo.txt", "index", "model.json", "qrels.txt", "queries.jsonl",
+        "types.tsv",
     ]  # fmt: skip
 
 

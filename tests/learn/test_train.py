@@ -223,9 +223,9 @@ def test_nothing_to_train_on_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"lam": 0.0}, "lambda must be a number above 0, not 0"),
-        ({"lam": float("nan")}, "lambda must be a number above 0, not nan"),
-        ({"lam": float("inf")}, "lambda must be a number above 0, not inf"),
+        ({"lam": 0.0}, "lambda must be a number from 0.000001 to 1,000,000, not 0"),
+        ({"lam": float("nan")}, "lambda must be a number from 0.000001 to 1,000,000, not nan"),
+        ({"lam": float("inf")}, "lambda must be a number from 0.000001 to 1,000,000, not inf"),
         ({"loss": "hinge"}, 'unknown loss "hinge"'),
         ({"rounds": 0}, "rounds, starts and iterations must be 1 or more"),
         ({"starts": 0}, "rounds, starts and iterations must be 1 or more"),

@@ -25,7 +25,7 @@ from fader.cli.common import (
 @folder_argument
 @click.option("--queries", required=True, metavar="FILE", help="queries.jsonl.")
 @click.option("--run", "output", required=True, metavar="FILE", help="The TREC run to write, - for standard output.")
-@click.option("--qrels", metavar="FILE", help="Judgments: mean average precision is printed too.")
+@click.option("--qrels", metavar="FILE", help="Judgments: MAP, MRR and nDCG are printed too.")
 @click.option("-k", type=int, default=1000, show_default=True, help="How many entities a query.")
 @system_option
 @any_index_option

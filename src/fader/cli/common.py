@@ -37,6 +37,8 @@ def asked(index: Any, queries: str, qrels: str | None, on_error: str | None, qui
     parsed = parse_all(index, read_queries(queries, fault), fault)
     for message in fault.messages[:5]:
         remark(f"skipped {message}", quiet)
+    if len(fault.messages) > 5:
+        remark(f"skipped {len(fault.messages) - 5:,} more lines", quiet)
     return parsed, grades, len(fault.messages)
 
 

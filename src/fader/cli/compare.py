@@ -37,7 +37,7 @@ EXAMPLE = (
 @click.option("--title", default="", help="The report's title.")
 @click.option("--overwrite", is_flag=True, help="Replace a report that is there.")
 @click.option("--sample", type=int, default=0, metavar="N", help="Only N judged queries, drawn by the seed.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all chance.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of folds, sample and randomisation test.")
 @click.option("--workers", type=int, default=0, help="Threads; as many as there are processors by default.")
 @on_error_option
 @json_option

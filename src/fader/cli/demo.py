@@ -57,7 +57,7 @@ def command(folder: Path | None, as_json: bool, quiet: bool) -> None:
         return
     assert isinstance(index, Index)
     right = [_right_answers(index, grades[q.id]) for q in shown]
-    _show(index, place, list(zip(shown, answers, right, strict=True)), scores, len(lines))
+    _show(index, place, list(zip(shown, answers, right, strict=True)), scores, len(judged))
 
 
 def _cache_folder() -> Path:

@@ -38,7 +38,7 @@ from fader.cli.common import (
 @click.option("--rounds", type=int, default=3, show_default=True, help="Rounds of choosing the mentions that count.")
 @click.option("--portable", is_flag=True, help="The model may be used on other indexes of the same analysis.")
 @click.option("--sample", type=int, default=0, metavar="N", help="Only N judged queries, drawn by the seed.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all chance.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of groups, starts and sample.")
 @click.option("--workers", type=int, default=0, help="Threads; as many as there are processors by default.")
 @on_error_option
 @json_option
@@ -74,7 +74,7 @@ def command(
         for line in judged.remarks:
             remark(line, quiet)
         model = ranker.fit_judged(judged, reporter).model_
-    if not model.weights.any():
+    if not model.weights.any() or not any(getattr(model.aggregator, "decay", (1.0,))):
         remark("all weights are 0: nothing could be learned, and entities tie; try a larger --lambda", quiet)
     model = model.anywhere() if portable else model
     save_model(model, output)

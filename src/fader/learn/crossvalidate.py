@@ -123,7 +123,7 @@ def parse_cv(text: str | int) -> int | None:
 
 
 class Chooser:
-    """Fits of the inner validation, each made once: a key is the set of groups left out."""
+    """Fits of the inner validation; a key is the set of groups left out."""
 
     def __init__(self, source: Source, candidates: Sequence[Candidate], groups: Sequence[I64]) -> None:
         self.source, self.candidates, self.groups = source, candidates, groups
@@ -271,23 +271,23 @@ def _described(chooser: Chooser, choice: Choice) -> dict[str, Any]:
     return described
 
 
-def _chosen(chooser: Chooser, fold: frozenset[int], choice: Choice) -> tuple[Chooser, Dataset, Trained]:
+def _chosen(chooser: Chooser, fold: frozenset[int], choice: Choice) -> tuple[Dataset, Trained]:
     """The model of a fold: the chosen candidate with its lambda, trained on all other groups, from all starts."""
     single = replace(chooser.candidates[choice.candidate], lambdas=(choice.lam,))
     alone = Chooser(chooser.source, [single], chooser.groups)
     data = alone.dataset(0, fold)
-    return alone, data, next(alone.fits(0, data, fold, thorough=True))
+    return data, next(alone.fits(0, data, fold, thorough=True))
 
 
 def _test_fold(chooser: Chooser, fold: frozenset[int], choice: Choice) -> list[tuple[int, Outcome]]:
-    _alone, data, model = _chosen(chooser, fold, choice)
+    data, model = _chosen(chooser, fold, choice)
     tested = np.concatenate([chooser.groups[g] for g in fold])
     return [(int(q), Outcome(data.queries[q], model.values(data.queries[q]), model)) for q in tested]
 
 
 def _leave_each_out(chooser: Chooser, fold: frozenset[int], choice: Choice) -> list[tuple[int, Outcome]]:
     """Each query of a group tested by the model of all others; which mention counts was chosen without the group."""
-    _alone, data, model = _chosen(chooser, fold, choice)
+    data, model = _chosen(chooser, fold, choice)
     tested = np.concatenate([chooser.groups[g] for g in fold])
     fast = model.aggregator.linear and model.settings.loss == "pairwise" and np.isinf(data.features.bounds()[1]).all()
     refits = _fast_folds(data, model, tested) if fast else _slow_folds(data, model, tested)
@@ -331,4 +331,4 @@ def train(
     chooser = Chooser(source, candidates, groups_of(n, max(1, min(n, GROUPS)), seed))
     nothing: frozenset[int] = frozenset()
     choice = choose(chooser, [nothing], workers or cores(), progress or Silent())[0]
-    return _chosen(chooser, nothing, choice)[2], choice
+    return _chosen(chooser, nothing, choice)[1], choice

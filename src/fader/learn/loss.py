@@ -53,11 +53,6 @@ def check_loss(name: str) -> None:
         raise UsageError(f"unknown loss {quoted(name)}{hint}")
 
 
-def trains(good: NDArray[np.bool_], bad: NDArray[np.bool_]) -> bool:
-    """A query trains where it has a good and a bad candidate."""
-    return bool(good.any() and bad.any())
-
-
 @inline_kernel
 def _soft_hinge(a: float) -> float:
     return a + math.log1p(math.exp(-a)) if a > 0 else math.log1p(math.exp(a))

@@ -1,7 +1,7 @@
 """Entity values as functions of the weights, and their gradient: two ways, one interface.
 
-    entity level    V is linear in the scores (sum, average): the contexts of each entity are summed once into a sparse
-                    row of cells, V = H expand(w), and contexts are not looked at again
+    entity level    V is linear in the scores (sum, average, mnz): the contexts of each entity are summed once into a
+                    sparse row of cells, V = H expand(w), and contexts are not looked at again
     context level   any aggregator: V(e) from the scores of its contexts, at each evaluation
 
 Both work on the contexts that count (one row a group). Knows a loss as a function of values, and nothing of optimisers.

@@ -26,7 +26,14 @@ from fader.learn.objective import EntityLevel, Values, labels_of, values_of
 from fader.learn.onethread import one_blas_thread
 
 F64 = NDArray[np.float64]
+SMALLEST_LAMBDA, LARGEST_LAMBDA = 1e-6, 1e6
 SIZES = (1.0, 0.1, 0.01, 0.001, 1e-4)
+
+
+def check_lambda(lam: float) -> None:
+    """Refuse a lambda that is none."""
+    if not SMALLEST_LAMBDA <= lam <= LARGEST_LAMBDA:
+        raise UsageError(f"lambda must be a number from {SMALLEST_LAMBDA:.6f} to {LARGEST_LAMBDA:,.0f}, not {lam}")
 
 
 @dataclass(frozen=True)
@@ -36,16 +43,15 @@ class Settings:
     loss: str = "pairwise"
     lam: float = 1.0
     judged_only: bool = False
-    rounds: int = 4
-    starts: int = 3
+    rounds: int = 3
+    starts: int = 2
     seed: int = 0
     iterations: int = 300
     tolerance: float = 1e-7
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
-        if not 0 < self.lam < float("inf"):
-            raise UsageError(f"lambda must be a number above 0, not {self.lam}")
+        check_lambda(self.lam)
         if self.rounds < 1 or self.starts < 1 or self.iterations < 1:
             raise UsageError("rounds, starts and iterations must be 1 or more")
         if self.seed < 0:
@@ -151,6 +157,8 @@ def fit(
     loss = Loss(settings.loss, labels)
     if aggregator.constant:
         return Fit(dataset.features.start(), 0.0)
+    if loss.has_rounds and start is None:  # objectives of different held places cannot be compared
+        start = dataset.features.start()
     begins = [start] if start is not None else _starts(dataset, aggregator, settings, labels.weight)
     fits = [_rounds(dataset, aggregator, settings, loss, begin) for begin in begins]
     best = min(fits, key=lambda f: f.objective)

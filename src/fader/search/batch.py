@@ -1,4 +1,4 @@
-"""Many queries at once: to a TREC run, or to a Parquet table of contexts. Files appear whole or not at all.
+"""Many queries at once: to a TREC run, to a Parquet table of contexts, to LETOR vectors. Files appear whole or not.
 
 Knows nothing of terminals; progress is reported to whoever asks.
 """
@@ -57,6 +57,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     pending = final.with_name(f".{final.name}.{os.getpid()}.part")
     try:
         yield pending
+        with open(pending, "rb") as written:
+            os.fsync(written.fileno())
         os.replace(pending, final)
     except OSError as error:
         raise StorageError(f"{path}: cannot be written: {error.strerror or error}") from error

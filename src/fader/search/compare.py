@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.corpus.queries import Skipper
-from fader.errors import InputError
+from fader.errors import UsageError, quoted
 from fader.evaluate.comparison import Comparison, ContextScores, Grid, Supports, SystemResult
 from fader.evaluate.foreign import Foreign, foreign_measure
 from fader.features.combined import Combined
@@ -30,6 +30,7 @@ from fader.search.index import Index
 from fader.search.inputs import qrels_of, queries_of
 from fader.search.judged import JudgedQueries, judged_queries
 from fader.search.models import ranker_of
+from fader.systems.count import Count
 from fader.systems.fader import Fader
 
 F64 = NDArray[np.float64]
@@ -74,10 +75,12 @@ def compare_judged(
     rankers = [ranker_of(s, judged.index.reader) for s in systems]
     names = [str(r) for r in rankers]
     if not rankers:
-        raise InputError("nothing to compare; name one system at least")
+        raise UsageError("nothing to compare; name one system at least")
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"{name} is to be compared twice; name it once")
+            raise UsageError(f"{name} is to be compared twice; name it once")
+    if baseline is not None and baseline not in names:
+        raise UsageError(f"the baseline {quoted(baseline)} is not among the systems: {', '.join(names)}")
     parse_cv(cv)
     chosen = [known_measure(m) or foreign_measure(m) for m in measures] or list(STANDARD)
     progress = progress or Silent()
@@ -92,7 +95,7 @@ def compare_judged(
             results.append(
                 SystemResult(
                     name, _measured(judged, tested, chosen), ranker.title, found.choices,
-                    time.perf_counter() - began, len(found.choices), [f"cv {ranker.cv or cv}"],
+                    time.perf_counter() - began, len({id(o.model) for o in found.outcomes}), [f"cv {ranker.cv or cv}"],
                 )
             )  # fmt: skip
         else:
@@ -165,8 +168,6 @@ def _provenance(judged: JudgedQueries, cv: str | int, seed: int, baseline: str |
 
 def _counts(judged: JudgedQueries) -> dict[str, Any]:
     """Candidates a query, and |S_e| (documents) of good and bad candidates; a sample where they are many."""
-    from fader.systems.count import Count
-
     candidates, good, bad = [], [], []
     for i in range(len(judged)):
         ranking = Count().rank(judged.contexts(i, View()), 1)
@@ -218,7 +219,7 @@ def _mean_grids(label: str, found: Validation) -> list[Grid]:
 
 
 def _context_scores(judged: JudgedQueries, found: Validation) -> Iterable[ContextScores]:
-    """Some good entities of many contexts, and beside each the bad one that its query ranks highest."""
+    """Of queries whose good entities have many contexts: the good and the bad entity that are ranked highest."""
     ids = judged.index.reader.catalog.entity_ids
     by_support = sorted(found.outcomes, key=lambda o: -_largest_good(o))
     for outcome in by_support[: SHOWN_ENTITIES // 2]:

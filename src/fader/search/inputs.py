@@ -26,10 +26,12 @@ def queries_of(given: Any) -> list[QueryLine]:
         return read_queries(given, Skipper())
     lines: dict[str, QueryLine] = {}
     for number, row in enumerate(_records(given), 1):
+        place = f"query {number}"
         if isinstance(row, QueryLine):
+            if row.id in lines:
+                raise InputError(f"{place}: duplicate query id {quoted(row.id)}")
             lines[row.id] = row
             continue
-        place = f"query {number}"
         row = _fields(row, place)
         name, text = _first(row, QUERY_ID), _first(row, TEXT)
         if _missing(name) or _missing(text):

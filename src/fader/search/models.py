@@ -13,6 +13,7 @@ from typing import Any
 from fader.errors import FaderError, UsageError, quoted
 from fader.index.reader import IndexReader
 from fader.learn.model import Collection, Model, model_of, read_model
+from fader.parts import discover
 from fader.rank.base import System
 from fader.systems.base import system
 
@@ -48,10 +49,18 @@ def ranker_of(given: Any, reader: IndexReader, any_index: bool = False) -> Syste
     return given  # type: ignore[no-any-return]
 
 
+def _is_file(text: str) -> bool:
+    """Whether a text without a system's name before its first bracket names a file."""
+    try:
+        return text.split("(")[0].strip() not in discover("fader.systems") and Path(text).is_file()
+    except OSError:  # longer than a file's name can be
+        return False
+
+
 def _named(text: str) -> System:
     if text == DEFAULT:
         return default_model()
-    if Path(text).is_file() or text.endswith(".json") or "/" in text.split("(")[0]:
+    if text.endswith(".json") or "/" in text.split("(")[0] or _is_file(text):
         return read_model(text)
     try:
         return system(text)  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
 """`Ranker`: training and ranking in scikit-learn's manners, usable as a PyTerrier transformer.
 
     model = fader.Ranker(features="noprox+rectangle", aggregator="sum").fit(index, queries, qrels)
-    run = model.transform(queries)             columns qid, docno, score, rank
+    run = model.transform(queries)             columns qid, query, docno, score, rank
 
 Knows nothing of files but model files.
 """

@@ -19,7 +19,7 @@ from fader.features.bias import Bias
 from fader.features.combined import Combined, feature_map
 from fader.learn.crossvalidate import LAMBDAS, Candidate, parse_cv
 from fader.learn.dataset import View
-from fader.learn.train import Settings
+from fader.learn.train import Settings, check_lambda
 from fader.parts import parse, split_top, written
 from fader.rank.base import Contributions, Ranking, WhatIf
 
@@ -60,7 +60,7 @@ class Fader:
         """`noprox+rectangle x sum`, with whatever else is not the default; or the label."""
         if self.label:
             return self.label
-        rest = written(Fader(**{**vars(self), "features": Fader.features, "aggregator": Fader.aggregator, "cv": ""}))
+        rest = written(Fader(**{**vars(self), "features": Fader.features, "aggregator": Fader.aggregator}))
         return f"{self.features} x {self.aggregator}" + rest.removeprefix(self.name)
 
     def candidates(self) -> list[Candidate]:
@@ -113,8 +113,10 @@ def parse_lambda(text: str) -> tuple[float, ...]:
         found = tuple(float(piece) for piece in text.split("/"))
     except ValueError:
         found = ()
-    if not found or not all(0 < value < float("inf") for value in found):
+    if not found:
         raise UsageError(f"lambda must be auto or numbers above 0 such as 1 or 0.1/1/10, not {quoted(text)}")
+    for value in found:
+        check_lambda(value)
     return found
 
 
