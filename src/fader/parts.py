@@ -43,7 +43,7 @@ def _parts_of(module: ModuleType) -> list[Any]:
 
 def parse(package: str, text: str) -> Any:
     """The part that a text such as `kernel(shape=inverse,width=10)` names."""
-    kind = package.rsplit(".", 1)[-1].rstrip("s")
+    kind = {"aggregate": "aggregator"}.get(package.rsplit(".", 1)[-1], package.rsplit(".", 1)[-1].rstrip("s"))
     match = _CALL.fullmatch(text)
     if match is None:
         raise UsageError(f"{quoted(text)} is not of the form name or name(parameter=value,...)")

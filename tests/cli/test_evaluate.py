@@ -281,3 +281,10 @@ def test_a_csv_that_cannot_be_written_is_told(qrels: Path, runs: list[Path], tmp
     outcome = fader("evaluate", "--qrels", qrels, runs[0], "--per-query", tmp_path / "no" / "out.csv")
     assert outcome.code == 1
     assert "out.csv: cannot be written: No such file or directory" in outcome.err
+
+
+def test_judgments_of_other_queries_are_an_error(runs: list[Path], tmp_path: Path) -> None:
+    """A row of zeros would hide that the files do not go together."""
+    qrels = tmp_path / "other.txt"
+    qrels.write_text("elsewhere 0 e00 1\n", encoding="utf-8")
+    assert "no judged query is answered by any run" in refused(1, "evaluate", "--qrels", qrels, runs[0])

@@ -161,7 +161,19 @@ def test_comparing_writes_a_report(index: Path, judged: list[str], tmp_path: Pat
     rows = list(csv.DictReader((report / "per-query.csv").read_text(encoding="utf-8").splitlines()))
     assert len({row["query"] for row in rows}) == SOME
     data = passed(
-        "compare", index, *judged, "--cv", "3", "--systems", systems, "-o", report, "--measures", "AP,P@5", "--json"
+        "compare",
+        index,
+        *judged,
+        "--cv",
+        "3",
+        "--systems",
+        systems,
+        "-o",
+        report,
+        "--measures",
+        "AP,P@5",
+        "--json",
+        "--overwrite",
     ).json
     means = [sum(s["values"]["AP"]) / SOME for s in data["comparison"]["systems"]]
     assert means[0] < means[2]

@@ -204,7 +204,10 @@ def test_a_report_replaces_a_report_or_an_empty_folder(tmp_path: Path) -> None:
     place.mkdir()
     write_report(comparison(title="old"), place, figures=False)
     (place / "mine.txt").write_text("in the report's folder")
-    write_report(comparison(title="new"), place, figures=False)
+    with pytest.raises(StorageError, match="there is a report already"):
+        write_report(comparison(title="new"), place, figures=False)
+    assert read_report(place).title == "old"
+    write_report(comparison(title="new"), place, figures=False, overwrite=True)
     assert read_report(place).title == "new"
     assert sorted(contents(place)) == DATA
     assert os.listdir(tmp_path) == ["report"]
@@ -212,14 +215,13 @@ def test_a_report_replaces_a_report_or_an_empty_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["notes.txt", "report.json"])
 def test_another_folder_is_not_replaced(tmp_path: Path, name: str) -> None:
-    """Not without `overwrite`, and neither if a file merely has the name of ours."""
+    """Not with `overwrite` either, and neither if a file merely has the name of ours."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / name).write_text('{"format": "of mine"}')
-    with pytest.raises(StorageError, match=r"is a folder with other things in it; give a new one, or overwrite it"):
-        write_report(comparison(), tmp_path / "mine", figures=False)
+    for overwrite in (False, True):
+        with pytest.raises(StorageError, match=r"is a folder with other things in it, which a report never replaces"):
+            write_report(comparison(), tmp_path / "mine", figures=False, overwrite=overwrite)
     assert os.listdir(tmp_path / "mine") == [name]
-    write_report(comparison(), tmp_path / "mine", figures=False, overwrite=True)
-    assert sorted(contents(tmp_path / "mine")) == DATA
 
 
 def test_files_indexes_and_the_working_folder_are_never_replaced(
@@ -230,7 +232,11 @@ def test_files_indexes_and_the_working_folder_are_never_replaced(
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "commit-00000001.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
-    for name, message in (("file", "is a file"), ("index", "is an index"), (".", "is worked in")):
+    for name, message in (
+        ("file", "is a file"),
+        ("index", "is a folder with other things in it"),
+        (".", "is worked in"),
+    ):
         with pytest.raises(StorageError, match=message):
             check_destination(name, overwrite=True)
     check_destination("anything/new")
@@ -260,7 +266,7 @@ def test_a_failure_leaves_everything_as_it_was(
 
     monkeypatch.setattr(report, "_write", full) if fails == "write" else monkeypatch.setattr(os, "rename", refused)
     with pytest.raises(StorageError, match=r"report: cannot be written: .*; nothing was left behind"):
-        write_report(comparison(title="new"), place, figures=False)
+        write_report(comparison(title="new"), place, figures=False, overwrite=there)
     assert contents(tmp_path) == before
     assert os.listdir(tmp_path) == (["deep"] if there else [])
     assert not there or os.listdir(tmp_path / "deep") == ["report"]

@@ -195,7 +195,7 @@ def test_parameters_can_be_read_and_set() -> None:
         ({"features": "noprox+tangle"}, 'unknown feature "tangle"'),
         ({"features": ""}, "must name one thing at least"),
         ({"features": "noprox+noprox"}, "more than once"),
-        ({"aggregator": "summ"}, 'unknown aggregate "summ"'),
+        ({"aggregator": "summ"}, 'unknown aggregator "summ"'),
         ({"loss": "hinge"}, 'unknown loss "hinge"'),
         ({"lam": 0}, "lambda must be a number from 0.000001 to 1,000,000, not 0"),
         ({"lam": "many"}, "lambda must be auto or numbers above 0"),

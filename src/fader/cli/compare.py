@@ -59,14 +59,14 @@ def command(
     from fader.search.compare import compare_judged
     from fader.search.index import Index
     from fader.search.judged import judged_queries
-    from fader.systems.base import system
+    from fader.search.models import ranker_of
 
     say_when_compiling(quiet)
     check_destination(output, overwrite)
-    rankers = [system(text.strip()) for text in split_top(systems, ",")]
-    if baseline is not None:
-        baseline = _among(baseline, [str(r) for r in rankers])
     index = Index(folder)
+    rankers = [ranker_of(text.strip(), index.reader) for text in split_top(systems, ",")]
+    if baseline is not None:
+        baseline = str(ranker_of(baseline, index.reader))
     parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
     with progress("Comparing", quiet) as reporter:
         judged = judged_queries(index, parsed, grades, reporter, sample, seed)
@@ -101,14 +101,3 @@ def _print_table(table: Any) -> None:
 def _mean(table: Any, cell: Any) -> str:
     mark = "*" if cell.best else " "
     return f"{mark}{table.number(cell.mean)}{'↓' if cell.worse else mark}"
-
-
-def _among(baseline: str, names: list[str]) -> str:
-    """The baseline as it is written among the systems."""
-    from fader.errors import UsageError, quoted
-    from fader.systems.base import system
-
-    written = str(system(baseline))
-    if written not in names:
-        raise UsageError(f"--baseline {quoted(baseline)} is not among the systems: {', '.join(names)}")
-    return written

@@ -62,9 +62,14 @@ def command(
         remark(f"skipped {len(fault.messages) - 5:,} more lines", quiet)
     judged = judged_queries(grades)
     if not judged:
-        name = display_name(qrels)
-        raise InputError(f"{name}: no query has an entity of grade 1 or more, so nothing can be averaged")
+        raise InputError(
+            f"{display_name(qrels)}: no query has an entity of grade 1 or more, so nothing can be averaged"
+        )
     counts = [_left_out(run, grades, judged) for run in runs]
+    if any(runs) and all(len(count["missing"]) == len(judged) for count in counts):
+        raise InputError(
+            f"{display_name(qrels)}: no judged query is answered by any run; give the judgments of these runs"
+        )
     _remarks(qrels, len(grades), len(judged), paths, counts, quiet)
     results = results_of_runs(paths, runs, grades, wanted)
     chosen = results.best(0) if baseline is None else paths.index(baseline)

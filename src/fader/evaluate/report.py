@@ -8,8 +8,7 @@
     index.html       all of it on one page that needs no other file
 
 The folder appears whole or not at all: it is written beside its place and renamed. A report that is there is
-replaced; any other folder that is not empty only with `overwrite`, and an index or the working folder never. Knows
-nothing of how systems were measured.
+replaced with `overwrite` only; any other folder that is not empty never is. Knows nothing of how systems were measured.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from fader.evaluate.comparison import FORMAT, Comparison
 from fader.evaluate.page import make_page
 from fader.evaluate.significance import LEVEL
 from fader.evaluate.tables import PairedTest, make_table, per_query_csv, to_csv, to_latex, to_markdown
-from fader.index.commit import commit_numbers
 from fader.index.format import sync_and_close, sync_folder
 
 MARK = "report.json"
@@ -105,12 +103,14 @@ def check_destination(folder: str | Path, overwrite: bool = False) -> None:
         raise StorageError(f"{folder}: is a file; give the name of a folder")
     if any(Path(kept).resolve().is_relative_to(place) for kept in (".", os.path.expanduser("~"))):
         raise StorageError(f"{folder}: is worked in, so that a report cannot replace it; give a folder inside it")
-    if not any(place.iterdir()) or _is_report(place):
+    if not any(place.iterdir()):
         return
-    if commit_numbers(place):
-        raise StorageError(f"{folder}: is an index, which a report never replaces; give another folder")
+    if not _is_report(place):
+        raise StorageError(
+            f"{folder}: is a folder with other things in it, which a report never replaces; give a new one"
+        )
     if not overwrite:
-        raise StorageError(f"{folder}: is a folder with other things in it; give a new one, or overwrite it")
+        raise StorageError(f"{folder}: there is a report already; give another folder, or --overwrite (overwrite=True)")
 
 
 def _is_report(folder: Path) -> bool:

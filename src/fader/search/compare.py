@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,11 +48,12 @@ class Tested:
 
 
 def compare(
-    index: Index, queries: Any, qrels: Any, systems: Sequence[str | System], cv: str | int = "loo", *,
+    index: Index | str | Path, queries: Any, qrels: Any, systems: Sequence[str | System], cv: str | int = "loo", *,
     measures: Sequence[str] = (), baseline: str | None = None, seed: int = 0, workers: int = 0, title: str = "",
     progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
-    """Compare systems on the judged queries of an index."""
+    """Compare systems on the judged queries of an index, which may be given by its folder."""
+    index = index if isinstance(index, Index) else Index(index)
     parsed = parse_all(index, queries_of(queries), Skipper())
     judged = judged_queries(index, parsed, qrels_of(qrels), progress)
     return compare_judged(

@@ -8,6 +8,7 @@ Knows nothing of files but model files.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from pathlib import Path
 from typing import Any, Self
@@ -60,8 +61,9 @@ class Ranker:
         given = {k: v for k, v in self.get_params().items() if k != "workers"}
         return Fader(**{**given, "lam": str(self.lam)})
 
-    def fit(self, index: Index, queries: Any, qrels: Any, *, progress: Progress | None = None) -> Self:
-        """Train on the judged queries of an index."""
+    def fit(self, index: Index | str | Path, queries: Any, qrels: Any, *, progress: Progress | None = None) -> Self:
+        """Train on the judged queries of an index, which may be given by its folder."""
+        index = index if isinstance(index, Index) else Index(index)
         parsed = parse_all(index, queries_of(queries), Skipper())
         return self.fit_judged(judged_queries(index, parsed, qrels_of(qrels), progress), progress)
 
@@ -91,19 +93,19 @@ class Ranker:
     def to_pyterrier(self, k: int = 1000) -> Any:
         """A PyTerrier transformer; needs PyTerrier."""
         try:
-            import pyterrier as pt
+            transformer: Any = importlib.import_module("pyterrier").Transformer
         except ImportError:
-            raise UsageError("PyTerrier is not installed; pip install python-terrier") from None
+            raise UsageError("PyTerrier is not installed; pip install 'fader[pyterrier]'") from None
         self._check_fitted()
         ranker = self
 
-        class FaderTransformer(pt.Transformer):
+        class FaderTransformer(transformer):  # type: ignore[misc]
             """Ranks entities by a fitted Ranker."""
 
             def transform(self, queries: Any) -> Any:
                 return ranker.transform(queries, k)
 
-        return FaderTransformer()  # type: ignore[no-untyped-call]
+        return FaderTransformer()
 
     def save(self, path: str | Path) -> None:
         """Write the model file, whole or not at all."""
