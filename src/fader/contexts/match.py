@@ -17,7 +17,7 @@ from fader.contexts.occurrences import Occurrences
 from fader.contexts.plan import PLANS, choose, mentions_in
 from fader.contexts.query import Literal, Query
 from fader.contexts.statistics import Statistics
-from fader.contexts.table import Contexts, DocumentValues
+from fader.contexts.table import Contexts, DocumentValues, Positions
 from fader.errors import UsageError, quoted
 from fader.index.lists import BLOCK
 from fader.index.reader import IndexReader
@@ -56,14 +56,18 @@ class SegmentMatch:
         self._required = [o for o, r in zip(self.literals, query.required, strict=True) if r]
         self._forbidden = [Occurrences(segment, literal) for literal in query.forbidden]
         self.plan = ""
-        self.matching = 0
+        self.marks = np.zeros(0, dtype=np.uint8)
+
+    @property
+    def matching(self) -> int:
+        """How many documents match."""
+        return int(np.count_nonzero(self.marks))
 
     def match(self, reader: IndexReader, answer_type: int | None, options: MatchOptions) -> None:
         """Find the matching documents, the mentions in them, and every literal's distance to these."""
-        marks = self._matching_documents()
-        self.matching = int(np.count_nonzero(marks))
+        self.marks = self._matching_documents()
         self.plan = options.plan or choose(self.segment, answer_type, self.matching)
-        self._take(mentions_in(self.segment, reader.catalog, answer_type, marks, self.plan))
+        self._take(mentions_in(self.segment, reader.catalog, answer_type, self.marks, self.plan))
         self._options = options
         for t in range(len(self.literals)):
             self._locate(t)
@@ -138,6 +142,17 @@ class SegmentMatch:
             positions = occurrences.all()
             out[t] = np.searchsorted(positions, base[documents + 1]) - np.searchsorted(positions, base[documents])
         return out
+
+    def positions(self, documents: I32, counts: I32) -> list[I32]:
+        """The tokens at which each literal begins, counted in their documents, document after document."""
+        base, found = self.segment.base, []
+        for t, occurrences in enumerate(self.literals):
+            positions = occurrences.all()
+            first = np.searchsorted(positions, base[documents])
+            before = np.cumsum(counts[t]) - counts[t]
+            place = np.arange(int(counts[t].sum())) + np.repeat(first - before, counts[t])
+            found.append((positions[place] - np.repeat(base[documents], counts[t])).astype(np.int32))
+        return found
 
 
 def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOptions()) -> Contexts:  # noqa: B008
@@ -252,15 +267,22 @@ class _Columns:
         return self._reader.document_id
 
     def _late_documents(self) -> DocumentValues:
-        number, row = np.unique(self.documents(), return_inverse=True)
-        local = [np.unique(part.mentions.document) for part in self._parts]
+        return self._values([np.unique(part.mentions.document) for part in self._parts])
+
+    def _late_matching(self) -> DocumentValues:
+        return self._values([np.flatnonzero(part.marks) for part in self._parts])
+
+    def _values(self, local: list[Any]) -> DocumentValues:
+        """Values of some documents of each part, among which are those of all contexts."""
+        first = self._reader.first_document
+        number = np.concatenate([np.empty(0, dtype=np.int64), *(f + d for f, d in zip(first, local, strict=False))])
 
         def joined(column: Any, axis: int = 0) -> Any:
             pairs = zip(self._parts, local, strict=True)
             return np.concatenate([column(part, docs) for part, docs in pairs], axis=axis)
 
         return DocumentValues(
-            row=row.astype(np.int32),
+            row=np.searchsorted(number, self.documents()).astype(np.int32),
             number=number.astype(np.int32),
             counts=joined(lambda p, d: p.counts(d), axis=1),
             length=joined(lambda p, d: p.segment.lengths(d)),
@@ -268,3 +290,16 @@ class _Columns:
             square=joined(lambda p, d: p.segment.square[d].astype(np.int64)),
             prior=joined(lambda p, d: p.segment.text.priors[d]),
         )
+
+    def _late_positions(self) -> Positions:
+        local = [np.unique(part.mentions.document) for part in self._parts]
+        counts = [part.counts(documents) for part, documents in zip(self._parts, local, strict=True)]
+        found = [part.positions(d, c) for part, d, c in zip(self._parts, local, counts, strict=True)]
+        literals = len(self._parts[0].literals) if self._parts else 0
+        start = [part[t] for t in range(literals) for part in found]
+        ends = np.cumsum(np.concatenate(counts, axis=1).reshape(-1), dtype=np.int64)
+        at = np.empty((literals, sum(d.size for d in local) + 1), dtype=np.int64)
+        at[:, 1:] = ends.reshape(literals, -1)
+        at[:, 0] = np.concatenate([[0], at[:-1, -1]])
+        length = np.array([o.length for o in self._parts[0].literals], dtype=np.int32)
+        return Positions(at, np.concatenate([np.empty(0, dtype=np.int32), *start]), length)

@@ -6,8 +6,8 @@ that scores, aggregates or learns starts here and needs nothing of how it was fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -41,6 +41,18 @@ class DocumentValues:
 
 
 @dataclass(frozen=True, slots=True)
+class Positions:
+    """Every occurrence: in document j of `Contexts.documents` literal t begins at `start[at[t, j]:at[t, j+1]]`.
+
+    Tokens are counted in the document and ascend; a literal covers `length[t]` of them.
+    """
+
+    at: I64
+    start: I32
+    length: I32
+
+
+@dataclass(frozen=True, slots=True)
 class Groups:
     """Contexts by entity: entity i has the rows `order[at[i]:at[i+1]]`, in document and position order."""
 
@@ -70,6 +82,7 @@ class Contexts:
     warnings: list[str] = field(default_factory=list)
     empty_because: str = ""
     late: Callable[[str], Any] | None = None
+    memo: dict[Hashable, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return int(self.slot.size)
@@ -109,8 +122,31 @@ class Contexts:
 
     @cached_property
     def documents(self) -> DocumentValues:
-        """Document-level values."""
+        """Values of the documents that have a context."""
         return self._late("documents")  # type: ignore[no-any-return]
+
+    @cached_property
+    def matching(self) -> DocumentValues:
+        """Values of all documents that match the query, whether they have a context or not."""
+        return self._late("matching")  # type: ignore[no-any-return]
+
+    @cached_property
+    def positions(self) -> Positions:
+        """Every occurrence of every literal in the documents that have a context, whatever the window."""
+        return self._late("positions")  # type: ignore[no-any-return]
+
+    def shared(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What several systems need of this query is made once: a document ranking, say."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        return self.memo[key]
+
+    def take(self, rows: NDArray[Any]) -> Contexts:
+        """The table of some rows, ascending; the documents stay those of the whole table."""
+        return replace(
+            self, slot=self.slot[rows], document=self.document[rows],
+            distances=np.ascontiguousarray(self.distances[:, rows]), late=_Taken(self, rows), memo={},
+        )  # fmt: skip
 
     def _late(self, name: str) -> Any:
         """Columns that most rankings never read are found when first asked for."""
@@ -171,6 +207,23 @@ class Contexts:
         place = np.empty(len(names), dtype=np.int64)
         place[order] = np.arange(len(names))
         return [names[i] for i in order], place[inverse]
+
+
+class _Taken:
+    """Late columns of some rows of a table."""
+
+    def __init__(self, table: Contexts, rows: NDArray[Any]) -> None:
+        self._table, self._rows = table, rows
+
+    def __call__(self, name: str) -> Any:
+        if name in ("start", "end", "confidence"):
+            return getattr(self._table, name)[self._rows]
+        if name == "sides":
+            return np.ascontiguousarray(self._table.sides[:, self._rows])
+        if name in ("documents", "matching"):
+            values: DocumentValues = getattr(self._table, name)
+            return replace(values, row=values.row[self._rows])
+        return self._table.positions if name == "positions" else self._table._late(name)
 
 
 def arrow_schema() -> Any:
