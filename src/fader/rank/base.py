@@ -87,3 +87,12 @@ def order_entities(entity: I32, value: F64, k: int) -> I64:
     else:
         places = np.arange(value.size)
     return places[np.lexsort((-entity[places], -value[places]))][:k]
+
+
+def in_proportion(literal: F64, share: F64, matched: NDArray[np.bool_]) -> F64:
+    """Scale each column to add up to its share; a column of nothing is shared evenly by what is matched."""
+    total = literal.sum(axis=0)
+    even = np.where(matched.any(axis=0), matched, True)
+    weight = np.where(total > 0, literal, even)
+    whole: F64 = weight / weight.sum(axis=0) * share
+    return whole

@@ -17,7 +17,7 @@ from fader.aggregate.base import Aggregator
 from fader.contexts.policy import select
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap, Piece
-from fader.rank.base import Contributions, Ranking, WhatIf, order_entities
+from fader.rank.base import Contributions, Ranking, WhatIf, in_proportion, order_entities
 
 F64 = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class Pipeline:
         rows, score = ranking.evidence.row[mine], ranking.evidence.scores[mine]
         share = self.aggregator.shares(score, np.array([0, rows.size], dtype=np.int64))
         literal = self.features.by_literal(contexts, rows, self.weights)
-        return Contributions(rows, share, _in_proportion(literal, share, contexts.distances[:, rows] >= 0), score)
+        return Contributions(rows, share, in_proportion(literal, share, contexts.distances[:, rows] >= 0), score)
 
     def pieces(self, contexts: Contexts, row: int) -> list[Piece]:
         """The score of one context, by feature cell."""
@@ -90,15 +90,6 @@ class Piped(ABC):
 
     def without(self, contexts: Contexts, ranking: Ranking, i: int, row: int) -> WhatIf:
         return self.pipeline.without(contexts, ranking, i, row)
-
-
-def _in_proportion(literal: F64, share: F64, matched: NDArray[np.bool_]) -> F64:
-    """Scale each column to add up to its share; a column of nothing is shared evenly by what is matched."""
-    total = literal.sum(axis=0)
-    even = np.where(matched.any(axis=0), matched, True)
-    weight = np.where(total > 0, literal, even)
-    whole: F64 = weight / weight.sum(axis=0) * share
-    return whole
 
 
 def _rows(contexts: Contexts, rows: NDArray[np.int64]) -> Contexts:
