@@ -166,7 +166,7 @@ class LeaveOneOut:
         return problem, np.concatenate(folds, axis=1)
 
     def refits(self) -> None:
-        """Fader's own training for each fold of the sample, from its start and from the common solution."""
+        """Fader's own training, by Newton's method, for each fold of the sample, from its start and from the common solution."""
         features, labels = self.data.features, labels_of(self.data, False)
         values, penalty = EntityLevel(self.data, Sum()), features.penalty() / SETTINGS.lam**2
         for name, start in (("cold", features.start()), ("warm", self.solution)):
@@ -178,7 +178,7 @@ class LeaveOneOut:
                     objective = Objective(values, Loss("pairwise", labels.weighted(weight)), penalty)
                     iterations += minimise(objective, features.bounds(), start, SETTINGS).iterations
             note = f"{iterations / len(self.sample):.0f} iterations a fold"
-            self.add(f"Fader's L-BFGS-B, {name}", clock.cpu, clock.wall, len(self.sample), note)
+            self.add(f"Fader's Newton, {name}", clock.cpu, clock.wall, len(self.sample), note)
 
     def plain(self, problem: Problem, folds: np.ndarray) -> dict[str, float]:
         """The plain way for the sample, cold and warm; how far its solutions are from ours."""

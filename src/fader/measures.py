@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,6 +61,10 @@ class Judgments:
     judged: Bool
     ideal: I64
     good: int
+
+    def of(self, places: I64) -> Judgments:
+        """The same of some candidates only."""
+        return replace(self, entity=self.entity[places], grades=self.grades[places], judged=self.judged[places])
 
 
 def judge(entity: I32, keys: Iterable[Any], grades: Mapping[Any, int]) -> Judgments:

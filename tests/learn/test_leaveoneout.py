@@ -227,6 +227,6 @@ def test_a_hessian_that_rounding_made_indefinite_is_still_stepped_with() -> None
 
 def test_only_bounds_at_0_are_known() -> None:
     """Weights from 0 on, or free; a map with another bound must take the slow way."""
-    assert free_weights(feature_map(MAP)).tolist() == [False] * 17
+    assert free_weights(feature_map(MAP).bounds()).tolist() == [False] * 17
     with pytest.raises(ValueError, match="free or not negative"):
-        free_weights(Bias())
+        free_weights(Bias().bounds())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fader.errors import UsageError
 from fader.learn import loss as module
 from fader.learn.loss import LOSSES, Loss
-from learn.cases import F64, labels, slow_loss
+from learn.cases import F64, labels, slow_loss, soft_hinge
 
 Query = tuple[list[float], list[int], float]
 every_loss = pytest.mark.parametrize("name", LOSSES)
@@ -103,22 +103,47 @@ def test_queries_by_themselves_add_up_to_the_whole(name: str, given: list[Query]
     st.floats(-1e6, 1e6),
 )
 def test_both_ways_to_add_up_pairs_agree(values: list[float], is_good: list[bool], level: float) -> None:
-    """Factored exponentials and pair after pair, on the whole range that the first one is used for."""
+    """One centre and centres that follow the good entities, on the whole range that the first way is used for."""
     good = np.array([e for e in range(len(values)) if is_good[e] or e == 0], dtype=np.int64)
     bad = np.array([e for e in range(len(values)) if not is_good[e] and e > 0], dtype=np.int64)
     here = np.array(values) + level
-    plain, factored = np.zeros(here.size), np.zeros(here.size)
-    one = module._plain_pairs(here, good, bad, 0.25, plain)
+    centred, factored = np.zeros(here.size), np.zeros(here.size)
+    one = module._centred_pairs(here, good, bad, 0.25, centred, np.empty(here.size))
     two = module._factored_pairs(here, good, bad, 0.25, factored, np.empty(here.size))
     assert one == pytest.approx(two, rel=1e-9, abs=1e-12)
-    assert plain == pytest.approx(factored, rel=1e-9, abs=1e-12)
+    assert centred == pytest.approx(factored, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(("spread", "way"), [(299.0, "factored"), (301.0, "plain"), (1400.0, "plain")])
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.one_of(st.floats(-3000, 3000), st.floats(-5, 5)), min_size=2, max_size=12),
+    st.lists(st.booleans(), min_size=12, max_size=12),
+)
+def test_pairs_that_lie_far_apart_are_those_of_the_formula(values: list[float], is_good: list[bool]) -> None:
+    """Each pair by itself: its soft hinge, and the sigmoid as its slope, wherever the centre is."""
+    good = [e for e in range(len(values)) if is_good[e] or e == 0]
+    bad = [e for e in range(len(values)) if not is_good[e] and e > 0]
+    gradient, slow_gradient = np.zeros(len(values)), np.zeros(len(values))
+    found = module._centred_pairs(
+        np.array(values), np.array(good, np.int64), np.array(bad, np.int64), 0.25, gradient, np.empty(len(values))
+    )
+    total = 0.0
+    for g in good:
+        for b in bad:
+            a = 1 + values[b] - values[g]
+            total += 0.25 * soft_hinge(a)
+            slope = 0.25 * math.exp(-soft_hinge(-a))
+            slow_gradient[b] += slope
+            slow_gradient[g] -= slope
+    assert found == pytest.approx(total, rel=1e-12, abs=1e-12)
+    assert gradient == pytest.approx(slow_gradient, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("spread", "way"), [(299.0, "factored"), (301.0, "centred"), (1400.0, "centred")])
 def test_the_way_is_chosen_by_the_spread_of_values(spread: float, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exponentials are factored only where they cannot overflow; uncompiled, so that calls can be seen."""
+    """One centre is used only where exponentials cannot overflow; uncompiled, so that calls can be seen."""
     called = []
-    for name in ("plain", "factored"):
+    for name in ("centred", "factored"):
         function = getattr(module, f"_{name}_pairs")
         monkeypatch.setattr(
             module, f"_{name}_pairs", lambda *a, n=name, f=function: called.append(n) or f(*a), raising=True

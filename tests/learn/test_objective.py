@@ -205,3 +205,36 @@ def test_a_query_without_candidates_has_no_values(aggregator: Aggregator) -> Non
     made = Loss("ndcg", labels)
     made.hold(values)
     assert values_of(data.best(w), aggregator).loss(w, made)[0] > 0
+
+
+@pytest.mark.parametrize("name", ["logsumexp", "softmax"])
+def test_the_loss_does_not_depend_on_the_number_of_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries are cut into the same runs and added in the same order: equal bit for bit."""
+    features, aggregator = feature_map("noprox+rectangle(3x4)"), parse("fader.aggregate", name)
+    data = data_of(drawn_queries(3, queries=9), features)
+    w, loss = features.start(), Loss("pairwise", labels_of(data, False))
+    monkeypatch.setattr(module, "RUN_CONTEXTS", 50)
+    values = values_of(data.best(w), aggregator)
+    found = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(module, "threads", lambda threads=threads: threads)
+        total, gradient = values.loss(w, loss)
+        found.append((total, gradient.tolist()))
+    assert found[0] == found[1] == found[2]
+    monkeypatch.setattr(module, "RUN_CONTEXTS", 10**9)
+    assert values.loss(w, loss)[0] == pytest.approx(found[0][0], rel=1e-12)
+
+
+def test_sums_that_were_kept_are_those_of_the_mentions_chosen() -> None:
+    """One store for several weights and aggregators, some weights again: the same rows as without a store."""
+    features = feature_map("noprox+rectangle(3x4)")
+    data, sums = data_of(drawn_queries(5), features), module.Sums(features)
+    draw = np.random.default_rng(1)
+    drawn = [draw.random(features.size) for _ in range(5)]
+    weight = np.array([1.0, 0, 1, 1, 0, 1])
+    for w in (*drawn, *drawn):
+        for name in ("sum", "average"):
+            part = parse("fader.aggregate", name)
+            kept = EntityLevel(data.best(w), part, weight, sums)
+            fresh = EntityLevel(data.best(w), part)
+            assert kept.values(w, weight).tolist() == fresh.values(w, weight).tolist()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fader.learn.train as module
 from contracts.tables import Columns, sides_of
 from fader.aggregate.softcutoff import SoftCutoff
 from fader.errors import InputError, UsageError
@@ -38,6 +39,26 @@ def test_the_optimum_is_that_of_vectors_written_out(loss: str, lam: float, text:
     assert found.objective == pytest.approx(least, rel=1e-6)
     for x in matrices:
         assert x @ found.weights == pytest.approx(x @ w, rel=1e-2, abs=1e-2)
+
+
+def test_both_optimisers_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Newton's method and, for maps of very many weights, L-BFGS-B: the same objective, Newton in far fewer steps."""
+    data, settings = data_of(QUERIES, feature_map("noprox+rectangle(3x4)"), "mention"), Settings(iterations=2000)
+    exact = fit(data, SUM, settings)
+    monkeypatch.setattr(module, "MOST_WEIGHTS", 0)
+    other = fit(data, SUM, settings)
+    assert exact.converged
+    assert other.converged
+    assert exact.objective == pytest.approx(other.objective, rel=1e-7)
+    assert exact.objective <= other.objective * (1 + 1e-12)
+    assert exact.iterations < other.iterations
+
+
+def test_newton_says_when_it_was_stopped() -> None:
+    """One step is not enough, and the fit says so."""
+    data = data_of(QUERIES, feature_map("noprox+rectangle(3x4)"), "mention")
+    found = fit(data, SUM, Settings(iterations=1))
+    assert (found.iterations, found.converged) == (1, False)
 
 
 def planted() -> list[Judged]:

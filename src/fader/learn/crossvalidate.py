@@ -9,9 +9,10 @@ storage or reports; where datasets come from is somebody else's (`Source`).
 
 from __future__ import annotations
 
-import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
@@ -22,10 +23,10 @@ from fader.aggregate.base import Aggregator
 from fader.errors import InputError, UsageError
 from fader.features.base import FeatureMap
 from fader.learn.dataset import Dataset, QueryData, View
-from fader.learn.leaveoneout import Problem, free_weights, leave_one_out, polish
-from fader.learn.objective import EntityLevel, labels_of
-from fader.learn.onethread import one_blas_thread
-from fader.learn.train import Fit, Settings, expand_matrix, fit_model
+from fader.learn.leaveoneout import Problem, knows_bounds, leave_one_out, polish, problem_of
+from fader.learn.objective import EntityLevel, Sums, labels_of
+from fader.learn.onethread import cores, one_blas_thread, side_by_side
+from fader.learn.train import Fit, Settings, fit_model
 from fader.measures import AveragePrecision
 from fader.progress import Progress, Silent
 
@@ -52,7 +53,10 @@ class Candidate:
     view: View = EVERY_DOCUMENT
 
     def __str__(self) -> str:
-        return f"{self.features} x {self.aggregator}"
+        """Features x aggregator, with what is unusual about the contexts."""
+        view = self.view
+        policy = "" if view.policy == EVERY_DOCUMENT.policy else f", policy {view.policy}"
+        return f"{self.features} x {self.aggregator}{policy}" + (f", window {view.window}" if view.window else "")
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,25 @@ class Chooser:
 
     def __init__(self, source: Source, candidates: Sequence[Candidate], groups: Sequence[I64]) -> None:
         self.source, self.candidates, self.groups = source, candidates, groups
+        self._sums: tuple[Dataset, Sums] | None = None
+        self._thin: tuple[Dataset, int, Dataset] | None = None
+        self._lock = threading.Lock()
+
+    def sums(self, data: Dataset) -> Sums:
+        """What was summed of a dataset, for whoever fits to it next; kept for the last dataset only."""
+        last = self._sums
+        if last is None or last[0] is not data:
+            last = self._sums = (data, Sums(data.features))
+        return last[1]
+
+    def to_train(self, data: Dataset, settings: Settings) -> Dataset:
+        """A dataset with the candidates that train; kept for the last dataset only."""
+        if settings.judged_only:
+            return data
+        with self._lock:
+            if self._thin is None or self._thin[0] is not data or self._thin[1] != settings.bad:
+                self._thin = (data, settings.bad, data.thinned(settings.bad, settings.seed))
+            return self._thin[2]
 
     def training(self, left_out: Iterable[int]) -> I64:
         """The queries of all other groups."""
@@ -140,24 +163,35 @@ class Chooser:
             return self.source.dataset(c.features, c.view, self.training(left_out))
         return self.source.dataset(c.features, c.view, np.arange(len(self.source.ids)))
 
-    def fits(self, candidate: int, data: Dataset, left_out: frozenset[int], thorough: bool) -> Iterator[Trained]:
+    def rough_fits(self, candidate: int, data: Dataset, left_out: frozenset[int]) -> Iterator[Trained]:
         """A model for each lambda, from the strongest regulariser on, each starting at the last one's weights."""
         c = self.candidates[candidate]
-        weight = np.zeros(len(data))
-        weight[self.training(left_out)] = 1.0
         start: F64 | None = None
         for lam in sorted(c.lambdas):
-            settings = replace(c.settings, lam=lam) if thorough else roughly(replace(c.settings, lam=lam))
-            found, aggregator = fit_model(data, c.aggregator, settings, weight, None if thorough else start)
-            start = found.weights
-            yield Trained(data.features, aggregator, found.weights, settings, c.view, found)
+            model = self._fit(c, data, left_out, roughly(replace(c.settings, lam=lam)), start)
+            start = model.weights
+            yield model
+
+    def fit(self, candidate: int, data: Dataset, left_out: frozenset[int], lam: float) -> Trained:
+        """The model for one lambda, from all starts."""
+        c = self.candidates[candidate]
+        return self._fit(c, data, left_out, replace(c.settings, lam=lam), None)
+
+    def _fit(
+        self, c: Candidate, data: Dataset, left_out: frozenset[int], settings: Settings, start: F64 | None
+    ) -> Trained:
+        weight = np.zeros(len(data))
+        weight[self.training(left_out)] = 1.0
+        train = self.to_train(data, settings)
+        found, aggregator = fit_model(train, c.aggregator, settings, weight, start, self.sums(train))
+        return Trained(data.features, aggregator, found.weights, settings, c.view, found)
 
     def validated(self, left_out: frozenset[int], on: Iterable[int]) -> dict[tuple[int, float], dict[int, F64]]:
         """Average precision of the queries of some groups under the models that left out all of `left_out`."""
         measured: dict[tuple[int, float], dict[int, F64]] = {}
         for number in range(len(self.candidates)):
             data = self.dataset(number, left_out)
-            for model in self.fits(number, data, left_out, thorough=False):
+            for model in self.rough_fits(number, data, left_out):
                 by_group = {g: _precisions(data, model, self.groups[g]) for g in on}
                 measured[number, model.settings.lam] = by_group
         return measured
@@ -176,17 +210,18 @@ def _precisions(data: Dataset, model: Trained, queries: I64) -> F64:
 
 def in_parallel(work: Callable[[T], R], items: Sequence[T], workers: int, progress: Progress, note: str) -> list[R]:
     """Results in order. Threads, as compiled kernels run without the interpreter's lock and share the dataset."""
+    workers = max(1, min(workers, len(items)))
+
+    def alone(item: T) -> R:
+        with side_by_side() if workers > 1 else nullcontext():
+            return work(item)
+
     results: list[R] = []
-    with one_blas_thread(), ThreadPoolExecutor(max(1, workers)) as pool:
-        for done, result in enumerate(pool.map(work, items), 1):
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+        for done, result in enumerate(pool.map(alone, items), 1):
             results.append(result)
             progress.update(done, len(items), note)
     return results
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -245,7 +280,7 @@ def cross_validate(
             f"{n} judged quer{'y' if n == 1 else 'ies'}: {asked} need{'s' if folds is None else ''} {least} at least; "
             f"judge more queries{'' if folds is None else ' or ask for fewer folds'}"
         )
-    outer, cut = _cuts(n, folds, seed)
+    outer, cut = cuts(n, folds, seed)
     chooser = Chooser(source, candidates, cut)
     choices = choose(chooser, outer, workers, progress)
     jobs = list(zip(outer, choices, strict=True))
@@ -255,7 +290,7 @@ def cross_validate(
     return Validation([outcomes[q] for q in range(n)], [_described(chooser, c) for c in choices])
 
 
-def _cuts(n: int, folds: int | None, seed: int) -> tuple[list[frozenset[int]], list[I64]]:
+def cuts(n: int, folds: int | None, seed: int) -> tuple[list[frozenset[int]], list[I64]]:
     """The outer folds as sets of groups, and the groups; at least 4 groups where there are queries for them."""
     k = min(n, GROUPS if folds is None else folds)
     each = 1 if k >= 4 else -(-4 // k)
@@ -273,10 +308,8 @@ def _described(chooser: Chooser, choice: Choice) -> dict[str, Any]:
 
 def _chosen(chooser: Chooser, fold: frozenset[int], choice: Choice) -> tuple[Dataset, Trained]:
     """The model of a fold: the chosen candidate with its lambda, trained on all other groups, from all starts."""
-    single = replace(chooser.candidates[choice.candidate], lambdas=(choice.lam,))
-    alone = Chooser(chooser.source, [single], chooser.groups)
-    data = alone.dataset(0, fold)
-    return data, next(alone.fits(0, data, fold, thorough=True))
+    data = chooser.dataset(choice.candidate, fold)
+    return data, chooser.fit(choice.candidate, data, fold, choice.lam)
 
 
 def _test_fold(chooser: Chooser, fold: frozenset[int], choice: Choice) -> list[tuple[int, Outcome]]:
@@ -289,8 +322,9 @@ def _leave_each_out(chooser: Chooser, fold: frozenset[int], choice: Choice) -> l
     """Each query of a group tested by the model of all others; which mention counts was chosen without the group."""
     data, model = _chosen(chooser, fold, choice)
     tested = np.concatenate([chooser.groups[g] for g in fold])
-    fast = model.aggregator.linear and model.settings.loss == "pairwise" and np.isinf(data.features.bounds()[1]).all()
-    refits = _fast_folds(data, model, tested) if fast else _slow_folds(data, model, tested)
+    fast = model.aggregator.linear and model.settings.loss == "pairwise" and knows_bounds(data.features.bounds())
+    train = chooser.to_train(data, model.settings)
+    refits = _fast_folds(train, model, tested) if fast else _slow_folds(train, model, tested)
     return [(q, Outcome(data.queries[q], m.values(data.queries[q]), m)) for q, m in refits]
 
 
@@ -304,19 +338,20 @@ def _fast_folds(data: Dataset, model: Trained, tested: I64) -> Iterator[tuple[in
 
 def linear_problem(chosen: Dataset, aggregator: Aggregator, settings: Settings) -> Problem:
     """The convex problem of an aggregator that is linear in scores, for contexts that are chosen already."""
-    return Problem(
-        EntityLevel(chosen, aggregator).sparse, labels_of(chosen, settings.judged_only),
-        expand_matrix(chosen.features), chosen.features.penalty() / settings.lam**2, free_weights(chosen.features),
+    return problem_of(
+        EntityLevel(chosen, aggregator), labels_of(chosen, settings.judged_only),
+        chosen.features.penalty() / settings.lam**2, chosen.features.bounds(),
     )  # fmt: skip
 
 
 def _slow_folds(data: Dataset, model: Trained, tested: I64) -> Iterator[tuple[int, Trained]]:
     """A fit for each query, from the weights found without its group and with the mentions that these chose."""
     chosen = data.best(model.weights)
+    sums = Sums(chosen.features)
     for q in tested:
         weight = np.ones(len(data))
         weight[q] = 0.0
-        found, aggregator = fit_model(chosen, model.aggregator, model.settings, weight, model.weights)
+        found, aggregator = fit_model(chosen, model.aggregator, model.settings, weight, model.weights, sums)
         yield int(q), replace(model, weights=found.weights, aggregator=aggregator, fit=found)
 
 

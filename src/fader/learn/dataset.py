@@ -88,6 +88,18 @@ class QueryData:
             chosen=rows,
         )
 
+    def of(self, places: I64) -> QueryData:
+        """The same query with some of its candidates only, given by their places, ascending."""
+        groups = _ranges(self.at[places], self.at[places + 1])
+        rows = _ranges(self.group_at[groups], self.group_at[groups + 1])
+        return replace(
+            self,
+            at=np.append(0, np.cumsum(self.at[places + 1] - self.at[places])),
+            group_at=np.append(0, np.cumsum(self.group_at[groups + 1] - self.group_at[groups])),
+            blocks=tuple(_take(block, rows) for block in self.blocks),
+            judgments=self.judgments.of(places),
+        )
+
     def same_rows(self, other: QueryData) -> bool:
         """Whether `best` kept the same rows of the same query."""
         if self.chosen is None or other.chosen is None:
@@ -110,10 +122,35 @@ class Dataset:
     def contexts(self) -> int:
         return sum(q.rows for q in self.queries)
 
+    def thinned(self, bad: int, seed: int) -> Dataset:
+        """The same with at most so many bad candidates of a query, drawn by the seed; all good ones stay. 0: all.
+
+        The pairwise loss is a mean over pairs, which a fair sample of bad candidates leaves unbiased.
+        """
+        if not bad or all(q.entity.size <= bad for q in self.queries):
+            return self
+        return replace(self, queries=tuple(_thinned(q, bad, seed, i) for i, q in enumerate(self.queries)))
+
     def best(self, w: F64) -> Dataset:
         """Only the contexts that count under weights."""
         cells = self.features.expand(w)
         return replace(self, queries=tuple(q.best(cells) for q in self.queries))
+
+
+def _thinned(query: QueryData, most: int, seed: int, number: int) -> QueryData:
+    bad = np.flatnonzero(query.judgments.grades <= 0)
+    if bad.size <= most:
+        return query
+    drawn = np.random.default_rng([seed, number]).choice(bad, most, replace=False)
+    return query.of(np.sort(np.concatenate([np.flatnonzero(query.judgments.grades > 0), drawn])))
+
+
+def _ranges(first: I64, last: I64) -> I64:
+    """The numbers of all ranges [first, last), one range after the other."""
+    sizes = last - first
+    before = np.cumsum(sizes) - sizes
+    numbers: I64 = np.arange(int(sizes.sum())) + np.repeat(first - before, sizes)
+    return numbers
 
 
 @kernel

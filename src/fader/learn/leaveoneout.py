@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 from scipy.optimize import nnls
 
-from fader.features.base import FeatureMap
 from fader.kernel import inline_kernel, kernel
 from fader.learn.loss import Labels, Loss
-from fader.learn.objective import Sparse
+from fader.learn.objective import EntityLevel, Sparse
 from fader.learn.onethread import one_blas_thread
 
 F64 = NDArray[np.float64]
@@ -278,10 +277,18 @@ def residual(w: F64, gradient: F64, free: NDArray[np.bool_]) -> F64:
     return np.where(at_bound, np.minimum(gradient, 0.0), gradient)
 
 
+@kernel
+def _largest_cells(indptr: I64, indices: I32, data: F64, at: I64, weight: F64, out: F64) -> None:
+    for q in range(weight.size):
+        if weight[q] != 0.0:
+            for k in range(indptr[at[q]], indptr[at[q + 1]]):
+                out[indices[k]] = max(out[indices[k]], abs(data[k]))
+
+
 def pulls(problem: Problem) -> F64:
     """About the most that one query can pull at each weight, 1 at least: what a gradient is large or small against."""
-    largest = np.zeros(problem.sparse.cells)
-    np.maximum.at(largest, problem.sparse.indices, np.abs(problem.sparse.data))
+    s, largest = problem.sparse, np.zeros(problem.sparse.cells)
+    _largest_cells(s.indptr, s.indices, s.data, s.at, problem.labels.weight, largest)
     return np.maximum(1.0, np.abs(problem.expand).T @ largest)
 
 
@@ -292,31 +299,47 @@ def without(problem: Problem, query: int) -> Problem:
     return replace(problem, labels=problem.labels.weighted(weight))
 
 
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """Where Newton's method stopped, and whether the gradient was small enough there, or as small as can be."""
+
+    weights: F64
+    steps: int
+    converged: bool
+
+
 def polish(problem: Problem, w: F64, tolerance: float) -> F64:
-    """The exact solution from any weights: full Newton steps, each shortened until the objective falls enough.
+    """The exact solution from any weights."""
+    return solve(problem, w, tolerance).weights
+
+
+def solve(problem: Problem, w: F64, tolerance: float, most_steps: int = MOST_STEPS) -> Solved:
+    """Full Newton steps from any weights, each shortened until the objective falls enough.
 
     It ends where the projected gradient is below the tolerance, relative to `pulls`, or as small as rounding allows.
     """
     with one_blas_thread():  # matrices of one query are too small for the threads of BLAS
-        return _polished(problem, w, tolerance)
+        return _solved(problem, w, tolerance, most_steps)
 
 
-def _polished(problem: Problem, w: F64, tolerance: float) -> F64:
+def _solved(problem: Problem, w: F64, tolerance: float, most_steps: int) -> Solved:
     pull = pulls(problem)
     w = np.where(problem.free, w, np.maximum(w, 0.0))
-    last, fall = np.inf, np.inf
-    for _ in range(MOST_STEPS):
+    last, fall, steps = np.inf, np.inf, 0
+    while True:
         slope = gradients(problem, w[:, None], NOBODY)[:, 0]
         size = np.abs(residual(w[:, None], slope[:, None], problem.free)[:, 0] / pull).max()
         if size <= tolerance or (fall <= ROUNDING and size > 0.5 * last):
-            break
-        last = size
+            return Solved(w, steps, True)
+        if steps == most_steps:
+            return Solved(w, steps, False)
+        last, steps = size, steps + 1
         target = step(whole_hessian(problem, w), w, slope, problem.free)
         w, fall = _shortened(problem, w, target, slope)
-    return w
 
 
-def _objective(problem: Problem, w: F64) -> float:
+def objective_of(problem: Problem, w: F64) -> float:
+    """The loss of all queries and the penalty."""
     loss = Loss("pairwise", problem.labels)
     values = problem.sparse.times(problem.expand @ w, problem.labels.weight)
     return loss(values)[0] + 0.5 * float(w @ problem.penalty @ w)
@@ -324,11 +347,11 @@ def _objective(problem: Problem, w: F64) -> float:
 
 def _shortened(problem: Problem, w: F64, target: F64, slope: F64) -> tuple[F64, float]:
     """As far towards the target as the objective falls by a share of what its slope says (Armijo), and that fall."""
-    here, fall, share = _objective(problem, w), float(slope @ (w - target)), 1.0
+    here, fall, share = objective_of(problem, w), float(slope @ (w - target)), 1.0
     rounding = ROUNDING * max(1.0, abs(here))
     while share > SHORTEST:
         tried = w + share * (target - w)
-        if _objective(problem, tried) <= here - 1e-4 * share * fall + rounding:
+        if objective_of(problem, tried) <= here - 1e-4 * share * fall + rounding:
             return tried, fall / max(1.0, abs(here))
         share *= 0.5
     return w, 0.0
@@ -388,9 +411,19 @@ def _folds(problem: Problem, whole: _Whole, queries: I64, tolerance: float) -> F
             hessians[f] = learned(hessians[f], w[:, f] - better[:, f], change)
 
 
-def free_weights(features: FeatureMap) -> NDArray[np.bool_]:
-    """Which weights have no bound; a bound other than 0 from below is not known here."""
-    low, high = features.bounds()
-    if ((low != 0) & np.isfinite(low)).any() or np.isfinite(high).any():
-        raise ValueError("fast leave-one-out knows weights that are free or not negative only")
-    return ~np.isfinite(low)
+def knows_bounds(bounds: tuple[F64, F64]) -> bool:
+    """Whether every weight is free or not negative: other bounds are not known here."""
+    low, high = bounds
+    return bool(((low == 0) | np.isneginf(low)).all() and np.isposinf(high).all())
+
+
+def free_weights(bounds: tuple[F64, F64]) -> NDArray[np.bool_]:
+    """Which weights have no bound."""
+    if not knows_bounds(bounds):
+        raise ValueError("exact Newton steps know weights that are free or not negative only")
+    return ~np.isfinite(bounds[0])
+
+
+def problem_of(values: EntityLevel, labels: Labels, penalty: F64, bounds: tuple[F64, F64]) -> Problem:
+    """The convex problem of values that are linear in the weights."""
+    return Problem(values.sparse, labels, values.expand, penalty, free_weights(bounds))

@@ -77,19 +77,6 @@ def _split(label: I32, start: int, stop: int, good: I64, bad: I64) -> Any:
 
 
 @kernel
-def _plain_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64) -> float:
-    total = 0.0
-    for g in good:
-        for b in bad:
-            a = 1.0 + values[b] - values[g]
-            total += _soft_hinge(a)
-            s = norm * _sigmoid(a)
-            gradient[b] += s
-            gradient[g] -= s
-    return norm * total
-
-
-@kernel
 def _factored_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64, up: F64) -> float:
     """e^(1+V(b)-V(g)) = e^(1+V(b)-c) e^(c-V(g)): one exponential an entity, and a logarithm now and then."""
     middle = values[good[0]]
@@ -106,6 +93,38 @@ def _factored_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64
                 total += math.log(product)
                 product = 1.0
             s = norm * (x / (1.0 + x))
+            gradient[bad[k]] += s
+            pull += s
+        total += math.log(product)
+        gradient[g] -= pull
+    return norm * total
+
+
+@kernel
+def _centred_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64, up: F64) -> float:
+    """The same for values that lie far apart: the centre follows the good entities, and bad ones far from it (`up` is
+    0, which no exponential is here) are paired one by one."""
+    middle, total = math.inf, 0.0
+    for g in good:
+        if not abs(values[g] - middle) < 0.5 * FACTOR_RANGE:
+            middle = values[g]
+            for k in range(bad.size):
+                apart = values[bad[k]] - middle
+                up[k] = math.exp(1.0 + apart) if abs(apart) < 0.5 * FACTOR_RANGE else 0.0
+        down = math.exp(middle - values[g])
+        product, pull = 1.0, 0.0
+        for k in range(bad.size):
+            if up[k] > 0.0:
+                x = up[k] * down
+                product *= 1.0 + x
+                if product > PRODUCT_LIMIT:
+                    total += math.log(product)
+                    product = 1.0
+                s = norm * (x / (1.0 + x))
+            else:
+                a = 1.0 + values[bad[k]] - values[g]
+                total += _soft_hinge(a)
+                s = norm * _sigmoid(a)
             gradient[bad[k]] += s
             pull += s
         total += math.log(product)
@@ -139,7 +158,7 @@ def _pairwise(values: F64, at: I64, label: I32, weight: F64, gradient: F64) -> f
         if _spread(values, at[q], at[q + 1]) < FACTOR_RANGE:
             total += _factored_pairs(values, good[:g], bad[:b], norm, gradient, up)
         else:
-            total += _plain_pairs(values, good[:g], bad[:b], norm, gradient)
+            total += _centred_pairs(values, good[:g], bad[:b], norm, gradient, up)
     return total
 
 

@@ -9,7 +9,12 @@ Both work on the contexts that count (one row a group). Knows a loss as a functi
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +24,16 @@ from fader.features.base import Codes, FeatureMap, cell_values, cells_of
 from fader.kernel import kernel
 from fader.learn.dataset import Dataset, QueryData
 from fader.learn.loss import Labels, Loss
+from fader.learn.onethread import threads
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+T = TypeVar("T")
+R = TypeVar("R")
 SAMPLED_ENTITIES = 20_000
+KEPT_BYTES, KEPT_CHOICES = 1 << 28, 3
+MOST_RUNS, RUN_CONTEXTS = 16, 50_000
 DENSE_CELLS = 1 << 21  # a scratch table of so many numbers is summed at a time
 
 
@@ -138,9 +148,22 @@ def _squeeze(table: F64, indices: I32, data: F64, ends: I64) -> None:
         ends[e] = n
 
 
-def _query_rows(query: QueryData, share: F64, cells: int) -> tuple[list[I32], list[F64], list[I64]]:
-    """The summed cells of a query's entities, compressed, some entities at a time."""
+@dataclass(frozen=True, slots=True)
+class QueryRows:
+    """The summed cells of a query's entities, compressed: some entities at a time."""
+
+    indices: list[I32]
+    data: list[F64]
+    sizes: list[I64]
+
+    @property
+    def bytes(self) -> int:
+        return sum(part.nbytes for parts in (self.indices, self.data, self.sizes) for part in parts)
+
+
+def _query_rows(query: QueryData, aggregator: Aggregator, cells: int) -> QueryRows:
     entities = query.at.size - 1
+    share = aggregator.gradient(np.zeros(query.rows), query.at, np.ones(entities))
     step = max(1, DENSE_CELLS // (cells + 1))
     indices, data, sizes = [], [], []
     for first in range(0, entities, step):
@@ -151,7 +174,7 @@ def _query_rows(query: QueryData, share: F64, cells: int) -> tuple[list[I32], li
         indices.append(i)
         data.append(d)
         sizes.append(np.diff(ends, prepend=0))
-    return indices, data, sizes
+    return QueryRows(indices, data, sizes)
 
 
 def summed_cells(query: QueryData, share: F64, cells: int, first: int, last: int) -> F64:
@@ -178,22 +201,61 @@ def summed_vectors(query: QueryData, features: FeatureMap) -> F64:
     return features.collapse(np.ascontiguousarray(table.T)).T
 
 
-def summed(dataset: Dataset, aggregator: Aggregator) -> Sparse:
-    """The rows of all entities, for an aggregator that is linear in the scores."""
-    cells = dataset.features.expand(np.zeros(dataset.features.size)).size
+class Sums:
+    """What was summed lately of one dataset: rounds, lambdas and folds choose the same mentions of many queries.
+
+    Threads may share it. It holds so many bytes at most, and so many choices of a query's mentions.
+    """
+
+    def __init__(self, features: FeatureMap) -> None:
+        self.features = features
+        self._kept: dict[tuple[str, int], tuple[tuple[QueryData, QueryRows], ...]] = {}
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    @cached_property
+    def expand(self) -> F64:
+        """The map from weights to cells as a matrix: (cells, weights)."""
+        return np.stack([self.features.expand(row) for row in np.eye(self.features.size)], axis=1)
+
+    def rows(self, q: int, query: QueryData, aggregator: Aggregator) -> QueryRows:
+        """The summed rows of the q-th query, whose mentions are chosen already."""
+        key = (str(aggregator), q)
+        for before, rows in self._kept.get(key, ()):
+            if before.chosen is query.chosen or before.same_rows(query):
+                return rows
+        rows = _query_rows(query, aggregator, self.expand.shape[0])
+        self._keep(key, query, rows)
+        return rows
+
+    def _keep(self, key: tuple[str, int], query: QueryData, rows: QueryRows) -> None:
+        with self._lock:
+            kept = self._kept.get(key, ())
+            left = kept[-KEPT_CHOICES + 1 :]
+            size = self._bytes + rows.bytes - sum(old.bytes for _, old in kept[: len(kept) - len(left)])
+            if size <= KEPT_BYTES:
+                self._kept[key], self._bytes = (*left, (query, rows)), size
+
+
+def summed(dataset: Dataset, aggregator: Aggregator, weight: F64, sums: Sums) -> Sparse:
+    """The rows of all entities, for an aggregator that is linear in the scores; those of queries of weight 0 are empty.
+
+    `sums` knows what was summed before.
+    """
     indices: list[I32] = []
     data: list[F64] = []
     sizes: list[I64] = [np.zeros(1, dtype=np.int64)]
-    for query in dataset.queries:
-        ones = np.ones(query.at.size - 1)
-        share = aggregator.gradient(np.zeros(query.rows), query.at, ones)
-        i, d, s = _query_rows(query, share, cells)
-        indices += i
-        data += d
-        sizes += s
+    for q, query in enumerate(dataset.queries):
+        if weight[q] == 0.0:
+            sizes.append(np.zeros(query.at.size - 1, dtype=np.int64))
+            continue
+        rows = sums.rows(q, query, aggregator)
+        indices += rows.indices
+        data += rows.data
+        sizes += rows.sizes
     at = entity_offsets(dataset)
     joined = (np.concatenate(indices), np.concatenate(data)) if indices else (np.empty(0, np.int32), np.empty(0))
-    return Sparse(np.cumsum(np.concatenate(sizes)), joined[0], joined[1], at, cells)
+    return Sparse(np.cumsum(np.concatenate(sizes)), joined[0], joined[1], at, sums.expand.shape[0])
 
 
 def entity_offsets(dataset: Dataset) -> I64:
@@ -213,11 +275,15 @@ def labels_of(dataset: Dataset, judged_only: bool) -> Labels:
 
 
 class EntityLevel:
-    """V = H expand(w), H summed once."""
+    """V = H expand(w), H summed once, for the queries that have a weight (all by default)."""
 
-    def __init__(self, dataset: Dataset, aggregator: Aggregator) -> None:
+    def __init__(
+        self, dataset: Dataset, aggregator: Aggregator, weight: F64 | None = None, sums: Sums | None = None
+    ) -> None:
+        sums = sums or Sums(dataset.features)
         self.features: FeatureMap = dataset.features
-        self.sparse = summed(dataset, aggregator)
+        self.sparse = summed(dataset, aggregator, np.ones(len(dataset)) if weight is None else weight, sums)
+        self.expand = sums.expand
 
     def values(self, w: F64, weight: F64) -> F64:
         return self.sparse.times(self.features.expand(w), weight)
@@ -229,7 +295,11 @@ class EntityLevel:
 
 
 class ContextLevel:
-    """V from all contexts, query after query: nothing of the size of all contexts is held."""
+    """V from all contexts, query after query: nothing of the size of all contexts is held.
+
+    Queries are cut into runs that threads may take, and what these found is added in the order of runs: the sum does
+    not depend on the number of threads.
+    """
 
     def __init__(self, dataset: Dataset, aggregator: Aggregator) -> None:
         self.dataset, self.aggregator = dataset, aggregator
@@ -248,21 +318,47 @@ class ContextLevel:
 
     def loss(self, w: F64, loss: Loss) -> tuple[float, F64]:
         cells = self._cells(w)
+        runs = self._runs(loss.labels.weight)
+        parts = _in_threads(lambda run: self._loss_of(run, cells, loss), runs)
+        counted = [np.sum(parts_of_block, axis=0) for parts_of_block in zip(*(c for _, c in parts), strict=True)]
+        whole = [
+            c[:-1] if isinstance(block, Codes) else c
+            for block, c in zip(self.dataset.queries[0].blocks, counted, strict=True)
+        ]
+        return sum(total for total, _ in parts), self.dataset.features.collapse(np.concatenate(whole))
+
+    def _runs(self, weight: F64) -> list[I64]:
+        """The queries that have a weight, cut into runs of about equally many contexts."""
+        trained = np.flatnonzero(weight)
+        ends = np.cumsum([self.dataset.queries[q].rows for q in trained])
+        pieces = 1 + min(MOST_RUNS - 1, int(ends[-1]) // RUN_CONTEXTS) if trained.size else 1
+        cuts = np.searchsorted(ends, np.arange(1, pieces) * (ends[-1] / pieces)) if pieces > 1 else []
+        return np.split(trained, cuts)
+
+    def _loss_of(self, run: I64, cells: Sequence[F64], loss: Loss) -> tuple[float, list[F64]]:
+        """The loss of some queries, and its gradient by cell, block after block."""
         counted = [np.zeros(c.size) for c in cells]
         total = 0.0
-        for q in np.flatnonzero(loss.labels.weight):
+        for q in run:
             query = self.dataset.queries[q]
             values, slopes = self.aggregator.trained_with_slopes(query.scores_by_block(cells), query.at)
             of_query, upstream = loss.of_query(int(q), values)
             query.add_histogram(slopes, upstream, counted)
             total += of_query
-        whole = [
-            c[:-1] if isinstance(block, Codes) else c
-            for block, c in zip(self.dataset.queries[0].blocks, counted, strict=True)
-        ]
-        return total, self.dataset.features.collapse(np.concatenate(whole))
+        return total, counted
 
 
-def values_of(dataset: Dataset, aggregator: Aggregator) -> Values:
-    """The cheaper of the two ways for an aggregator."""
-    return EntityLevel(dataset, aggregator) if aggregator.linear else ContextLevel(dataset, aggregator)
+def _in_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """Results in order."""
+    workers = min(threads(), len(items))
+    if workers < 2:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(work, items))
+
+
+def values_of(dataset: Dataset, aggregator: Aggregator, weight: F64 | None = None, sums: Sums | None = None) -> Values:
+    """The cheaper of the two ways for an aggregator; only queries that have a weight need to have values."""
+    if aggregator.linear:
+        return EntityLevel(dataset, aggregator, weight, sums)
+    return ContextLevel(dataset, aggregator)

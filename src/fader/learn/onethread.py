@@ -1,12 +1,13 @@
-"""BLAS kept to one thread while weights are sought.
+"""Who may use which processors while weights are sought: BLAS has one, and a fit has all unless others run beside it.
 
 An optimiser's matrices have a hundred rows; threads of BLAS wait there for each other longer than they compute, and
 take the processors from folds that run side by side. The setting is the process's, so whoever comes first makes it and
-whoever goes last undoes it. Knows nothing of what is computed.
+whoever goes last undoes it. Whether work runs side by side is a mark of each thread. Knows nothing of what is computed.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,28 @@ from threadpoolctl import threadpool_limits
 
 _lock = threading.Lock()
 _state: dict[str, Any] = {"users": 0, "limit": None}
+_thread = threading.local()
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def side_by_side() -> Iterator[None]:
+    """What this thread does inside runs beside the like of it in other threads."""
+    before = getattr(_thread, "beside", False)
+    _thread.beside = True
+    try:
+        yield
+    finally:
+        _thread.beside = before
+
+
+def threads() -> int:
+    """How many threads a computation may use: one where others run beside it."""
+    return 1 if getattr(_thread, "beside", False) else cores()
 
 
 @contextmanager

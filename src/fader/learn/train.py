@@ -1,5 +1,7 @@
-"""Training: the weights that minimise loss + w.R w / (2 lambda^2) within their bounds, by L-BFGS-B.
+"""Training: the weights that minimise loss + w.R w / (2 lambda^2) within their bounds.
 
+Values that are linear in the weights, with the pairwise loss, make a convex problem whose Hessian is cheap: Newton's
+method solves it in a few steps. Everything else is left to L-BFGS-B (Byrd et al., SIAM J. Sci. Comput. 16, 1995).
 Under the policy `document` the mention that counts depends on the weights: its choice is refreshed with the weights
 found, until it is stable or for a bounded number of rounds. Where the problem is not convex several starts are tried
 and the best is kept. The seed determines everything. Knows nothing of cross-validation, queries' texts or storage.
@@ -18,15 +20,16 @@ from fader.aggregate.base import Aggregator
 from fader.aggregate.softcutoff import SoftCutoff
 from fader.aggregate.sum import Sum
 from fader.errors import InputError, UsageError
-from fader.features.base import FeatureMap
 from fader.learn.cutoff import fit_decay
 from fader.learn.dataset import Dataset
+from fader.learn.leaveoneout import Problem, knows_bounds, objective_of, problem_of, solve
 from fader.learn.loss import Loss, check_loss
-from fader.learn.objective import EntityLevel, Values, labels_of, values_of
+from fader.learn.objective import EntityLevel, Sums, Values, labels_of, values_of
 from fader.learn.onethread import one_blas_thread
 
 F64 = NDArray[np.float64]
 SMALLEST_LAMBDA, LARGEST_LAMBDA = 1e-6, 1e6
+MOST_WEIGHTS = 600  # a Hessian of more costs more than the many steps that do without
 SIZES = (1.0, 0.1, 0.01, 0.001, 1e-4)
 
 
@@ -38,7 +41,7 @@ def check_lambda(lam: float) -> None:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train; `lam` is the lambda of the regulariser."""
+    """How to train; `lam` is the lambda of the regulariser, `bad` the most bad candidates of a query (0: all)."""
 
     loss: str = "pairwise"
     lam: float = 1.0
@@ -46,6 +49,7 @@ class Settings:
     rounds: int = 3
     starts: int = 2
     seed: int = 0
+    bad: int = 0
     iterations: int = 300
     tolerance: float = 1e-7
 
@@ -54,8 +58,9 @@ class Settings:
         check_lambda(self.lam)
         if self.rounds < 1 or self.starts < 1 or self.iterations < 1:
             raise UsageError("rounds, starts and iterations must be 1 or more")
-        if self.seed < 0:
-            raise UsageError(f"seed must be 0 or more, not {self.seed}")
+        if self.seed < 0 or self.bad < 0:
+            name, value = ("seed", self.seed) if self.seed < 0 else ("bad", self.bad)
+            raise UsageError(f"{name} must be 0 or more, not {value}")
 
 
 @dataclass(frozen=True)
@@ -94,8 +99,21 @@ class Objective:
 
 
 def minimise(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: Settings) -> Found:
-    """L-BFGS-B from one start, in variables scaled so that the regularised curvature is about one in each."""
-    start = _sized(objective, start)
+    """The weights that are best near one start: by Newton's method where it is exact and cheap, else by L-BFGS-B."""
+    start, values = _sized(objective, start), objective.values
+    small = start.size <= MOST_WEIGHTS
+    if small and isinstance(values, EntityLevel) and objective.loss.name == "pairwise" and knows_bounds(bounds):
+        return _newton(problem_of(values, objective.loss.labels, objective.penalty, bounds), start, settings)
+    return _quasi_newton(objective, bounds, start, settings)
+
+
+def _newton(problem: Problem, start: F64, settings: Settings) -> Found:
+    solved = solve(problem, start, settings.tolerance, settings.iterations)
+    return Found(solved.weights, objective_of(problem, solved.weights), solved.steps, solved.converged)
+
+
+def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: Settings) -> Found:
+    """L-BFGS-B, in variables scaled so that the regularised curvature is about one in each."""
     scale = _scale(objective)
 
     def scaled(v: F64) -> tuple[float, F64]:
@@ -138,7 +156,7 @@ def _spread_of_columns(values: EntityLevel, loss: Loss) -> F64:
     others = np.diff(labels.at) - count
     share = np.where(good, 1.0 / np.maximum(count, 1)[of_query], 1.0 / np.maximum(others, 1)[of_query])
     share *= labels.weight[of_query] * 0.1
-    return sparse.squares(share, expand_matrix(values.features))
+    return sparse.squares(share, values.expand)
 
 
 def fit(
@@ -147,8 +165,12 @@ def fit(
     settings: Settings,
     weight: F64 | None = None,
     start: F64 | None = None,
+    sums: Sums | None = None,
 ) -> Fit:
-    """Train on the queries that have a weight (all that have good and bad candidates by default)."""
+    """Train on the queries that have a weight (all that have good and bad candidates by default).
+
+    `sums` are what other fits on the same dataset summed.
+    """
     labels = labels_of(dataset, settings.judged_only)
     if weight is not None:
         labels = labels.weighted(labels.weight * weight)
@@ -159,43 +181,51 @@ def fit(
         return Fit(dataset.features.start(), 0.0)
     if loss.has_rounds and start is None:  # objectives of different held places cannot be compared
         start = dataset.features.start()
-    begins = [start] if start is not None else _starts(dataset, aggregator, settings, labels.weight)
-    fits = [_rounds(dataset, aggregator, settings, loss, begin) for begin in begins]
+    sums = sums or Sums(dataset.features)
+    begins = [start] if start is not None else _starts(dataset, aggregator, settings, labels.weight, sums)
+    fits = [_rounds(dataset, aggregator, settings, loss, begin, sums) for begin in begins]
     best = min(fits, key=lambda f: f.objective)
     return replace(best, starts=[f.objective for f in fits])
 
 
-def _rounds(dataset: Dataset, aggregator: Aggregator, settings: Settings, loss: Loss, start: F64) -> Fit:
+def _rounds(dataset: Dataset, aggregator: Aggregator, settings: Settings, loss: Loss, start: F64, sums: Sums) -> Fit:
     """Choose the contexts that count, fit, choose again, until the choice stays."""
     penalty = dataset.features.penalty() / settings.lam**2
-    bounds = dataset.features.bounds()
-    chosen = dataset.best(start)
+    bounds, weight = dataset.features.bounds(), loss.labels.weight
     found = Found(start, np.inf, 0, False)
     iterations, done, stable = 0, 0, False
     while done < settings.rounds and not stable:
         done += 1
-        values = values_of(chosen, aggregator)
+        chosen = _chosen(dataset, found.weights, weight)
+        values = values_of(chosen, aggregator, weight, sums)
         if loss.has_rounds:
-            loss.hold(values.values(found.weights, loss.labels.weight))
+            loss.hold(values.values(found.weights, weight))
         found = minimise(Objective(values, loss, penalty), bounds, found.weights, settings)
         iterations += found.iterations
-        before, chosen = chosen, dataset.best(found.weights)
-        stable = not loss.has_rounds and _same(before, chosen, loss.labels.weight)
+        stable = not loss.has_rounds and _stays(dataset, chosen, found.weights, weight)
     return Fit(found.weights, found.objective, [], done, stable, iterations, found.converged)
 
 
-def _same(a: Dataset, b: Dataset, weight: F64) -> bool:
-    """Whether the queries that train, and only they have a say, have the same rows."""
-    return all(a.queries[q].same_rows(b.queries[q]) for q in np.flatnonzero(weight))
+def _chosen(dataset: Dataset, w: F64, weight: F64) -> Dataset:
+    """Only the contexts that count; queries that do not train are left as they are."""
+    cells = dataset.features.expand(w)
+    queries = (query.best(cells) if weight[q] else query for q, query in enumerate(dataset.queries))
+    return replace(dataset, queries=tuple(queries))
 
 
-def _starts(dataset: Dataset, aggregator: Aggregator, settings: Settings, weight: F64) -> list[F64]:
+def _stays(dataset: Dataset, chosen: Dataset, w: F64, weight: F64) -> bool:
+    """Whether the queries that train, and only they have a say, would have the same rows chosen again."""
+    cells = dataset.features.expand(w)
+    return all(dataset.queries[q].best(cells).same_rows(chosen.queries[q]) for q in np.flatnonzero(weight))
+
+
+def _starts(dataset: Dataset, aggregator: Aggregator, settings: Settings, weight: F64, sums: Sums) -> list[F64]:
     """Where to begin: the feature map's own start; where the problem is not convex also the weights that are best for
     the sum, and drawn ones."""
     own = dataset.features.start()
     if aggregator.convex or settings.starts == 1:
         return [own]
-    begins = [own, fit(dataset, Sum(), replace(settings, starts=1, rounds=1), weight).weights]
+    begins = [own, fit(dataset, Sum(), replace(settings, starts=1, rounds=1), weight, sums=sums).weights]
     draw = np.random.default_rng(settings.seed)
     while len(begins) < settings.starts:
         begins.append(own * draw.lognormal(0.0, 1.0, own.size))
@@ -203,12 +233,13 @@ def _starts(dataset: Dataset, aggregator: Aggregator, settings: Settings, weight
 
 
 def fit_model(
-    dataset: Dataset, aggregator: Aggregator, settings: Settings, weight: F64 | None = None, start: F64 | None = None
-) -> tuple[Fit, Aggregator]:
+    dataset: Dataset, aggregator: Aggregator, settings: Settings, weight: F64 | None = None, start: F64 | None = None,
+    sums: Sums | None = None,
+) -> tuple[Fit, Aggregator]:  # fmt: skip
     """Weights, and the aggregator with what it learns itself: the soft cutoff's decay, for the weights of the sum."""
     if not isinstance(aggregator, SoftCutoff):
-        return fit(dataset, aggregator, settings, weight, start), aggregator
-    found = fit(dataset, Sum(), settings, weight, start)
+        return fit(dataset, aggregator, settings, weight, start, sums), aggregator
+    found = fit(dataset, Sum(), settings, weight, start, sums)
     return found, replace(aggregator, decay=_decay(dataset, aggregator, settings, found.weights, weight))
 
 
@@ -223,8 +254,3 @@ def _decay(
         label = labels.label[labels.at[q] : labels.at[q + 1]]
         problems.append((aggregator.deciles(best.scores(cells), best.at), label > 0, label == 0))
     return tuple(float(d) for d in fit_decay(problems, settings.lam).decay)
-
-
-def expand_matrix(features: FeatureMap) -> F64:
-    """`expand` as a matrix: (cells, weights)."""
-    return np.stack([features.expand(row) for row in np.eye(features.size)], axis=1)
