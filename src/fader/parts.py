@@ -43,6 +43,11 @@ def _parts_of(module: ModuleType) -> list[Any]:
 
 def parse(package: str, text: str) -> Any:
     """The part that a text such as `kernel(shape=inverse,width=10)` names."""
+    return build(*name_and_arguments(package, text))
+
+
+def name_and_arguments(package: str, text: str) -> tuple[type[Any], dict[str, str]]:
+    """The class that a text names, and its parameters as they are written."""
     kind = {"aggregate": "aggregator"}.get(package.rsplit(".", 1)[-1], package.rsplit(".", 1)[-1].rstrip("s"))
     match = _CALL.fullmatch(text)
     if match is None:
@@ -53,7 +58,7 @@ def parse(package: str, text: str) -> Any:
         hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
         raise UsageError(f"unknown {kind} {quoted(name)}{hint}")
     part = known[name]
-    return build(part, split_arguments(inside, getattr(part, "first", "")))
+    return part, split_arguments(inside, getattr(part, "first", ""))
 
 
 def split_arguments(inside: str, first: str = "") -> dict[str, str]:

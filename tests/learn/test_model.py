@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fader.errors import FaderError, InputError, StorageError
 from fader.features.combined import feature_map
-from fader.learn import model as module
+from fader.learn import modelfile as module
 from fader.learn.model import Collection, Model, model_of, read_model
 from fader.parts import discover, parse
 from learn.cases import QUERIES_OF_MODELS as QUERIES

@@ -1,48 +1,31 @@
 """A trained model: a value that ranks, and a file that holds nothing but JSON.
 
-    file := {"format": "fader-model", "version": 1, "features", "weights", "aggregator", "policy", "window", "overlap",
-             "analysis", "collection", "portable", "provenance", "checksum": "xxh3:" of all the rest}
+    file := {"features", "weights", "aggregator", "policy", "window", "overlap", and what every model file has}
 
-Bucket edges are part of the features' text, what an aggregator learned is part of its text. A model fits an index of
-the same analysis (of any, where none is named) and the same collection, unless it is portable. Knows nothing of how
-it was trained or of indexes.
+Bucket edges are part of the features' text, what an aggregator learned is part of its text. Knows nothing of how it
+was trained or of indexes.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from fader.aggregate.base import Aggregator
 from fader.contexts.policy import check_policy
-from fader.errors import FaderError, InputError, StorageError, quoted
+from fader.errors import FaderError, InputError, quoted
 from fader.features.base import FeatureMap
 from fader.features.combined import feature_map
+from fader.learn.dataset import View
+from fader.learn.modelfile import Collection, MadeFor, file_text, opened, read_text, sealed
 from fader.parts import parse, split_top
 from fader.rank.pipeline import Piped, Pipeline
 
 F64 = NDArray[np.float64]
-FORMAT, VERSION = "fader-model", 1
-LARGEST_BYTES = 64 << 20
-
-
-@dataclass(frozen=True)
-class Collection:
-    """What tells one collection from another: its counts."""
-
-    documents: int
-    tokens: int
-    mentions: int
-    entities: int
-
-    def __str__(self) -> str:
-        return f"{self.documents:,} documents, {self.tokens:,} tokens, {self.mentions:,} mentions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,21 +59,22 @@ class Model(Piped):
         return f"{short(str(self.features))} x {short(str(self.aggregator))}"
 
     @property
+    def view(self) -> View:
+        """How it wants contexts to be matched."""
+        return View(self.policy, self.window, self.overlap)
+
+    @property
     def pipeline(self) -> Pipeline:
         return Pipeline(self.features, self.weights, self.aggregator, self.policy)
 
+    @property
+    def made_for(self) -> MadeFor:
+        """Where it comes from and where it may be used."""
+        return MadeFor(self.analysis, self.collection, self.portable, self.provenance)
+
     def check(self, analysis: dict[str, Any], collection: Collection) -> None:
         """Refuse an index that the model was not made for."""
-        if self.analysis and self.analysis != analysis:
-            raise InputError(
-                f"the model was trained on texts analysed with {_analysed(self.analysis)}, this index has "
-                f"{_analysed(analysis)}: its words are others; train a model for this index"
-            )
-        if not self.portable and self.collection is not None and self.collection != collection:
-            raise InputError(
-                f"the model was trained on another index ({self.collection}; this one has {collection}); train a model "
-                "for this index, or take the model as it is with --any-index (in Python: model.anywhere())"
-            )
+        self.made_for.check(analysis, collection)
 
     def anywhere(self) -> Model:
         """The same model, for any collection."""
@@ -99,16 +83,14 @@ class Model(Piped):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, checksum included."""
         plain = {
-            "format": FORMAT, "version": VERSION, "features": str(self.features), "weights": self.weights.tolist(),
-            "aggregator": str(self.aggregator), "policy": self.policy, "window": self.window, "overlap": self.overlap,
-            "analysis": self.analysis, "portable": self.portable, "provenance": self.provenance,
-            "collection": None if self.collection is None else vars(self.collection),
+            "features": str(self.features), "weights": self.weights.tolist(), "aggregator": str(self.aggregator),
+            "policy": self.policy, "window": self.window, "overlap": self.overlap,
         }  # fmt: skip
-        return {**plain, "checksum": _checksum(plain)}
+        return sealed(plain | self.made_for.to_dict())
 
     def to_text(self) -> str:
         """The text of the model file."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
+        return file_text(self.to_dict())
 
 
 def short(text: str) -> str:
@@ -116,43 +98,18 @@ def short(text: str) -> str:
     return text if len(text) <= 60 else "+".join(piece.split("(")[0] for piece in split_top(text, "+"))
 
 
-def _analysed(analysis: dict[str, Any]) -> str:
-    stemmer, stop = analysis.get("stemmer"), len(analysis.get("stopwords") or ())
-    return f"{f'the stemmer {stemmer}' if stemmer else 'no stemmer'} and {stop} stop words"
-
-
-def _checksum(plain: dict[str, Any]) -> str:
-    line = json.dumps(plain, ensure_ascii=False, sort_keys=True)
-    # A file that was altered may hold half of a surrogate pair.
-    return f"xxh3:{xxhash.xxh3_64_hexdigest(line.encode('utf-8', 'surrogatepass'))}"
+def model_of(text: str, name: str) -> Model:
+    """The model of a file's text."""
+    return built(opened(text, name), name)
 
 
 def read_model(path: str | Path) -> Model:
     """The model in a file."""
-    try:
-        if Path(path).stat().st_size > LARGEST_BYTES:
-            raise InputError(f"{path}: larger than {LARGEST_BYTES >> 20} MB; that is no model file")
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise StorageError(f"{path}: no such model file; make one with `fader train`") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise StorageError(f"{path}: cannot be read as a model file: {error}") from None
-    return model_of(text, str(path))
+    return model_of(read_text(path), str(path))
 
 
-def model_of(text: str, name: str) -> Model:
-    """The model of a file's text."""
-    try:
-        plain = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{name}: not a model file (no JSON: {error})") from None
-    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-        raise InputError(f"{name}: not a model file; make one with `fader train`")
-    if plain.get("version") != VERSION:
-        raise InputError(f"{name}: a model of version {quoted(plain.get('version'))}, this release reads {VERSION}")
-    given = plain.pop("checksum", None)
-    if given != _checksum(plain):
-        raise InputError(f"{name}: the checksum does not fit: the file was cut or altered; train the model again")
+def built(plain: dict[str, Any], name: str) -> Model:
+    """The model of a file's contents."""
     try:
         return _built(plain)
     except FaderError as error:
@@ -162,12 +119,12 @@ def model_of(text: str, name: str) -> Model:
 
 
 def _built(plain: dict[str, Any]) -> Model:
-    collection = plain["collection"]
+    made_for = MadeFor.from_dict(plain)
     return Model(
         features=feature_map(plain["features"]),
         weights=np.array(plain["weights"], dtype=np.float64),
         aggregator=parse("fader.aggregate", plain["aggregator"]),
         policy=plain["policy"], window=plain["window"], overlap=bool(plain["overlap"]),
-        analysis=dict(plain["analysis"]), collection=None if collection is None else Collection(**collection),
-        portable=bool(plain["portable"]), provenance=dict(plain["provenance"]),
+        analysis=made_for.analysis, collection=made_for.collection, portable=made_for.portable,
+        provenance=made_for.provenance,
     )  # fmt: skip

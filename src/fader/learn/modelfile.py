@@ -1,0 +1,125 @@
+"""Model files: JSON with a checksum, and what a model was made for.
+
+    file := {"format": "fader-model", "version": 1, ..., "analysis", "collection", "portable", "provenance",
+             "checksum": "xxh3:" of all the rest}
+
+What ranks is in the other keys, which this file does not know. A model fits an index of the same analysis (of any,
+where none is named) and the same collection, unless it is portable.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+from fader.errors import InputError, StorageError, quoted
+
+FORMAT, VERSION = "fader-model", 1
+LARGEST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What tells one collection from another: its counts."""
+
+    documents: int
+    tokens: int
+    mentions: int
+    entities: int
+
+    def __str__(self) -> str:
+        return f"{self.documents:,} documents, {self.tokens:,} tokens, {self.mentions:,} mentions"
+
+
+@dataclass(frozen=True)
+class MadeFor:
+    """Where a model comes from and where it may be used."""
+
+    analysis: dict[str, Any] = field(default_factory=dict)
+    collection: Collection | None = None
+    portable: bool = False
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def check(self, analysis: dict[str, Any], collection: Collection) -> None:
+        """Refuse an index that the model was not made for."""
+        if self.analysis and self.analysis != analysis:
+            raise InputError(
+                f"the model was trained on texts analysed with {_analysed(self.analysis)}, this index has "
+                f"{_analysed(analysis)}: its words are others; train a model for this index"
+            )
+        if not self.portable and self.collection is not None and self.collection != collection:
+            raise InputError(
+                f"the model was trained on another index ({self.collection}; this one has {collection}); train a model "
+                "for this index, or take the model as it is with --any-index (in Python: model.anywhere())"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its keys of a model file."""
+        collection = None if self.collection is None else vars(self.collection)
+        return {
+            "analysis": self.analysis, "portable": self.portable, "provenance": self.provenance,
+            "collection": collection,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> MadeFor:
+        """What `to_dict` gave."""
+        collection = plain["collection"]
+        return cls(
+            dict(plain["analysis"]), None if collection is None else Collection(**collection), bool(plain["portable"]),
+            dict(plain["provenance"]),
+        )  # fmt: skip
+
+
+def _analysed(analysis: dict[str, Any]) -> str:
+    stemmer, stop = analysis.get("stemmer"), len(analysis.get("stopwords") or ())
+    return f"{f'the stemmer {stemmer}' if stemmer else 'no stemmer'} and {stop} stop words"
+
+
+def _checksum(plain: dict[str, Any]) -> str:
+    line = json.dumps(plain, ensure_ascii=False, sort_keys=True)
+    # A file that was altered may hold half of a surrogate pair.
+    return f"xxh3:{xxhash.xxh3_64_hexdigest(line.encode('utf-8', 'surrogatepass'))}"
+
+
+def sealed(plain: dict[str, Any]) -> dict[str, Any]:
+    """The whole of a model file: format, version, contents, checksum."""
+    whole = {"format": FORMAT, "version": VERSION, **plain}
+    return {**whole, "checksum": _checksum(whole)}
+
+
+def file_text(whole: dict[str, Any]) -> str:
+    """The text of a model file."""
+    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a model file, unless it is too large to be one."""
+    try:
+        if Path(path).stat().st_size > LARGEST_BYTES:
+            raise InputError(f"{path}: larger than {LARGEST_BYTES >> 20} MB; that is no model file")
+        return Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise StorageError(f"{path}: no such model file; make one with `fader train`") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: cannot be read as a model file: {error}") from None
+
+
+def opened(text: str, name: str) -> dict[str, Any]:
+    """The contents of a model file's text, if its checksum fits."""
+    try:
+        plain = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name}: not a model file (no JSON: {error})") from None
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise InputError(f"{name}: not a model file; make one with `fader train`")
+    if plain.get("version") != VERSION:
+        raise InputError(f"{name}: a model of version {quoted(plain.get('version'))}, this release reads {VERSION}")
+    given = plain.pop("checksum", None)
+    if given != _checksum(plain):
+        raise InputError(f"{name}: the checksum does not fit: the file was cut or altered; train the model again")
+    return plain
