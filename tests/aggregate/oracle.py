@@ -57,6 +57,7 @@ def in_proportion(a: Scores, whole: Decimal) -> Scores:
 VALUE: dict[str, Callable[[Scores], Decimal]] = {
     "average": lambda a: sum(a) / Decimal(len(a)),
     "count": lambda a: Decimal(len(a)),
+    "expanz": lambda a: (exps(a) / len(a)).ln(),
     "expmnz": lambda a: (len(a) * exps(a)).ln(),
     "logsumexp": lambda a: exps(a).ln(),
     "max": max,
@@ -73,6 +74,7 @@ VALUE: dict[str, Callable[[Scores], Decimal]] = {
 }
 V: dict[str, Callable[[Scores], Decimal]] = {
     **VALUE,
+    "expanz": lambda a: tangent(VALUE["expanz"](a)),
     "expmnz": lambda a: tangent(VALUE["expmnz"](a)),
     "softmax": lambda a: tangent(VALUE["softmax"](a)),
     "softor": lambda a: 1 - none_is_evidence(a),
@@ -80,6 +82,7 @@ V: dict[str, Callable[[Scores], Decimal]] = {
 SHARE: dict[str, Callable[[Scores], Scores]] = {
     "average": lambda a: [x / len(a) for x in a],
     "count": lambda a: [Decimal(1) for _ in a],
+    "expanz": lambda a: in_proportion(a, VALUE["expanz"](a)),
     "expmnz": lambda a: in_proportion(a, VALUE["expmnz"](a)),
     "logsumexp": lambda a: in_proportion(a, VALUE["logsumexp"](a)),
     "max": lambda a: at_first(a, max(a)),

@@ -54,7 +54,7 @@ def test_the_gradient_is_the_derivative(name: str, scores: list[float]) -> None:
     assert gradient == pytest.approx(oracle.slopes(name, scores), rel=1e-10, abs=1e-60)
 
 
-@pytest.mark.parametrize("name", ["softmax", "expmnz"])
+@pytest.mark.parametrize("name", ["softmax", "expanz", "expmnz"])
 @drawn
 @given(st.lists(st.floats(190, 210), min_size=1, max_size=5))
 def test_past_200_the_exponential_goes_on_straight(name: str, scores: list[float]) -> None:

@@ -3,7 +3,7 @@
 What generative language models come to, which let an entity's contexts share one unit of probability (Balog,
 Azzopardi & de Rijke, "A language modeling framework for expert finding", IP&M 2009); CombANZ of Fox & Shaw,
 "Combination of multiple searches", TREC-2, 1993. The share of a context is a_x / |S_e|. Golden case: scores [1, 2]
-and [4] give [1.5, 4].
+and [4] give [1.5, 4]. Knows nothing of what a score means.
 """
 
 from __future__ import annotations

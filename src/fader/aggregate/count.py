@@ -4,6 +4,7 @@ The trivial baseline that every other aggregator must beat (Macdonald & Ounis, "
 2006, call it votes). The share of a context is 1. Golden case: contexts [0.1, 0.9] and [5] give [2, 1].
 
 The loss is a constant of the weights, hence convex; V is not linear in the scores, since it is not 0 where they are.
+Knows nothing of the scores.
 """
 
 from __future__ import annotations

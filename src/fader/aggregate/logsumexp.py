@@ -3,7 +3,7 @@
 The same ranking as softmax for the same weights; but the loss sees the logarithm too, so that a margin of 1 is a
 factor of e in evidence, not a step that one exponential takes many times over. The share of a context is V(e) *
 exp(a_x) / sum exp(a), as for softmax. Golden case: scores [0, ln 3] and [ln 2] give [ln 4, ln 2], and the two
-contexts get 1/4 and 3/4 of ln 4.
+contexts get 1/4 and 3/4 of ln 4. Knows nothing of the loss that is built on it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 At a tie this is one of many subgradients. The share of that context is the value, of others 0. CombMAX of Fox & Shaw,
 "Combination of multiple searches", TREC-2, 1993; for entities Macdonald & Ounis, "Voting for candidates", CIKM 2006.
-Golden case: scores [1, 2] and [4] give [2, 4].
+Golden case: scores [1, 2] and [4] give [2, 4]. Knows nothing of the other contexts' number or scores.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Gradient: 1 at the middle context, or 1/2 at each of the two, 0 elsewhere; among equal scores the earlier context has
 the better rank. The share of a middle context is its score times its gradient. CombMED of Fox & Shaw, "Combination
 of multiple searches", TREC-2, 1993; for entities Macdonald & Ounis, "Voting for candidates", CIKM 2006. Golden case:
-scores [1, 5, 2] and [1, 4] give [2, 2.5].
+scores [1, 5, 2] and [1, 4] give [2, 2.5]. Knows nothing of scores but their order and those in the middle.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 CombMNZ ("multiply by the number of non-zeros") of Fox & Shaw, "Combination of multiple searches", TREC-2, 1993;
 for entities Macdonald & Ounis, "Voting for candidates", CIKM 2006. The share of a context is |S_e| * a_x. Golden
-case: scores [1, 2] and [4] give [6, 4].
+case: scores [1, 2] and [4] give [6, 4]. Knows nothing of scores of 0: every context counts in |S_e|.
 """
 
 from __future__ import annotations

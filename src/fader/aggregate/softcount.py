@@ -6,7 +6,7 @@
 for a >= 0; a negative score counts as 0, with gradient 0. The power form is infinitely steep at 0: below 1e-12 its
 gradient is the one at 1e-12, so that training from weights of 0 gets a finite direction. The share of a context is
 T(a_x). The paper's SoftCount; the sum itself is form=power, p=1. Golden cases: scores [1, 3] and [0] give [ln 8, 0];
-with power and p = 1/2, scores [1, 4] and [9] give [3, 3].
+with power and p = 1/2, scores [1, 4] and [9] give [3, 3]. Knows nothing of how p is chosen.
 """
 
 from __future__ import annotations

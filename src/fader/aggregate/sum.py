@@ -3,7 +3,7 @@
 Golden case: scores [1, 2] and [4] give [3, 4]. Added one after the other, so that the last bit never depends on
 how the work was cut. The share of a context is its score. Balog, Azzopardi & de Rijke, "A language modeling framework
 for expert finding", IP&M 2009, without the division; CombSUM of Fox & Shaw, "Combination of multiple searches",
-TREC-2, 1993.
+TREC-2, 1993. Knows nothing of what a score means.
 """
 
 from __future__ import annotations

@@ -1,0 +1,45 @@
+"""ExpANZ: V(e) = 1/|S_e| * sum over its contexts of exp(a_x).
+
+    values:   L(e) = ln V(e) = ln sum_x exp(a_x) - ln |S_e|, which orders entities as V does and cannot overflow
+    trained:  V(e); where L > 200 its tangent e^200 * (1 + L - 200)
+    gradient: dV/da_x = exp(a_x) / |S_e|; past 200, e^200 * exp(a_x) / sum exp(a)
+    share:    L(e) * exp(a_x) / sum exp(a), in proportion to what a context adds to V
+
+ExpCombANZ of Macdonald & Ounis, "Voting for candidates", CIKM 2006. Golden case: scores [0, ln 3] and [ln 2] have
+V = [2, 2]. Knows nothing of training but that it needs finite numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.logspace import grown, in_proportion, log_sums, slope
+from fader.parts import written
+
+
+@dataclass(frozen=True)
+class ExpAnz(Aggregator):
+    """Large scores count most, however many there are."""
+
+    name: ClassVar[str] = "expanz"
+
+    def __str__(self) -> str:
+        return written(self)
+
+    def values(self, scores: F64, at: I64) -> F64:
+        return log_sums(scores, at) - np.log(np.diff(at))
+
+    def trained(self, scores: F64, at: I64) -> F64:
+        return grown(self.values(scores, at))
+
+    def shares(self, scores: F64, at: I64) -> F64:
+        logs = log_sums(scores, at)
+        return in_proportion(scores, at, logs, logs - np.log(np.diff(at)))
+
+    def gradient(self, scores: F64, at: I64, upstream: F64) -> F64:
+        logs = log_sums(scores, at)
+        return in_proportion(scores, at, logs, upstream * slope(logs - np.log(np.diff(at))))
