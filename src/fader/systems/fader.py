@@ -26,7 +26,10 @@ from fader.rank.base import Contributions, Ranking, WhatIf
 
 @dataclass(frozen=True)
 class Fader:
-    """What to train; `lam` is lambda: auto, or a number, or several as in 0.1/1/10; a window of 0 is none.
+    """Our own family: features x aggregator, trained through the aggregation.
+
+    `lam` is lambda: auto, or a number, or several as in 0.1/1/10; a window of 0 is none; at most `bad` bad candidates
+    of a query train, 0 for all. Features, aggregator, policy and window may be alternatives, written with |.
 
     `cv` is the cross-validation of this system alone, where it is to differ from that of a comparison; `label` is what
     reports call it.
@@ -38,11 +41,12 @@ class Fader:
     loss: str = "pairwise"
     lam: str = "auto"
     policy: str = "document"
-    window: int = 0
+    window: str = "0"
     ignore_overlap: bool = False
     judged_only: bool = False
     starts: int = 2
     rounds: int = 3
+    bad: int = 0
     seed: int = 0
     cv: str = ""
     label: str = ""
@@ -65,21 +69,24 @@ class Fader:
 
     def candidates(self) -> list[Candidate]:
         """Every combination of the alternatives."""
-        if self.window < 0:
-            raise UsageError(f"fader: window must be 0 (none) or a number of tokens, not {self.window}")
-        choices = (_alternatives(self.features), _alternatives(self.aggregator), _alternatives(self.policy))
+        choices = [_alternatives(text) for text in (self.features, self.aggregator, self.policy, self.window)]
         return [self._candidate(*choice) for choice in product(*choices)]
 
-    def _candidate(self, features: str, aggregator: str, policy: str) -> Candidate:
+    def _candidate(self, features: str, aggregator: str, policy: str, window: str) -> Candidate:
         combined = parse("fader.aggregate", aggregator)
         maps: FeatureMap = feature_map(features)
         if combined.wants_bias:
             maps = with_bias(maps)
         settings = Settings(
-            loss=self.loss, judged_only=self.judged_only, rounds=self.rounds, starts=self.starts, seed=self.seed
+            loss=self.loss,
+            judged_only=self.judged_only,
+            rounds=self.rounds,
+            starts=self.starts,
+            seed=self.seed,
+            bad=self.bad,
         )
         lambdas = (1.0,) if combined.constant else parse_lambda(self.lam)
-        return Candidate(maps, combined, settings, lambdas, View(policy, self.window or None, not self.ignore_overlap))
+        return Candidate(maps, combined, settings, lambdas, View(policy, _window(window), not self.ignore_overlap))
 
     def rank(self, contexts: Contexts, k: int) -> Ranking:
         self._untrained()
@@ -120,8 +127,14 @@ def parse_lambda(text: str) -> tuple[float, ...]:
     return found
 
 
+def _window(text: str) -> int | None:
+    if not text.isdecimal():
+        raise UsageError(f"fader: window must be 0 (none) or a number of tokens, not {quoted(text)}")
+    return int(text) or None
+
+
 def _alternatives(text: str) -> list[str]:
     pieces = [piece.strip() for piece in split_top(text, "|")]
     if not pieces:
-        raise UsageError("fader: features, aggregator and policy must name one thing at least")
+        raise UsageError("fader: features, aggregator, policy and window must name one thing at least")
     return pieces

@@ -1,0 +1,124 @@
+"""How much of each literal is near a mention: windows and kernels over all its occurrences. No part by itself.
+
+A token i of a document of n tokens has the distance l(i) to a mention [s, e): 0 inside it, s - i to its left and
+i - e + 1 to its right, so that the token beside it has 1. A phrase counts once, at its first token.
+
+    propagated   c'(t, x) = sum over occurrences i of t of k(l(i)),   Z(x) = sum over all tokens i of k(l(i))
+                 Z = (e - s) k(0) + K(s) + K(n - e),   K(m) = k(1) + ... + k(m): a look-up, not a loop over the document
+    windows      occurrences of t that lie wholly in [s - w, e + w), cut at the document's ends, per token of it
+
+The shapes are those of `fader.features.kernel` and `constant`, which is 1 at every distance. Golden case: the
+document `alpha x x x` with a mention at token 1 has, for alpha, c' = 1/2 and Z = 2 with a triangle of width 2, and
+1/3 in a window of 1. Knows nothing of likelihoods.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.contexts.table import Contexts
+from fader.errors import UsageError
+from fader.features.kernel import SHAPES as DECAYS
+from fader.features.kernel import _add_decayed
+from fader.kernel import kernel
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+
+CONSTANT = "constant"
+
+
+def check_width(owner: str, width: float) -> None:
+    """Refuse a width that is none."""
+    if not 0 < width < float("inf"):
+        raise UsageError(f"{owner}: width must be a number of tokens above 0, not {width}")
+
+
+def decays(shape: str, width: float, farthest: int) -> F64:
+    """k(l) for the distances 0 to `farthest`."""
+    out = np.ones(farthest + 1)
+    if shape != CONSTANT:
+        distances = np.arange(farthest + 1, dtype=np.int32)[None]
+        _add_decayed(distances, np.ones(1), DECAYS.index(shape), float(width), out)
+    return out
+
+
+@kernel
+def _propagate(
+    start: I32,
+    end: I32,
+    row: I32,
+    length: I32,
+    at: Any,
+    first: I32,
+    k: F64,
+    sums: F64,
+    reach: int,
+    count: F64,
+    mass: F64,
+) -> None:
+    """`reach` is the largest distance at which k is not 0; occurrences beyond it are skipped by bisection."""
+    for x in range(start.size):
+        s, e, j = start[x], end[x], row[x]
+        mass[x] = (e - s) * k[0] + sums[s] + sums[length[j] - e]
+        for t in range(at.shape[0]):
+            low, high = at[t, j], at[t, j + 1]
+            i = low + np.searchsorted(first[low:high], s - reach)
+            total = 0.0
+            while i < high and first[i] < e + reach:
+                p = first[i]
+                if p < s:
+                    total += k[s - p]
+                elif p < e:
+                    total += k[0]
+                else:
+                    total += k[p - e + 1]
+                i += 1
+            count[t, x] = total
+
+
+def propagated(contexts: Contexts, shape: str, width: float) -> tuple[F64, F64]:
+    """(literals, contexts) of c'(t, x), and Z(x) of each context; made once a query, shape and width."""
+    made: tuple[F64, F64] = contexts.shared(
+        ("propagated", shape, width if shape != CONSTANT else 0.0), lambda: _propagated(contexts, shape, width)
+    )
+    return made
+
+
+def _propagated(contexts: Contexts, shape: str, width: float) -> tuple[F64, F64]:
+    positions, documents = contexts.positions, contexts.documents
+    count, mass = np.zeros((positions.length.size, len(contexts))), np.empty(len(contexts))
+    k = decays(shape, width, int(documents.length.max(initial=0)))
+    sums = np.concatenate([[0.0], np.cumsum(k[1:])])
+    reach = int(np.flatnonzero(k)[-1])
+    _propagate(
+        contexts.start, contexts.end, documents.row, documents.length, positions.at, positions.start, k, sums, reach,
+        count, mass,
+    )  # fmt: skip
+    return count, mass
+
+
+@kernel
+def _add_windows(
+    start: I32, end: I32, row: I32, length: I32, at: Any, first: I32, words: I32, w: int, weight: float, out: F64
+) -> None:
+    for x in range(start.size):
+        j = row[x]
+        low, high = max(0, start[x] - w), min(length[j], end[x] + w)
+        for t in range(at.shape[0]):
+            found = first[at[t, j] : at[t, j + 1]]
+            n = np.searchsorted(found, high - words[t] + 1) - np.searchsorted(found, low)
+            if n > 0:
+                out[t, x] += weight * n / (high - low)
+
+
+def add_window(contexts: Contexts, w: int, weight: float, out: F64) -> None:
+    """Add weight * p(t|window) to (literals, contexts)."""
+    positions, documents = contexts.positions, contexts.documents
+    _add_windows(
+        contexts.start, contexts.end, documents.row, documents.length, positions.at, positions.start, positions.length,
+        w, weight, out,
+    )  # fmt: skip

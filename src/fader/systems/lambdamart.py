@@ -1,0 +1,206 @@
+"""LambdaMART: boosted trees on what an entity's contexts add up to; the general-purpose learner of today.
+
+    an entity's features   ln(1 + sum over its contexts of f_c(x, e)) for each weight c of the feature maps,
+                           ln(1 + |S_e|), and for each map the largest score that its starting weights give a context
+    V(e)                   sum over trees of the leaf that these reach
+
+Trees are grown by LightGBM on lambda gradients of NDCG with the grades as gains; a query shows all its good candidates
+and at most `bad` of the others, drawn by the seed. Under the policy `document` the mention that counts is the one that
+the starting weights score best. Trees say nothing about single contexts: an entity's value is shared in proportion to
+the scores that the starting weights, a hand-set sum model, give its contexts (evenly where these are all 0). So a
+share says how much evidence a context is, and not what its absence would change.
+
+`trees_text` is what was learned: LightGBM's text of the model, compressed (zlib) and written in letters (base64).
+Golden case: LightGBM's own prediction on the vectors. Burges, "From RankNet to LambdaRank to LambdaMART", Microsoft
+Research MSR-TR-2010-82; Ke et al., "LightGBM", NIPS 2017. Not in the paper. Needs the optional package lightgbm. Knows
+nothing of folds.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import importlib
+import zlib
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.contexts.policy import Evidence, check_policy, select
+from fader.contexts.table import Contexts
+from fader.errors import UsageError, quoted
+from fader.features.base import add_scores, cell_values
+from fader.features.combined import Combined, feature_map
+from fader.learn.dataset import QueryData
+from fader.learn.learner import Example, Learner
+from fader.learn.objective import summed_vectors
+from fader.measures import judge
+from fader.parts import written
+from fader.rank.base import Ranking
+from fader.rank.valued import Valued, evidence_slice
+from fader.systems.thinning import drawn_bad, some_entities, some_rows
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+THREADS = 1  # folds are fitted side by side; threads of trees then only wait for each other
+LARGEST_TEXT = 256 << 20
+
+
+def lightgbm() -> Any:
+    """The package, or how to get it."""
+    try:
+        return importlib.import_module("lightgbm")
+    except ImportError:
+        raise UsageError(
+            "lambdamart: needs the package lightgbm, which is not installed; pip install 'fader[lambdamart]'"
+        ) from None
+
+
+def packed(text: str) -> str:
+    """A model's text as letters, digits, - and _: fit for any file, and for a parameter."""
+    return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
+
+
+def unpacked(letters: str) -> str:
+    """The model's text."""
+    try:
+        raw = base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
+        text = zlib.decompressobj().decompress(raw, LARGEST_TEXT).decode()
+    except (binascii.Error, zlib.error, ValueError):
+        text = ""
+    if not text.startswith("tree\n"):
+        raise UsageError(f"lambdamart: trees_text is no model, it begins {quoted(letters[:20])}; train it again")
+    return text
+
+
+@lru_cache(maxsize=4)
+def _booster(letters: str) -> Any:
+    return lightgbm().Booster(model_str=unpacked(letters))
+
+
+@dataclass(frozen=True)
+class LambdaMART(Valued, Learner):
+    """Boosted trees on summed features of entities: Burges 2010, by LightGBM.
+
+    `trees_text` is learned; there are `trees` trees of `leaves` leaves, each with `least` entities or more.
+    """
+
+    name: ClassVar[str] = "lambdamart"
+    citation: ClassVar[str] = "Burges, From RankNet to LambdaRank to LambdaMART: an overview, MSR-TR-2010-82"
+    tries: ClassVar[dict[str, tuple[str, ...]]] = {"leaves": ("4", "8"), "trees": ("50", "100")}
+    features: str = "noprox+rectangle(5x6)+coverage(5x6)"
+    trees: int = 100
+    leaves: int = 4
+    rate: float = 0.1
+    least: int = 20
+    bad: int = 1000
+    policy: str = "document"
+    trees_text: str = ""
+
+    def __post_init__(self) -> None:
+        check_policy(self.policy, self.name)
+        if self.maps.learns_edges:
+            raise UsageError(f"{self.name}: features must have fixed edges, not {quoted(self.features)}")
+        bounds = {"trees": (1, 10_000), "leaves": (2, 10_000), "least": (1, 10**9), "bad": (1, 10**9)}
+        for key, (low, high) in bounds.items():
+            value = getattr(self, key)
+            if not isinstance(value, int) or not low <= value <= high:
+                raise UsageError(
+                    f"{self.name}: {key} must be a whole number from {low} to {high:,}, not {quoted(value)}"
+                )
+        if not 0 < self.rate <= 1:
+            raise UsageError(f"{self.name}: rate must be a number above 0 and at most 1, not {quoted(self.rate)}")
+
+    def __str__(self) -> str:
+        return written(self)
+
+    @cached_property
+    def maps(self) -> Combined:
+        """The feature maps in use."""
+        return feature_map(self.features)
+
+    @cached_property
+    def _cells(self) -> F64:
+        """Cell values of the starting weights."""
+        return self.maps.expand(self.maps.start())
+
+    @property
+    def trained(self) -> bool:
+        return bool(self.trees_text)
+
+    @property
+    def encoding(self) -> Hashable:
+        return self.name, self.features, self.policy
+
+    def encode(self, contexts: Contexts) -> QueryData:
+        return self._encoded(contexts, self._evidence(contexts))
+
+    def _evidence(self, contexts: Contexts) -> Evidence:
+        return select(contexts, self.scores(contexts), self.policy)
+
+    def _encoded(self, contexts: Contexts, evidence: Evidence) -> QueryData:
+        """The contexts that count, as cells."""
+        rows = evidence.row.astype(np.int64)
+        blocks = tuple(some_rows(block, rows) for block in self.maps.blocks(contexts))
+        unjudged = judge(evidence.entity, evidence.entity.tolist(), {})
+        return QueryData("", evidence.at, np.arange(rows.size + 1), blocks, unjudged)
+
+    def thinned(self, query: QueryData, places: I64) -> QueryData:
+        return some_entities(query, places)
+
+    def vectors(self, query: QueryData) -> F64:
+        """The features of a query's entities: (entities, weights + 1 + maps)."""
+        sums = np.log1p(np.abs(summed_vectors(query, self.maps)))
+        largest = []
+        for block, values in zip(query.blocks, cell_values(query.blocks, self._cells), strict=True):
+            scores = np.zeros(query.rows)
+            add_scores(block, values, scores)
+            largest.append(np.maximum.reduceat(scores, query.at[:-1]) if scores.size else scores)
+        return np.column_stack([sums, np.log1p(np.diff(query.at)), *largest])
+
+    def fit(self, examples: Sequence[Example], seed: int) -> Self:
+        rows, labels = [], []
+        for example in examples:
+            places = np.sort(np.concatenate(drawn_bad(example.judgments, self.bad, seed)))
+            rows.append(self.vectors(some_entities(example.query, places)))
+            labels.append(np.maximum(example.judgments.grades[places], 0))
+        grades = np.concatenate(labels)
+        settings = {
+            "objective": "lambdarank", "label_gain": list(range(int(grades.max()) + 1)), "num_leaves": self.leaves,
+            "learning_rate": self.rate, "min_data_in_leaf": self.least, "deterministic": True, "force_row_wise": True,
+            "seed": seed, "num_threads": THREADS, "verbosity": -1,
+        }  # fmt: skip
+        package = lightgbm()
+        data = package.Dataset(np.concatenate(rows), grades, group=[r.shape[0] for r in rows], params=settings)
+        grown = package.train(settings, data, num_boost_round=self.trees)
+        return replace(self, trees_text=packed(grown.model_to_string()))
+
+    def values_of(self, query: QueryData) -> F64:
+        if not query.entity.size:
+            return np.empty(0)
+        found = _booster(self.trees_text).predict(self.vectors(query), num_threads=THREADS, validate_features=False)
+        return np.asarray(found, dtype=np.float64)
+
+    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
+        if not self.trained:
+            self.untrained()
+        evidence = self._evidence(contexts)
+        return evidence, self.values_of(self._encoded(contexts, evidence))
+
+    def scores(self, contexts: Contexts) -> F64:
+        return self.maps.score(contexts, self.maps.start())
+
+    def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
+        mass = np.maximum(ranking.evidence.scores[evidence_slice(ranking, i)], 0.0)
+        mass = mass if mass.any() else np.ones(mass.size)
+        shares: F64 = ranking.score[i] * (mass / mass.sum())
+        return shares
+
+    def literals(self, contexts: Contexts, rows: I32) -> F64:
+        """As the starting weights split the score of a context."""
+        return np.maximum(self.maps.by_literal(contexts, rows, self.maps.start()), 0.0)
