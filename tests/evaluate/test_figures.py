@@ -134,6 +134,28 @@ def test_context_scores_name_entities_and_their_kind() -> None:
     assert "good: empty" not in crowded
 
 
+def test_context_scores_name_the_system_that_gave_them() -> None:
+    """By its title, in title and caption; without a system neither says anything of one."""
+    one = ContextScores("q2", "Aspirin", False, [2.5, 0.5], system="high")
+    two = ContextScores("q2", "Vaccine", True, [3.0], system="high")
+    drawing = drawn(context_scores=[one, two])["contexts"]
+    assert drawing.title == "Context scores within some Sₑ, NoProx + rectangle"
+    assert drawing.caption.startswith(
+        "Context scores given by NoProx + rectangle, by rank within Sₑ, for 1 good and 1 "
+    )
+    unknown = standard()["contexts"]
+    assert unknown.title == "Context scores within some Sₑ"
+    assert unknown.caption.startswith("Context scores, by rank within Sₑ, for 1 good and 1 bad entities")
+
+
+def test_means_of_one_query_have_no_interval() -> None:
+    """Nor is the reader sent to tests that cannot be made."""
+    systems = [SystemResult(name, {"AP": [value]}) for name, value in (("a", 0.5), ("b", 0.25))]
+    drawing = drawn(measures=["AP"], queries=["q1"], systems=systems)["means"]
+    assert drawing.caption == "MAP of 2 systems over 1 query. Best is a with 0.500."
+    assert not any("95%" in text for text in texts(drawing))
+
+
 def test_weights_run_from_the_far_to_the_near_corner() -> None:
     """Axes bear the buckets; low IDF is below high IDF, far is left of near; cells of a small grid are written."""
     drawing = standard()["weights-1"]

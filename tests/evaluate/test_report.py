@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import os
 import re
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,10 +20,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fader
 from fader.errors import InputError, StorageError
 from fader.evaluate import figures, report
 from fader.evaluate.comparison import Comparison, ContextScores, Grid, Supports, SystemResult
 from fader.evaluate.page import MOST_QUERIES
+from fader.evaluate.provenance import made_by
 from fader.evaluate.report import check_destination, read_report, write_report
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> ' \" --> ]]> </style></svg> $\\frac \u202e\x00"
@@ -163,6 +168,56 @@ def test_other_data_are_refused() -> None:
         Comparison.from_dict({**comparison().to_dict(), "title": 3})
 
 
+results = st.builds(
+    SystemResult,
+    st.text(max_size=10),
+    st.dictionaries(st.text(max_size=5), st.lists(st.floats() | st.none(), max_size=5), max_size=3),
+    label=st.text(max_size=10),
+    hyperparameters=st.lists(st.dictionaries(st.text(max_size=5), st.floats(allow_nan=False, allow_infinity=False))),
+    seconds=st.floats(min_value=0),
+    folds=st.integers(0, 10**6),
+    notes=st.lists(st.text(max_size=10), max_size=3),
+)
+
+
+def bits(values: Iterable[float | None]) -> list[str | None]:
+    """Numbers as text that tells all of them apart, -0 from 0 too; NaN is NaN."""
+    return [None if v is None else "nan" if math.isnan(v) else float(v).hex() for v in values]
+
+
+@settings(deadline=None)
+@given(results)
+def test_a_systems_result_is_the_same_after_json(result: SystemResult) -> None:
+    """To the last bit, with NaN and infinities, so that a run can go on from what it had written."""
+    again = SystemResult.from_dict(json.loads(json.dumps(result.to_dict(), allow_nan=False)))
+    assert {m: bits(v) for m, v in again.values.items()} == {m: bits(v) for m, v in result.values.items()}
+    assert bits([again.seconds]) == bits([result.seconds])
+    assert replace(again, values={}, seconds=0) == replace(result, values={}, seconds=0)
+
+
+def test_a_systems_result_is_its_entry_in_the_report() -> None:
+    """And makes the same comparison; numpy's numbers become plain, an infinite hyperparameter its name."""
+    data = comparison()
+    assert [s.to_dict() for s in data.systems] == data.to_dict()["systems"]
+    assert comparison(systems=[SystemResult.from_dict(s.to_dict()) for s in data.systems]) == data
+    odd = SystemResult("s", {"AP": [np.float64(0.1), None]}, hyperparameters=[{"lambda": np.inf, "n": np.int64(3)}])
+    assert odd.to_dict()["hyperparameters"] == [{"lambda": "inf", "n": 3}]
+    assert SystemResult.from_dict(odd.to_dict()).values == {"AP": [0.1, None]}
+
+
+def test_a_broken_systems_result_is_named() -> None:
+    with pytest.raises(InputError, match=r"not a system's result: Object missing required field `values`"):
+        SystemResult.from_dict({"name": "s"})
+    with pytest.raises(InputError, match=r"not a system's result: Expected `float \| null`, got `str`"):
+        SystemResult.from_dict({"name": "s", "values": {"AP": ["much"]}})
+
+
+def test_context_scores_of_older_reports_have_no_system() -> None:
+    data = comparison().to_dict()
+    del data["context_scores"][0]["system"]
+    assert Comparison.from_dict(data).context_scores[0].system == ""
+
+
 # The folder
 
 
@@ -281,6 +336,68 @@ def test_reading_something_else_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text("[]")
     with pytest.raises(InputError, match=r"report\.json: not a comparison"):
         read_report(tmp_path)
+
+
+# What made it
+
+MADE = {"seed": 12345, "cross-validation": "loo", "documents": 500_000, "index": "web"}
+
+
+def test_provenance_is_told_in_order() -> None:
+    """Version, index, queries, cross-validation, seed first, the command last; a seed is written as it is typed."""
+    command = ["fader", "compare", "index/", "--systems", "count,fader(features=noprox)"]
+    made = made_by(comparison(provenance={"command": command, **MADE}))
+    assert list(made.items()) == [
+        ("fader", fader.__version__),
+        ("index", "web"),
+        ("queries", "3"),
+        ("cross-validation", "loo"),
+        ("seed", "12345"),
+        ("documents", "500,000"),
+        ("command", "fader compare index/ --systems 'count,fader(features=noprox)'"),
+    ]
+    assert made_by(comparison(provenance={})) == {"fader": fader.__version__, "queries": "3"}
+    assert made_by(comparison(provenance={"fader": "9.9", "command": "x | y"})) == {
+        "fader": "9.9", "queries": "3", "command": "x | y",
+    }  # fmt: skip
+    assert made_by(comparison(provenance={"command": {"cv": 5}}))["command"] == '{"cv": 5}'
+
+
+def test_page_markdown_and_json_show_what_made_the_report(tmp_path: Path) -> None:
+    """And no date: two reports are the same byte by byte."""
+    command = "fader compare index/ --systems 'count,`x`' -o report/"
+    data = comparison(provenance={**MADE, "command": command})
+    for name in ("a", "b"):
+        write_report(data, tmp_path / name, figures=False)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    page = Page((tmp_path / "a" / "index.html").read_text(encoding="utf-8"))
+    for text in ("Features compared", fader.__version__, "web", "loo", "12345", command):
+        assert text in page.text, text
+    markdown = (tmp_path / "a" / "table.md").read_text(encoding="utf-8")
+    assert markdown.startswith("# Features compared\n\n| System | MAP |")
+    assert markdown.endswith(
+        f"\n\n- fader: `{fader.__version__}`\n- index: `web`\n- queries: `3`\n- cross-validation: `loo`\n"
+        f"- seed: `12345`\n- documents: `500,000`\n- command: `` {command} ``\n"
+    )
+    report_json = json.loads((tmp_path / "a" / "report.json").read_text(encoding="utf-8"))
+    assert report_json["fader"] == fader.__version__
+    assert report_json["provenance"]["command"] == command
+    assert read_report(tmp_path / "a") == data
+
+
+def test_a_comparison_of_one_query_tells_of_no_tests(tmp_path: Path) -> None:
+    """No legend, no p-values, no verdict; differences to the baseline are there still."""
+    systems = [SystemResult(name, {"AP": [value]}) for name, value in (("a", 0.5), ("b", 0.25))]
+    single = {"measures": ["AP"], "queries": ["q1"], "texts": [], "candidates": [], "systems": systems, "grids": []}
+    write_report(comparison(**single), tmp_path / "report", baseline="b", figures=False)
+    page = Page((tmp_path / "report" / "index.html").read_text(encoding="utf-8"))
+    assert "2 systems on 1 query. Best MAP: a with 0.500." in page.text
+    assert "Difference of means.\n" in page.text
+    assert "+0.250" in page.text
+    for word in ("ignifican", "its p-value", "t-test"):
+        assert word not in page.text
+        for name in ("table.md", "table.tex"):
+            assert word not in (tmp_path / "report" / name).read_text(encoding="utf-8")
 
 
 # The page

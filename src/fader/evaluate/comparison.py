@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import msgspec
 import numpy as np
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from fader.errors import InputError, did_you_mean, quoted
 
 F64 = NDArray[np.float64]
+Kind = TypeVar("Kind")
 FORMAT = "fader-comparison/1"
 _TITLES = {"ap": "MAP", "rr": "MRR", "ndcg": "NDCG", "pairswap": "Pairswap"}
 _NAME = re.compile(r"\w+")  # without what may follow it: @5, (judged-only)
@@ -52,6 +53,23 @@ class SystemResult:
         """What to call it in tables and figures."""
         return self.label or self.name
 
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold, as in the list of systems of `report.json`; numbers keep their last bit.
+
+        JSON has no NaN and no infinities: they become "nan", "inf" and "-inf".
+        """
+        plain: dict[str, Any] = _plain(self)
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The result that `to_dict` wrote; NaN and infinities come back in values and seconds.
+
+        Hyperparameters come back as in a report that is read: lists for tuples, and such numbers as their names.
+        """
+        numbers = {key: _unnamed(data[key]) for key in ("values", "seconds") if key in data}
+        return from_plain(cls, {**data, **numbers}, "system's result")
+
 
 @dataclass(frozen=True)
 class Supports:
@@ -63,12 +81,13 @@ class Supports:
 
 @dataclass(frozen=True)
 class ContextScores:
-    """The scores of the contexts in one S_e, largest first."""
+    """The scores of the contexts in one S_e, largest first; `system` is the name or title of what gave them."""
 
     query: str
     entity: str
     good: bool
     scores: list[float]
+    system: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,6 +150,10 @@ class Comparison:
         hint = did_you_mean(name, names) or f"; compared are {', '.join(quoted(n) for n in names)}"
         raise InputError(f"no system {quoted(name)} in the comparison{hint}")
 
+    def title_of(self, system: str) -> str:
+        """The title of the system of that name; a name that is not compared is its own title."""
+        return next((s.title for s in self.systems if s.name == system), system)
+
     def matrix(self, measure: str) -> F64:
         """Values of a measure, (systems, queries); nan where it is not defined."""
         return np.array([s.values[measure] for s in self.systems], dtype=np.float64)
@@ -153,10 +176,7 @@ class Comparison:
         """The comparison that `to_dict` wrote; keys it does not know are left to others."""
         if data.get("format") != FORMAT:
             raise InputError(f"not a comparison that this release reads: format {data.get('format')!r}, not {FORMAT!r}")
-        try:
-            return msgspec.convert(data, cls)
-        except msgspec.ValidationError as error:
-            raise InputError(f"not a comparison: {error}") from None
+        return from_plain(cls, data, "comparison")
 
     def to_json(self, **more: Any) -> str:
         """`to_dict` and some more keys as JSON."""
@@ -178,6 +198,26 @@ def shown(text: str, limit: int = 1000) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """`1 query`, `1,884 queries`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def from_plain(kind: type[Kind], data: Mapping[str, Any], what: str) -> Kind:
+    """A dataclass of this module from its dictionary; keys it does not know are left to others.
+
+    `what` says in an error what the dictionary should have been.
+    """
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise InputError(f"not a {what}: {error}") from None
+
+
+def _unnamed(value: Any) -> Any:
+    """Numbers for the names that `_plain` gives those that JSON lacks."""
+    if isinstance(value, Mapping):
+        return {k: _unnamed(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_unnamed(v) for v in value]
+    return float(value) if value in ("nan", "inf", "-inf") else value
 
 
 def _plain(value: Any) -> Any:

@@ -103,10 +103,9 @@ def _plans(comparison: Comparison) -> Iterator[Plan]:
     if comparison.supports.good and comparison.supports.bad:
         yield supports(comparison.supports.good, comparison.supports.bad)
     if comparison.context_scores:
-        yield context_scores(comparison.context_scores)
+        yield context_scores(comparison)
     for i, grid in enumerate(comparison.grids[:MOST_GRIDS], 1):
-        title = next((s.title for s in comparison.systems if s.name == grid.system), grid.system)
-        yield weights(grid, title, f"weights-{i}")
+        yield weights(grid, comparison.title_of(grid.system), f"weights-{i}")
 
 
 def _finish(name: str, title: str, caption: str, paint: Paint) -> Drawing:
@@ -144,12 +143,14 @@ def means(comparison: Comparison, measure: str) -> Plan:
     centre, ends = values.mean(axis=1), np.array([interval(row) for row in values])
     order = np.argsort(centre if smaller else -centre, kind="stable")
     labels = [shown(comparison.systems[i].title, 44) for i in order]
+    several = values.shape[1] > 1  # one query has neither an interval nor a test
 
     def paint(figure: Any) -> None:
         figure.set_figheight(1.0 + 0.3 * len(order))
         axes = figure.add_subplot()
         y = np.arange(len(order))
-        axes.hlines(y, ends[order, 0], ends[order, 1], color=MUTED, linewidth=1.6, zorder=2)
+        if several:
+            axes.hlines(y, ends[order, 0], ends[order, 1], color=MUTED, linewidth=1.6, zorder=2)
         axes.scatter(centre[order], y, s=34, color=[GOOD] + [INK] * (len(order) - 1), zorder=3)
         axes.axvline(centre[order[0]], color=GOOD, linewidth=0.8, linestyle=(0, (2, 3)), zorder=1)
         axes.set_yticks(y, labels)
@@ -159,14 +160,17 @@ def means(comparison: Comparison, measure: str) -> Plan:
             axes.text(1.02, place, f"{centre[i]:.3f}", transform=beside, va="center_baseline", ha="left")
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
-        axes.set_xlabel(f"{title}, mean and 95% confidence interval" + (" (smaller is better)" if smaller else ""))
+        measured = f"{title}, mean and 95% confidence interval" if several else title
+        axes.set_xlabel(measured + (" (smaller is better)" if smaller else ""))
         _few_ticks(axes.xaxis)
 
+    bars = (
+        "Bars are 95% confidence intervals of each mean alone; systems answer the same queries, so compare them by the "
+        "tests of the table. "
+    )
     caption = (
         f"{title} of {counted(len(order), 'system')} over {counted(values.shape[1], 'query', 'queries')}. "
-        f"Bars are 95% confidence intervals of each mean alone; systems answer the same queries, so compare "
-        f"them by the tests of the table. "
-        f"Best is {labels[0]} with {centre[order[0]]:.3f}."
+        f"{bars if several else ''}Best is {labels[0]} with {centre[order[0]]:.3f}."
     )
     return "means", f"{title} by system", caption, paint
 
@@ -245,10 +249,13 @@ def supports(good: Sequence[int], bad: Sequence[int]) -> Plan:
     return "supports", "Supporting contexts of good and bad entities", caption, paint
 
 
-def context_scores(lists: Sequence[ContextScores]) -> Plan:
-    """Scores over rank within some S_e."""
+def context_scores(comparison: Comparison) -> Plan:
+    """Scores over rank within some S_e; title and caption name the systems that gave them, where these are known."""
+    lists = comparison.context_scores
     good = [c for c in lists if c.good and c.scores][:MOST_LINES]
     bad = [c for c in lists if not c.good and c.scores][:MOST_LINES]
+    systems = dict.fromkeys(comparison.title_of(c.system) for c in [*good, *bad] if c.system)
+    by = " and ".join(shown(s, 80) for s in systems)
     longest = max((len(c.scores) for c in [*good, *bad]), default=1)
 
     def paint(figure: Any) -> None:
@@ -278,10 +285,11 @@ def context_scores(lists: Sequence[ContextScores]) -> Plan:
             figure.legend(loc="outside right upper", handlelength=2.6)
 
     caption = (
-        f"Context scores by rank within Sₑ for {len(good)} good and {len(bad)} bad entities"
+        f"Context scores{f' given by {by}' if by else ''}, by rank within Sₑ, for {len(good)} good and "
+        f"{len(bad)} bad entities"
         f"{_tops(good, bad)}. Where the lines of good and bad entities mix, the scores alone do not separate them."
     )
-    return "contexts", "Context scores within some Sₑ", caption, paint
+    return "contexts", "Context scores within some Sₑ" + (f", {by}" if by else ""), caption, paint
 
 
 def weights(grid: Grid, system: str, name: str) -> Plan:

@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fader.evaluate.comparison import Comparison, SystemResult, counted
 from fader.evaluate.figures import COLOURS, Drawing
+from fader.evaluate.provenance import made_by, value_text
 from fader.evaluate.tables import Cell, Table, escaped, p_text, to_html
 
 MOST_QUERIES = 200  # in the table of differences; the file has all
 MOST_SETTINGS = 12  # of one system
+MOST_CHARACTERS = 4000  # of the command; the file has all
 FILES = {
     "table.csv": "means and p-values, plain numbers",
-    "table.md": "the table in Markdown",
+    "table.md": "the table in Markdown, and what made it",
     "table.tex": "the table in LaTeX, compiles alone",
     "tabular.tex": "the same for \\input",
     "per-query.csv": "every value of every query",
@@ -115,11 +117,17 @@ def make_page(comparison: Comparison, table: Table, drawings: Sequence[Drawing],
         f"{_provenance(comparison)}</header>",
         _means(table),
         _tests(table),
+        _differences(table),
         _figures(drawings),
         _queries(comparison, table),
         _systems(comparison),
         _files(),
     ]
+    return whole_page(comparison.title, body)
+
+
+def whole_page(title: str, body: Sequence[str]) -> str:
+    """A page of some parts that needs no other file and lets no other script run."""
     digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'; "
@@ -130,7 +138,7 @@ def make_page(comparison: Comparison, table: Table, drawings: Sequence[Drawing],
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{escaped(comparison.title, 200)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escaped(title, 200)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(part for part in body if part)
         + f"\n<script>{_SCRIPT}</script>\n</body>\n</html>\n"
     )
@@ -162,7 +170,7 @@ def _lead(comparison: Comparison, table: Table) -> str:
     if best is None:
         return f'<p class="lead">{counts}</p>\n'
     behind = sum(cell.worse for cell in cells)
-    verdict = f", significantly better than {behind} of {len(cells) - 1} others" if len(cells) > 1 else ""
+    verdict = f", significantly better than {behind} of {len(cells) - 1} others" if column.tested else ""
     mean = table.number(best.cells[0].mean)
     return (
         f'<p class="lead">{counts} Best {escaped(column.title)}: <bdi>{escaped(best.title)}</bdi> with {mean}{verdict}.'
@@ -171,9 +179,12 @@ def _lead(comparison: Comparison, table: Table) -> str:
 
 
 def _provenance(comparison: Comparison) -> str:
-    if not comparison.provenance:
-        return ""
-    items = (f"<dt>{escaped(key)}</dt><dd>{escaped(_value(v), 500)}</dd>" for key, v in comparison.provenance.items())
+    items = (
+        f"<dt>{escaped(key)}</dt><dd><code>{escaped(value, MOST_CHARACTERS)}</code></dd>"
+        if key == "command"
+        else f"<dt>{escaped(key)}</dt><dd>{escaped(value, 500)}</dd>"
+        for key, value in made_by(comparison).items()
+    )
     return f"<dl>\n{chr(10).join(items)}\n</dl>\n"
 
 
@@ -186,23 +197,27 @@ def _means(table: Table) -> str:
 
 
 def _tests(table: Table) -> str:
-    """All p-values: against the best of each column, and against the baseline."""
-    if len(table.rows) < 2:
+    """p-values against the best of each column; nothing where no test is possible."""
+    if not table.tested:
         return ""
     how = f"{table.test}, two-sided" + (", Holm-corrected over the systems of a column" if table.corrected else "")
-    parts = [
-        "<h2>Significance</h2>",
-        f"<p>p-values of the {escaped(how)}, against the best system of each column. Bold: p &lt; {table.level:g}.</p>",
-        _scroll(_grid(table, lambda cell: _p_cell(cell.p, table.level))),
-    ]
-    if table.baseline is not None:
-        name = next(row.title for row in table.rows if row.name == table.baseline)
-        parts += [
-            f"<h3>Differences to <bdi>{escaped(name)}</bdi></h3>",
-            "<p>Difference of means, and its p-value.</p>",
-            _scroll(_grid(table, lambda cell: _difference_cell(table, cell), 2)),
-        ]
-    return "\n".join(parts)
+    return (
+        f"<h2>Significance</h2>\n<p>p-values of the {escaped(how)}, against the best system of each column. "
+        f"Bold: p &lt; {table.level:g}.</p>\n{_scroll(_grid(table, lambda cell: _p_cell(cell.p, table.level)))}"
+    )
+
+
+def _differences(table: Table) -> str:
+    """Differences to the baseline; their p-values where a test is possible."""
+    if table.baseline is None or len(table.rows) < 2:
+        return ""
+    name = next(row.title for row in table.rows if row.name == table.baseline)
+    what = "Difference of means, and its p-value." if table.tested else "Difference of means."
+    cells = partial(_difference_cell, table)
+    return (
+        f"<h2>Differences to <bdi>{escaped(name)}</bdi></h2>\n<p>{what}</p>\n"
+        f"{_scroll(_grid(table, cells, 2 if table.tested else 1))}"
+    )
 
 
 def _figures(drawings: Sequence[Drawing]) -> str:
@@ -285,7 +300,7 @@ def _query_row(comparison: Comparison, table: Table, query: int, pair: Any) -> s
 
 def _chosen(system: SystemResult) -> str:
     """How many folds chose each setting, the most frequent first."""
-    settings = Counter(", ".join(f"{k}={_value(v)}" for k, v in fold.items()) for fold in system.hyperparameters)
+    settings = Counter(", ".join(f"{k}={value_text(v)}" for k, v in fold.items()) for fold in system.hyperparameters)
     lines = [f"<code>{escaped(s, 300)}</code> ({n})" for s, n in settings.most_common(MOST_SETTINGS) if s]
     left = len(settings) - MOST_SETTINGS
     return "<br>".join([*lines, *([f"and {left} more"] if left > 0 else [])]) or "–"
@@ -308,7 +323,9 @@ def _p_cell(p: float | None, level: float) -> str:
 
 
 def _difference_cell(table: Table, cell: Cell) -> str:
-    return f"<td>{table.change(cell.difference)}</td>{_p_cell(cell.p_difference, table.level)}"
+    return f"<td>{table.change(cell.difference)}</td>" + (
+        _p_cell(cell.p_difference, table.level) if table.tested else ""
+    )
 
 
 def _table(heads: Sequence[str], rows: Sequence[str], words: set[int], sortable: bool = True) -> str:
@@ -323,14 +340,3 @@ def _table(heads: Sequence[str], rows: Sequence[str], words: set[int], sortable:
 
 def _scroll(table: str) -> str:
     return f'<div class="scroll" role="region" aria-label="table" tabindex="0">\n{table}</div>\n'
-
-
-def _value(value: Any) -> str:
-    """A provenance or hyperparameter value for people."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}" if abs(value) >= 10_000 else str(value)
-    if isinstance(value, float):
-        return f"{value:g}"
-    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,7 +1,8 @@
 """The report of a comparison: a folder with the data, tables in four forms, figures and one HTML page.
 
-    report.json      the comparison, and how significance was tested; marks the folder as a report
-    table.csv .md    means and p-values
+    report.json      the comparison, how significance was tested, Fader's version; marks the folder as a report
+    table.csv        means and p-values
+    table.md         title, means, and what made the report
     table.tex        a document with the table; tabular.tex is the table alone, for \\input
     per-query.csv    query, system, measure, value
     figures/         each figure as SVG and PNG, where matplotlib is installed
@@ -17,7 +18,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +28,19 @@ from fader.errors import InputError, StorageError
 from fader.evaluate import figures as plots
 from fader.evaluate.comparison import FORMAT, Comparison
 from fader.evaluate.page import make_page
+from fader.evaluate.provenance import made_by
 from fader.evaluate.significance import LEVEL
-from fader.evaluate.tables import PairedTest, make_table, per_query_csv, to_csv, to_latex, to_markdown
+from fader.evaluate.tables import (
+    PairedTest,
+    Table,
+    heading_markdown,
+    list_markdown,
+    make_table,
+    per_query_csv,
+    to_csv,
+    to_latex,
+    to_markdown,
+)
 from fader.index.format import sync_and_close, sync_folder
 
 MARK = "report.json"
@@ -65,18 +77,23 @@ def write_report(
     significance = {"test": table.test, "corrected": correct, "level": level, "baseline": baseline, "seed": seed}
     contents: dict[str, str | bytes] = {
         "table.csv": to_csv(table),
-        "table.md": to_markdown(table, differences),
+        "table.md": _markdown(comparison, table, differences),
         "table.tex": to_latex(table, differences),
         "tabular.tex": to_latex(table, differences, whole=False),
         "per-query.csv": per_query_csv(comparison),
         "index.html": make_page(comparison, table, drawings, notes),
-        MARK: comparison.to_json(significance=significance),
+        MARK: comparison.to_json(significance=significance, fader=made_by(comparison)["fader"]),
     }
     for drawing in drawings:
         contents[f"figures/{drawing.name}.svg"] = drawing.svg
         contents[f"figures/{drawing.name}.png"] = drawing.png
     _write_whole(place, contents)
     return Report(Path(folder), sorted(contents), notes)
+
+
+def _markdown(comparison: Comparison, table: Table, differences: Sequence[str]) -> str:
+    made = list_markdown(made_by(comparison))
+    return f"{heading_markdown(comparison.title)}\n{to_markdown(table, differences)}\n{made}"
 
 
 def read_report(folder: str | Path) -> Comparison:

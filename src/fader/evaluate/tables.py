@@ -5,6 +5,8 @@ paired test over queries, p < 0.05) has a down arrow, also where worse means lar
 bold unless a test tells them apart. Tests are against the first of the systems whose mean is best, and their
 p-values can be corrected by Holm over the systems of a column.
 
+A `PlainTable` shows numbers that others published, marked as other data. It has no verdicts.
+
 Four forms: CSV (plain numbers, p-values), LaTeX (no packages needed), Markdown, HTML. Knows nothing of pages, nor of
 how p-values are computed: they come from `significance` or from a function (values, values) -> p.
 
@@ -17,7 +19,7 @@ import html
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -33,6 +35,9 @@ PairedTest = Callable[[F64, F64], float]
 TEST_TITLES = {"t": "paired t-test", "randomisation": "paired randomisation test"}
 ARROW = "↓"
 MINUS = "−"
+MARK = "†"
+OTHER_DATA = f"{MARK} Other data: published numbers, not measured here, and compared with ours by no test."
+MOST_CODE = 4000  # characters of a value in a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +58,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A measure; `queries` is how many its means are over, `against` the name of the system tests are against."""
+    """A measure; `queries` is how many its means are over, `against` the name of the system tests are against.
+
+    `tested` says whether there is a p-value at all: a test needs two systems and two queries.
+    """
 
     measure: str
     title: str
     smaller_is_better: bool
     queries: int
     against: str
+    tested: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +93,22 @@ class Table:
     baseline: str | None
     digits: int
 
+    @property
+    def tested(self) -> bool:
+        """Whether any test was possible."""
+        return any(column.tested for column in self.columns)
+
     def legend(self) -> str:
-        """What the marks mean, in a sentence or two."""
+        """What the marks mean, in a sentence or two; of tests only where one was possible."""
         correction = ", Holm-corrected over the systems" if self.corrected else ""
         small = [c.title for c in self.columns if c.smaller_is_better]
         better = f" Smaller is better for {', '.join(small)}, larger for the others." if small else ""
-        return (
-            f"Bold: the best of a column. {ARROW}: significantly worse than the best "
-            f"({self.test}, two-sided{correction}, p < {self.level:g}).{better}"
+        worse = (
+            f" {ARROW}: significantly worse than the best ({self.test}, two-sided{correction}, p < {self.level:g})."
+            if self.tested
+            else ""
         )
+        return f"Bold: the best of a column.{worse}{better}"
 
     def number(self, value: float | None) -> str:
         """A mean as it is printed."""
@@ -130,8 +146,10 @@ def make_table(
         p_values = partial(_p_values, values, test=measured, correct=correct)
         best = _best(values, smaller)
         against = "" if best is None else comparison.systems[best].name
-        columns.append(Column(measure, measure_title(measure), smaller, values.shape[1], against))
-        cells.append(_cells(values, best, reference, smaller, level, digits, p_values))
+        column = _cells(values, best, reference, smaller, level, digits, p_values)
+        tested = any(cell.p is not None for cell in column)
+        columns.append(Column(measure, measure_title(measure), smaller, values.shape[1], against, tested))
+        cells.append(column)
     rows = [Row(s.name, s.title, [c[i] for c in cells]) for i, s in enumerate(comparison.systems)]
     name = TEST_TITLES[test] if isinstance(test, str) else getattr(test, "__name__", "test").replace("_", " ")
     return Table(comparison.title, columns, rows, name, correct, level, baseline, digits)
@@ -230,6 +248,16 @@ def to_markdown(table: Table, differences: Sequence[str] = ()) -> str:
     return f"{body}\n\n{table.legend().replace('<', '&lt;')}{baseline}\n"
 
 
+def list_markdown(items: Mapping[str, str]) -> str:
+    """A list of names and values; values are set as code, so that a command can be copied as it is."""
+    return "".join(f"- {_markdown(key)}: {_code(value)}\n" for key, value in items.items())
+
+
+def heading_markdown(text: str) -> str:
+    """A heading of the first level, on one line whatever the text is."""
+    return f"# {_markdown(text)}\n"
+
+
 def to_latex(table: Table, differences: Sequence[str] = (), whole: bool = True) -> str:
     r"""A `tabular` that needs no package; `whole` makes it a document that compiles alone, else it is for `\input`."""
     chosen = _chosen(table, differences)
@@ -242,15 +270,21 @@ def to_latex(table: Table, differences: Sequence[str] = (), whole: bool = True) 
         for j in chosen:
             cells += [_latex_number(table.change(row.cells[j].difference)), _latex_p(row.cells[j].p_difference)]
         lines.append([_latex(row.title), *cells])
-    body = "\n".join(" & ".join(line) + r" \\ \hline" for line in lines)
-    tabular = f"\\begin{{tabular}}{{|l|{'c|' * (len(head) - 1)}}}\n\\hline\n{body}\n\\end{{tabular}}\n"
+    tabular = _tabular(lines)
     if not whole:
         return tabular
     baseline = rf" $\Delta$: difference to {_latex(_baseline(table))}." if chosen else ""
-    return (
-        "\\documentclass{article}\n\\pagestyle{empty}\n\\begin{document}\n\\noindent\n"
-        f"{tabular}\n\\par\\medskip\\noindent {_latex(table.legend())}{baseline}\n\\end{{document}}\n"
-    )
+    return _document(f"\\noindent\n{tabular}\n\\par\\medskip\\noindent {_latex(table.legend())}{baseline}\n")
+
+
+def _tabular(lines: Sequence[Sequence[str]]) -> str:
+    """Ready cells, the heads first."""
+    body = "\n".join(" & ".join(line) + r" \\ \hline" for line in lines)
+    return f"\\begin{{tabular}}{{|l|{'c|' * (len(lines[0]) - 1)}}}\n\\hline\n{body}\n\\end{{tabular}}\n"
+
+
+def _document(body: str) -> str:
+    return f"\\documentclass{{article}}\n\\pagestyle{{empty}}\n\\begin{{document}}\n{body}\\end{{document}}\n"
 
 
 def to_html(table: Table, differences: Sequence[str] = ()) -> str:
@@ -283,6 +317,113 @@ def p_text(p: float | None) -> str:
 def escaped(text: str, limit: int = 1000) -> str:
     """A text safe between HTML tags and in attributes, whatever is in it."""
     return html.escape(shown(text, limit), quote=True)
+
+
+# Published numbers
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTable:
+    """Rows by columns of given numbers or texts, None or NaN for nothing, to show published numbers beside ours.
+
+    `other` are the columns that hold other data than ours, by default all: in every form their heads are marked, and
+    but for CSV the mark is explained below the table, before the note. Nothing is compared: no cell is bold.
+    """
+
+    caption: str
+    columns: Sequence[str]
+    rows: Mapping[str, Sequence[float | str | None]]
+    note: str = ""
+    other: Sequence[str] | None = None
+    digits: int = 3
+    corner: str = "System"
+
+    def __post_init__(self) -> None:
+        if not self.columns or len(set(self.columns)) != len(self.columns):
+            raise UsageError(f"{quoted(self.caption)}: columns must be some and differ: {', '.join(self.columns)}")
+        for name, cells in self.rows.items():
+            if len(cells) != len(self.columns):
+                wanted = f"a cell for each of {len(self.columns)} columns"
+                raise UsageError(f"{quoted(self.caption)}, row {quoted(name)}: needs {wanted}, has {len(cells)}")
+        for column in self.other or ():
+            if column not in self.columns:
+                raise UsageError(f"no column {quoted(column)} in the table{did_you_mean(column, self.columns)}")
+
+    def is_other(self, column: str) -> bool:
+        """Whether a column holds other data than ours."""
+        return self.other is None or column in self.other
+
+    def text(self, cell: float | str | None) -> str:
+        """A cell as it is printed."""
+        if isinstance(cell, str):
+            return cell
+        return "–" if cell is None or math.isnan(cell) else _signed(f"{cell:.{self.digits}f}")
+
+    def below(self) -> str:
+        """What the mark means, and the note."""
+        marked = any(self.is_other(column) for column in self.columns)
+        return " ".join(part for part in (OTHER_DATA if marked else "", self.note) if part)
+
+
+def plain_table(table: PlainTable, form: str, whole: bool = True) -> str:
+    """The table as `markdown`, `latex`, `csv` or `html`; `whole` makes LaTeX a document that compiles alone."""
+    forms: dict[str, Callable[[PlainTable], str]] = {
+        "markdown": _plain_markdown,
+        "latex": partial(_plain_latex, whole=whole),
+        "csv": _plain_csv,
+        "html": _plain_html,
+    }
+    if form not in forms:
+        raise UsageError(f"no form {quoted(form)} of a table; give one of {', '.join(forms)}")
+    return forms[form](table)
+
+
+def _plain_markdown(table: PlainTable) -> str:
+    heads = [_markdown(column) + MARK * table.is_other(column) for column in table.columns]
+    lines = [[_markdown(table.corner), *heads], ["---", *["---:"] * len(heads)]]
+    lines += [[_markdown(name), *(_markdown(table.text(cell)) for cell in row)] for name, row in table.rows.items()]
+    body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    below = f"\n{_markdown(table.below())}\n" if table.below() else ""
+    return f"{_markdown(table.caption)}\n\n{body}\n{below}"
+
+
+def _plain_latex(table: PlainTable, whole: bool) -> str:
+    heads = [_latex(column + MARK * table.is_other(column)) for column in table.columns]
+    lines = [[_latex(table.corner), *heads]]
+    lines += [[_latex(name), *(_latex(table.text(cell)) for cell in row)] for name, row in table.rows.items()]
+    below = f"\n\\par\\medskip\\noindent {_latex(table.below())}\n" if table.below() else ""
+    body = f"\\noindent {_latex(table.caption)}\n\\par\\medskip\\noindent\n{_tabular(lines)}{below}"
+    return _document(body) if whole else body
+
+
+def _plain_csv(table: PlainTable) -> str:
+    heads = [column + "_other_data" * table.is_other(column) for column in table.columns]
+    lines = [[table.corner.lower(), *heads]]
+    for name, row in table.rows.items():
+        lines.append([name, *(c if isinstance(c, str) else "" if c is None or c != c else _plain(c) for c in row)])
+    return _csv(lines)
+
+
+def _plain_html(table: PlainTable) -> str:
+    others = [table.is_other(column) for column in table.columns]
+    kinds = [' class="other"' * other for other in others]
+    mark = f'<abbr title="{escaped(OTHER_DATA)}">{MARK}</abbr>'
+    heads = "".join(
+        f'<th scope="col"{kind}>{escaped(column)}{mark * other}</th>'
+        for column, kind, other in zip(table.columns, kinds, others, strict=True)
+    )
+    rows = (
+        f'<tr><th scope="row" dir="auto">{escaped(name)}</th>'
+        + "".join(f"<td{kind}>{escaped(table.text(cell))}</td>" for kind, cell in zip(kinds, row, strict=True))
+        + "</tr>"
+        for name, row in table.rows.items()
+    )
+    below = f'<p class="legend">{escaped(table.below())}</p>\n' if table.below() else ""
+    return (
+        f'<table class="published">\n<caption>{escaped(table.caption)}</caption>\n'
+        f'<thead><tr><th scope="col">{escaped(table.corner)}</th>{heads}</tr></thead>\n'
+        f"<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>\n{below}"
+    )
 
 
 # One cell
@@ -318,7 +459,7 @@ _LATEX = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": "$|$", "<": "$<$", ">": "$>$", '"': "''",
     "↓": r"$^\downarrow$", "–": "--", "—": "---", "…": r"\ldots{}", "−": "$-$", "×": r"$\times$", "·": r"$\cdot$",
     "⊕": r"$\oplus$", "≤": r"$\le$", "≥": r"$\ge$", "Σ": r"$\Sigma$", "Δ": r"$\Delta$", "∑": r"$\sum$", "ₑ": "$_e$",
-    "’": "'", "‘": "`", "“": "``", "”": "''", "\xa0": "~",
+    "’": "'", "‘": "`", "“": "``", "”": "''", "\xa0": "~", "†": r"$^\dagger$",
     "α": r"$\alpha$", "β": r"$\beta$", "γ": r"$\gamma$", "δ": r"$\delta$", "ε": r"$\varepsilon$", "θ": r"$\theta$",
     "κ": r"$\kappa$", "λ": r"$\lambda$", "μ": r"$\mu$", "π": r"$\pi$", "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$",
     "φ": r"$\varphi$", "χ": r"$\chi$", "ω": r"$\omega$",
@@ -358,6 +499,13 @@ def _latex_p(p: float | None) -> str:
 def _markdown(text: str) -> str:
     escaped_text = _MARKDOWN.sub(r"\\\1", shown(text).replace("&", "&amp;"))
     return escaped_text.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _code(text: str) -> str:
+    """A code span: its fence is longer than any run of backticks in it."""
+    text = shown(text, MOST_CODE)
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}" if text.strip() else "–"
 
 
 def _signed(text: str) -> str:
