@@ -213,6 +213,40 @@ def test_one_query_or_equal_runs_have_p_1(runs: list[Path], tmp_path: Path) -> N
     assert [set(run["p"].values()) for run in shown["runs"]] in ([{None}, {1.0}], [{1.0}, {None}])
 
 
+def test_one_query_prints_no_tests(runs: list[Path], tmp_path: Path) -> None:
+    """No test is possible: the means, the best of them, and nothing of significance."""
+    qrels = tmp_path / "some.txt"
+    qrels.write_text("q00 0 e00 1\n", encoding="utf-8")
+    lines = passed("evaluate", "--qrels", qrels, runs[0], runs[2], "--measures", "AP").out.splitlines()
+    assert len(lines) == 4
+    assert lines[3] == "*best*: best mean"
+
+
+def test_a_run_of_other_entities_is_remarked(qrels: Path, runs: list[Path], tmp_path: Path) -> None:
+    """Where no judged entity of any query is in a run ids are likely to differ: told, and in JSON with --quiet too."""
+    other = tmp_path / "other.run"
+    other.write_text(runs[0].read_text("utf-8").replace(" e", " E"), encoding="utf-8")
+    outcome = passed("evaluate", "--qrels", qrels, runs[0], other, "--json")
+    says = (
+        f'{other}: no judged entity of any query is in the run, where query "q00" has "E00" and the judgments have '
+        '"e00"; see that both use the same ids'
+    )
+    assert outcome.err.splitlines() == outcome.json["remarks"] == [says]
+    assert outcome.json["runs"][1]["means"]["AP"] == 0
+    quiet = passed("evaluate", "--qrels", qrels, runs[0], other, "--json", "--quiet")
+    assert (quiet.err, quiet.json["remarks"]) == ("", [says])
+
+
+def test_one_judged_entity_is_enough_for_no_remark(qrels: Path, runs: list[Path], tmp_path: Path) -> None:
+    """Also one that is judged bad; and a run without answers is only said to have none."""
+    one, empty = tmp_path / "one.run", tmp_path / "empty.run"
+    one.write_text("".join(f"{q} Q0 {'e04' if q == 'q07' else 'x'} 1 1.0 x\n" for q in QUERIES), encoding="utf-8")
+    empty.write_bytes(b"")
+    assert passed("evaluate", "--qrels", qrels, one, "--json").json["remarks"] == []
+    remarks = passed("evaluate", "--qrels", qrels, empty, "--json").json["remarks"]
+    assert remarks == [f'{empty}: 20 of 20 queries not answered, such as "q00": the worst value is taken']
+
+
 def test_standard_input(qrels: Path, runs: list[Path]) -> None:
     """For one run, or for the judgments, but not for both."""
     expected = passed("evaluate", "--qrels", qrels, runs[0], "--json").json["runs"][0]["means"]

@@ -125,7 +125,7 @@ def test_the_model_may_be_chosen_with_parameters(index: Path) -> None:
     ("model", "says"),
     [
         ("proximty", 'unknown system "proximty"; did you mean "proximity"?'),
-        ("nonsense", 'unknown system "nonsense"; known: count, fader, proximity'),
+        ("nonsense", 'unknown system "nonsense"; known: '),
         ("proximity(widht=2)", 'proximity has no parameter "widht"; did you mean "width"?'),
         ("proximity(width=far)", 'width must be a number like 10.0, not "far"'),
         ("proximity(width=0)", "width must be a number of tokens above 0, not 0.0"),

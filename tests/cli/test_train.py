@@ -211,6 +211,25 @@ def test_letor(index: Path, judged: list[str], tmp_path: Path) -> None:
     assert len(labels) >= x.shape[1]
 
 
+def test_letor_without_judgments_says_that_labels_are_0(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """A learner would take them for bad entities; the same where the judgments are of other queries."""
+    path, other = tmp_path / "vectors.txt", tmp_path / "other.txt"
+    other.write_text("elsewhere 0 e 1\n", encoding="utf-8")
+    call = ("contexts", index, *judged[:2], "--features", "noprox", "-o", path)
+    says = "no judgments: all labels are 0; give --qrels to learn from this file"
+    outcome = passed(*call, "--format", "letor", "--json")
+    assert outcome.json["remarks"] == [says]
+    assert says in outcome.err
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    assert {line.split()[0] for line in lines} == {"0"}
+    assert passed(*call, "--format", "letor", "--quiet").err == ""
+    judges = f"{other}: judges no query of {judged[1]}"
+    for form, without in (("letor", "all labels are 0"), ("parquet", "all grades are empty")):
+        found = passed(*call, "--format", form, "--qrels", other, "--json").json["remarks"]
+        assert found == [f"{judges}: {without}; give their judgments"]
+    assert passed(*call, "--json").json["remarks"] == []
+
+
 def test_interrupted_training_leaves_nothing(index: Path, judged: list[str], tmp_path: Path) -> None:
     """The output is not an input, and a folder is no file."""
     assert "is also an input" in refused(2, "train", index, *judged, "-o", judged[1])

@@ -29,6 +29,7 @@ COMMANDS = {
     "index": "Build an index from an annotated corpus.",
     "info": "Show an index's statistics.",
     "search": "Ask for entities and see the evidence.",
+    "systems": "List the systems that rank, with their parameters.",
     "train": "Train a model on judged queries.",
     "types": "Look up types.",
 }

@@ -30,6 +30,7 @@ EXAMPLE = (
 @click.option("--systems", required=True, metavar="LIST", help="Systems, separated by commas.")
 @click.option("-o", "--output", required=True, metavar="REPORT", help="The folder of the report to write.")
 @click.option("--cv", default="loo", show_default=True, metavar="CV", help="loo, or a number of folds.")
+@click.option("--keep", metavar="DIR", help="Keep each system's result here, and take those that are there already.")
 @click.option("--baseline", metavar="SYSTEM", help="Show differences to this one.")
 @click.option("--measures", metavar="LIST", help="AP,RR,nDCG@5,nDCG@10,pairswap by default; any of ir_measures.")
 @click.option("--test", type=click.Choice(["t", "randomisation"]), default="t", show_default=True)
@@ -43,30 +44,30 @@ EXAMPLE = (
 @json_option
 @quiet_option
 def command(
-    folder: Path, queries: str, qrels: str, systems: str, output: str, cv: str, baseline: str | None,
+    folder: Path, queries: str, qrels: str, systems: str, output: str, cv: str, keep: str | None, baseline: str | None,
     measures: str | None, test: str, holm: bool, title: str, overwrite: bool, sample: int, seed: int, workers: int,
     on_error: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Compare systems on the judged queries of the index in DIR.
 
     A system that learns is tested only on queries that it was not trained on, and chooses its parameters on the
-    training queries.
+    training queries. `fader systems` lists the systems; alternatives to choose among are written with |.
     """
     from fader.evaluate.report import check_destination, write_report
     from fader.evaluate.tables import make_table
     from fader.parts import split_top
     from fader.progress import progress
     from fader.search.compare import compare_judged
+    from fader.search.entrants import baseline_among, entrants
     from fader.search.index import Index
     from fader.search.judged import judged_queries
-    from fader.search.models import ranker_of
 
     say_when_compiling(quiet)
     check_destination(output, overwrite)
     index = Index(folder)
-    rankers = [ranker_of(text.strip(), index.reader) for text in split_top(systems, ",")]
-    if baseline is not None:
-        baseline = str(ranker_of(baseline, index.reader))
+    named = [text.strip() for text in split_top(systems, ",")]
+    known = entrants(named, index.reader)
+    baseline = None if baseline is None else baseline_among(baseline, known, index.reader)
     parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
     with progress("Comparing", quiet) as reporter:
         judged = judged_queries(index, parsed, grades, reporter, sample, seed)
@@ -74,8 +75,8 @@ def command(
             remark(line, quiet)
         chosen = [m.strip() for m in (measures or "").split(",") if m.strip()]
         found = compare_judged(
-            judged, rankers, cv, measures=chosen, baseline=baseline, seed=seed, workers=workers, title=title,
-            progress=reporter,
+            judged, named, cv, measures=chosen, baseline=baseline, seed=seed, workers=workers, title=title,
+            keep=keep, progress=reporter,
         )  # fmt: skip
     report = write_report(found, output, test=test, correct=holm, baseline=baseline, seed=seed, overwrite=overwrite)
     for line in report.notes:

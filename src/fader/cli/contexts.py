@@ -1,4 +1,7 @@
-"""`fader contexts`: the evidence of a file of queries as a data set."""
+"""`fader contexts`: the evidence of a file of queries as a data set.
+
+Knows nothing of how contexts are found or of the files' layout.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from fader.cli.common import (
 @click.command("contexts", epilog="Example: fader contexts index/ --queries queries.jsonl -o contexts.parquet")
 @folder_argument
 @click.option("--queries", required=True, metavar="FILE", help="queries.jsonl.")
-@click.option("--qrels", metavar="FILE", help="Judgments: adds a column with each entity's grade.")
+@click.option("--qrels", metavar="FILE", help="Judgments: each entity's grade, a column, or letor's label.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The file to write.")
 @click.option(
     "--format",
@@ -56,6 +59,9 @@ def command(
     refuse_overwriting(output, queries, qrels)
     index = Index(folder)
     parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
+    remarks = _remarks(parsed, grades, queries, qrels, form)
+    for line in remarks:
+        remark(line, quiet)
     with progress("Contexts", quiet) as reporter:
         options: dict[str, Any] = {"overlap": not ignore_overlap, "window": window, "plan": plan}
         if form == "letor":
@@ -65,6 +71,18 @@ def command(
             rows = write_contexts(index, parsed, grades, output, reporter, **options)
     unit = "entities" if form == "letor" else "contexts"
     if as_json:
-        print_json({"queries": len(parsed), unit: rows, "file": output})
+        print_json({"queries": len(parsed), unit: rows, "file": output, "remarks": remarks})
     else:
         remark(f"{output}: {rows:,} {unit} of {len(parsed):,} queries", quiet)
+
+
+def _remarks(parsed: Any, grades: Any, queries: str, qrels: str | None, form: str) -> list[str]:
+    """Say where a file will hold no judgments; a learner would take labels of 0 for bad entities."""
+    from fader.corpus.readers import display_name
+
+    without = "all labels are 0" if form == "letor" else "all grades are empty"
+    if qrels is None or grades is None:
+        return [f"no judgments: {without}; give --qrels to learn from this file"] if form == "letor" else []
+    if any(query.id in grades for query in parsed):
+        return []
+    return [f"{display_name(qrels)}: judges no query of {display_name(queries)}: {without}; give their judgments"]

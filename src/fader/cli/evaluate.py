@@ -1,4 +1,7 @@
-"""`fader evaluate`: measures of run files, and whether their differences are more than chance."""
+"""`fader evaluate`: measures of run files, and whether their differences are more than chance.
+
+Knows nothing of indexes or systems, nor of how measures and p-values are computed.
+"""
 
 from __future__ import annotations
 
@@ -40,46 +43,26 @@ def command(
     descending; the rank column is not used. pairswap is the share of (good, bad) pairs of retrieved entities in the
     wrong order, so smaller is better.
     """
-    from fader.corpus.queries import Skipper, read_qrels
-    from fader.corpus.readers import display_name
-    from fader.errors import InputError, UsageError
-    from fader.evaluate.measures import judged_queries, parse_measures
     from fader.evaluate.results import results_of_runs
-    from fader.evaluate.runs import read_run
 
     if baseline is not None and baseline not in paths:
         paths = (baseline, *paths)
     _check_files(paths, qrels, per_query)
-    wanted = parse_measures(measures, candidates_only)
-    if not wanted:
-        raise UsageError(f"--measures: no name given; give some of {MEASURES}")
-    fault = Skipper(on_error == "skip")
-    grades = read_qrels(qrels, fault)
-    runs = [read_run(path, fault) for path in paths]
-    for message in fault.messages[:5]:
-        remark(f"skipped {message}", quiet)
-    if len(fault.messages) > 5:
-        remark(f"skipped {len(fault.messages) - 5:,} more lines", quiet)
-    judged = judged_queries(grades)
-    if not judged:
-        raise InputError(
-            f"{display_name(qrels)}: no query has an entity of grade 1 or more, so nothing can be averaged"
-        )
-    counts = [_left_out(run, grades, judged) for run in runs]
-    if any(runs) and all(len(count["missing"]) == len(judged) for count in counts):
-        raise InputError(
-            f"{display_name(qrels)}: no judged query is answered by any run; give the judgments of these runs"
-        )
-    _remarks(qrels, len(grades), len(judged), paths, counts, quiet)
+    wanted = _wanted(measures, candidates_only)
+    grades, runs, skipped = _read(paths, qrels, on_error, quiet)
+    counts = _counts(qrels, grades, runs)
+    remarks = _remarks(qrels, grades, paths, runs, counts)
+    for line in remarks:
+        remark(line, quiet)
     results = results_of_runs(paths, runs, grades, wanted)
     chosen = results.best(0) if baseline is None else paths.index(baseline)
     p = results.p_values(chosen, test, holm, seed)
     if per_query is not None:
         _write_csv(results, per_query)
     if as_json:
-        about = {"qrels": qrels, "queries": len(results.queries), "skipped": len(fault.messages)}
+        about = {"qrels": qrels, "queries": len(results.queries), "skipped": skipped}
         how = {"baseline": paths[chosen], "test": test, "holm": holm, "seed": seed}
-        print_json({**about, **how, "runs": _as_data(results, p, counts)})
+        print_json({**about, **how, "remarks": remarks, "runs": _as_data(results, p, counts)})
     else:
         how_tested = NAMES[test] + (", Holm's correction" if holm else "")
         _print_tables(results, p, chosen, how_tested)
@@ -102,6 +85,51 @@ def _check_files(paths: tuple[str, ...], qrels: str, per_query: str | None) -> N
         refuse_overwriting(per_query, *inputs)
 
 
+def _wanted(measures: str, candidates_only: bool) -> Any:
+    """The measures of `--measures`, one at least."""
+    from fader.errors import UsageError
+    from fader.evaluate.measures import parse_measures
+
+    wanted = parse_measures(measures, candidates_only)
+    if not wanted:
+        raise UsageError(f"--measures: no name given; give some of {MEASURES}")
+    return wanted
+
+
+def _read(paths: tuple[str, ...], qrels: str, on_error: str | None, quiet: bool) -> tuple[Any, list[Any], int]:
+    """The judgments, the runs, and how many lines were skipped, which is told."""
+    from fader.corpus.queries import Skipper, read_qrels
+    from fader.evaluate.runs import read_run
+
+    fault = Skipper(on_error == "skip")
+    grades = read_qrels(qrels, fault)
+    runs = [read_run(path, fault) for path in paths]
+    for message in fault.messages[:5]:
+        remark(f"skipped {message}", quiet)
+    if len(fault.messages) > 5:
+        remark(f"skipped {len(fault.messages) - 5:,} more lines", quiet)
+    return grades, runs, len(fault.messages)
+
+
+def _counts(qrels: str, grades: Any, runs: list[Any]) -> list[dict[str, list[str]]]:
+    """What each run leaves out; refuse judgments from which no mean can come."""
+    from fader.corpus.readers import display_name
+    from fader.errors import InputError
+    from fader.evaluate.measures import judged_queries
+
+    judged = judged_queries(grades)
+    if not judged:
+        raise InputError(
+            f"{display_name(qrels)}: no query has an entity of grade 1 or more, so nothing can be averaged"
+        )
+    counts = [_left_out(run, grades, judged) for run in runs]
+    if any(runs) and all(len(count["missing"]) == len(judged) for count in counts):
+        raise InputError(
+            f"{display_name(qrels)}: no judged query is answered by any run; give the judgments of these runs"
+        )
+    return counts
+
+
 def _left_out(run: Any, grades: Any, judged: list[str]) -> dict[str, list[str]]:
     """The judged queries that a run does not answer, and those of the run that nobody judged."""
     return {
@@ -111,22 +139,42 @@ def _left_out(run: Any, grades: Any, judged: list[str]) -> dict[str, list[str]]:
 
 
 def _remarks(
-    qrels: str, queries: int, judged: int, paths: tuple[str, ...], counts: list[dict[str, list[str]]], quiet: bool
-) -> None:
-    """Say what is not averaged, or averaged as nothing found."""
+    qrels: str, grades: Any, paths: tuple[str, ...], runs: list[Any], counts: list[dict[str, list[str]]]
+) -> list[str]:
+    """What is not averaged, or averaged as nothing found."""
     from fader.corpus.readers import display_name
     from fader.errors import quoted
+    from fader.evaluate.measures import judged_queries
 
-    if judged < queries:
-        remark(f"{display_name(qrels)}: {_queries(queries - judged)} without a good entity left out", quiet)
-    for path, count in zip(paths, counts, strict=True):
+    judged, remarks = len(judged_queries(grades)), []
+    if judged < len(grades):
+        remarks.append(f"{display_name(qrels)}: {_queries(len(grades) - judged)} without a good entity left out")
+    for path, run, count in zip(paths, runs, counts, strict=True):
         missing, unjudged = count["missing"], count["unjudged"]
         if missing:
             said = f"{len(missing):,} of {_queries(judged)} not answered, such as {quoted(missing[0])}"
-            remark(f"{display_name(path)}: {said}: the worst value is taken", quiet)
+            remarks.append(f"{display_name(path)}: {said}: the worst value is taken")
         if unjudged:
             said = f"{_queries(len(unjudged))} without judgments left out, such as {quoted(unjudged[0])}"
-            remark(f"{display_name(path)}: {said}", quiet)
+            remarks.append(f"{display_name(path)}: {said}")
+        if said := _strange(run, grades):
+            remarks.append(f"{display_name(path)}: {said}")
+    return remarks
+
+
+def _strange(run: Any, grades: Any) -> str:
+    """What to say of a run that answers judged queries, and none of them with a judged entity: ids may differ."""
+    from fader.errors import quoted
+
+    answered = [query for query in grades if run.get(query)]
+    if not answered or any(not run[query].keys().isdisjoint(grades[query]) for query in answered):
+        return ""
+    query = answered[0]
+    wanted, found = quoted(next(iter(grades[query]))), quoted(next(iter(run[query])))
+    return (
+        f"no judged entity of any query is in the run, where query {quoted(query)} has {found} and the judgments have "
+        f"{wanted}; see that both use the same ids"
+    )
 
 
 def _queries(count: int) -> str:
@@ -188,6 +236,9 @@ def _print_to(out: Any, results: Any, p: Any, baseline: int, how_tested: str, st
         return
     small = ", ".join(str(measure) for measure in results.measures if not measure.larger)
     best = f"{'bold' if styled else '*best*'}: best mean{f' (smallest {small})' if small else ''}"
+    if len(results.queries) < 2:  # no test is possible
+        out.print(Text(best, style="dim"))
+        return
     out.print(Text(f"{best}; ↓ ↑: worse, better than {labels[baseline]} with p < {LEVEL}", style="dim"))
     others = [s for s in range(len(labels)) if s != baseline]
     shown = [[Text(_p(p[s][m])) for m in measures] for s in others]

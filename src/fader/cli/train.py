@@ -1,9 +1,14 @@
-"""`fader train`: a model from judged queries."""
+"""`fader train`: a model from judged queries.
+
+Knows nothing of features, losses or how weights are found.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,6 +29,7 @@ from fader.cli.common import (
 @click.option("--queries", required=True, metavar="FILE", help="queries.jsonl.")
 @click.option("--qrels", required=True, metavar="FILE", help="Judgments in TREC form; a grade above 0 is good.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The model file to write.")
+@click.option("--system", metavar="NAME", help="Any system of `fader systems`; without it features x aggregator.")
 @click.option("--features", default="noprox+rectangle", show_default=True, metavar="MAPS", help="Alternatives with |.")
 @click.option("--aggregator", default="sum", show_default=True, metavar="NAME", help="Alternatives with |.")
 @click.option("--loss", default="pairwise", show_default=True, metavar="NAME", help="pairwise, softmax or ndcg.")
@@ -31,11 +37,14 @@ from fader.cli.common import (
 @click.option(
     "--policy", default="document", show_default=True, metavar="NAME", help="document, mention, or both with |."
 )
-@click.option("--window", type=int, default=0, metavar="TOKENS", help="Only literals within so many tokens.")
+@click.option(
+    "--window", default="0", metavar="TOKENS", help="Only literals within so many tokens; several with |, 0: no window."
+)
 @click.option("--ignore-overlap", is_flag=True, help="Ignore occurrences inside the mention itself.")
 @click.option("--judged-only", is_flag=True, help="Unjudged candidates are not taken for bad.")
 @click.option("--starts", type=int, default=2, show_default=True, help="Starts where the problem is not convex.")
 @click.option("--rounds", type=int, default=3, show_default=True, help="Rounds of choosing the mentions that count.")
+@click.option("--bad", type=int, default=0, metavar="N", help="At most N bad candidates of a query train; 0: all.")
 @click.option("--portable", is_flag=True, help="The model may be used on other indexes of the same analysis.")
 @click.option("--sample", type=int, default=0, metavar="N", help="Only N judged queries, drawn by the seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of groups, starts and sample.")
@@ -44,28 +53,29 @@ from fader.cli.common import (
 @json_option
 @quiet_option
 def command(
-    folder: Path, queries: str, qrels: str, output: str, features: str, aggregator: str, loss: str, lam: str,
-    policy: str, window: int, ignore_overlap: bool, judged_only: bool, starts: int, rounds: int, portable: bool,
-    sample: int, seed: int, workers: int, on_error: str | None, as_json: bool, quiet: bool,
+    folder: Path, queries: str, qrels: str, output: str, system: str | None, features: str, aggregator: str,
+    loss: str, lam: str, policy: str, window: str, ignore_overlap: bool, judged_only: bool, starts: int, rounds: int,
+    bad: int, portable: bool, sample: int, seed: int, workers: int, on_error: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    """Train features x aggregator on the judged queries of the index in DIR.
+    """Train features x aggregator, or any other system, on the judged queries of the index in DIR.
 
-    Lambda, and the best of several alternatives such as --aggregator 'sum|logsumexp', are chosen by cross-validation
-    over the queries.
+    Lambda, and the best of alternatives such as --aggregator 'sum|logsumexp' or --system 'voting(cutoff=10|100)', are
+    chosen by cross-validation over the queries.
     """
     from fader.progress import progress
     from fader.search.batch import refuse_overwriting
     from fader.search.index import Index
     from fader.search.judged import judged_queries
-    from fader.search.ranker import Ranker, save_model
+    from fader.search.ranker import save_model
+    from fader.search.tune import tune
+    from fader.systems.fader import Fader
 
     say_when_compiling(quiet)
     refuse_overwriting(output, queries, qrels)
-    ranker = Ranker(
+    family = Fader(
         features, aggregator, loss=loss, lam=lam, policy=policy, window=window, ignore_overlap=ignore_overlap,
-        judged_only=judged_only, starts=starts, rounds=rounds, seed=seed, workers=workers,
+        judged_only=judged_only, starts=starts, rounds=rounds, seed=seed, bad=bad,
     )  # fmt: skip
-    ranker.spec()
     index = Index(folder)
     parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
     began = time.perf_counter()
@@ -73,20 +83,36 @@ def command(
         judged = judged_queries(index, parsed, grades, reporter, sample, seed)
         for line in judged.remarks:
             remark(line, quiet)
-        model = ranker.fit_judged(judged, reporter).model_
-    if not model.weights.any() or not any(getattr(model.aggregator, "decay", (1.0,))):
-        remark("all weights are 0: nothing could be learned, and entities tie; try a larger --lambda", quiet)
-    model = model.anywhere() if portable else model
+        tuned = tune(judged, family if system is None else system, seed, workers, reporter)
+    model = tuned.model.anywhere() if portable else tuned.model
     save_model(model, output)
+    if _ties(model):
+        remark("all weights are 0: nothing could be learned, and entities tie; try a larger --lambda", quiet)
     summary = {
-        "file": output, "model": str(model), "queries": len(judged), "lambda": model.provenance["lambda"],
-        "validation_ap": None if ranker.choice_.precision != ranker.choice_.precision else ranker.choice_.precision,
-        "objective": model.provenance["objective"], "seconds": time.perf_counter() - began,
-        "tried": ranker.choice_.tried,
+        "file": output, "model": str(model), "queries": len(judged), **_found(model, tuned),
+        "seconds": time.perf_counter() - began, "tried": tuned.tried,
     }  # fmt: skip
-    if as_json:
-        print_json(summary)
-        return
-    validated = summary["validation_ap"]
-    found = f", validation MAP {validated:.4f}" if isinstance(validated, float) else ""
-    remark(f"{output}: {model}, lambda {summary['lambda']:g}, {len(judged)} queries{found}", quiet)
+    print_json(summary) if as_json else remark(_sentence(summary), quiet)
+
+
+def _ties(model: Any) -> bool:
+    """Whether features x aggregator learned nothing."""
+    weights = getattr(model, "weights", None)
+    return weights is not None and (not weights.any() or not any(getattr(model.aggregator, "decay", (1.0,))))
+
+
+def _found(model: Any, tuned: Any) -> dict[str, Any]:
+    """What training came to; no validation, no precision."""
+    return {
+        "lambda": model.provenance.get("lambda"),
+        "validation_ap": None if math.isnan(tuned.precision) else tuned.precision,
+        "objective": model.provenance.get("objective"),
+    }
+
+
+def _sentence(summary: dict[str, Any]) -> str:
+    """The summary for people."""
+    lam, validated = summary["lambda"], summary["validation_ap"]
+    shown = "" if lam is None else f", lambda {lam:g}"
+    found = "" if validated is None else f", validation MAP {validated:.4f}"
+    return f"{summary['file']}: {summary['model']}{shown}, {summary['queries']} queries{found}"

@@ -143,8 +143,8 @@ def write_letor(
 ) -> int:  # fmt: skip
     """One line an entity, `grade qid:1 1:0.5 2:3 # entity query`: features summed over the contexts that count.
 
-    Under the policy `document` the mention that counts is the best by the features' start weights. Returns the number
-    of lines.
+    Under the policy `document` the mention that counts is the best by the features' start weights. The grade of an
+    entity that is not judged is 0; so are all without judgments. Returns the number of lines.
     """
     from fader.features.combined import feature_map
     from fader.learn.dataset import query_data

@@ -1,162 +1,196 @@
 """Systems compared on the same judged queries, each tested only on queries that it was not trained on.
 
-Systems that learn are cross-validated; the others rank every query, and share its contexts. The result is plain data
-(`fader.evaluate.comparison`), from which tables, figures and the report are made. Knows nothing of terminals or files.
+Systems that learn are cross-validated; free parameters are chosen on training queries; systems that are not fitted
+share each query's contexts and whatever else they have in common. The result is plain data
+(`fader.evaluate.comparison`), from which tables, figures and the report are made. Knows nothing of terminals.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
+from fader import __version__
 from fader.contexts.table import Contexts
 from fader.corpus.queries import Skipper
-from fader.errors import UsageError, quoted
-from fader.evaluate.comparison import Comparison, ContextScores, Grid, Supports, SystemResult
-from fader.evaluate.foreign import Foreign, foreign_measure
-from fader.features.combined import Combined
-from fader.learn.crossvalidate import Outcome, Validation, cross_validate, parse_cv
+from fader.evaluate.comparison import Comparison, Supports, SystemResult
+from fader.evaluate.foreign import foreign_measure
+from fader.learn.crossvalidate import cross_validate, parse_cv
 from fader.learn.dataset import View
-from fader.measures import STANDARD, Judgments, Measure, judge, known_measure
+from fader.learn.onethread import cores
+from fader.learn.tuned import best_for_each, cross_validate_learner
+from fader.measures import STANDARD, AveragePrecision, known_measure
 from fader.progress import Progress, Silent
 from fader.rank.base import System
 from fader.search.batch import parse_all
+from fader.search.contest import Contest, Tested, examples_of, precisions
+from fader.search.entrants import Entrant, baseline_among, entrants
 from fader.search.index import Index
 from fader.search.inputs import qrels_of, queries_of
 from fader.search.judged import JudgedQueries, judged_queries
-from fader.search.models import ranker_of
+from fader.search.kept import Kept, Measured
+from fader.search.models import collection_of
+from fader.search.shown import context_scores, mean_grids
 from fader.systems.count import Count
-from fader.systems.fader import Fader
 
 F64 = NDArray[np.float64]
 SAMPLED_SUPPORTS = 20_000
-SHOWN_ENTITIES = 6
-
-
-@dataclass(frozen=True)
-class Tested:
-    """One query as a system ranked it."""
-
-    judgments: Judgments
-    values: F64
+PRECISION = AveragePrecision()
 
 
 def compare(
     index: Index | str | Path, queries: Any, qrels: Any, systems: Sequence[str | System], cv: str | int = "loo", *,
     measures: Sequence[str] = (), baseline: str | None = None, seed: int = 0, workers: int = 0, title: str = "",
-    progress: Progress | None = None,
+    keep: str | Path | None = None, progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
-    """Compare systems on the judged queries of an index, which may be given by its folder."""
+    """Compare systems on the judged queries of an index, which may be given by its folder.
+
+    With `keep`, a folder, each system's result is kept there, and taken from there if the comparison is run again.
+    """
     index = index if isinstance(index, Index) else Index(index)
     parsed = parse_all(index, queries_of(queries), Skipper())
     judged = judged_queries(index, parsed, qrels_of(qrels), progress)
     return compare_judged(
-        judged,
-        systems,
-        cv,
-        measures=measures,
-        baseline=baseline,
-        seed=seed,
-        workers=workers,
-        title=title,
+        judged, systems, cv, measures=measures, baseline=baseline, seed=seed, workers=workers, title=title, keep=keep,
         progress=progress,
-    )
+    )  # fmt: skip
 
 
 def compare_judged(
     judged: JudgedQueries, systems: Sequence[str | System], cv: str | int = "loo", *, measures: Sequence[str] = (),
-    baseline: str | None = None, seed: int = 0, workers: int = 0, title: str = "", progress: Progress | None = None,
+    baseline: str | None = None, seed: int = 0, workers: int = 0, title: str = "", keep: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
     """The same for queries that are brought together with their judgments already."""
-    rankers = [ranker_of(s, judged.index.reader) for s in systems]
-    names = [str(r) for r in rankers]
-    if not rankers:
-        raise UsageError("nothing to compare; name one system at least")
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"{name} is to be compared twice; name it once")
-    if baseline is not None and baseline not in names:
-        raise UsageError(f"the baseline {quoted(baseline)} is not among the systems: {', '.join(names)}")
+    reader = judged.index.reader
+    named = entrants(systems, reader)
+    baseline = None if baseline is None else baseline_among(baseline, named, reader)
     parse_cv(cv)
     chosen = [known_measure(m) or foreign_measure(m) for m in measures] or list(STANDARD)
-    progress = progress or Silent()
-    plain = _ranked_all(judged, [r for r in rankers if not isinstance(r, Fader)], progress)
-    results, shown = [], Figures()
-    for ranker, name in zip(rankers, names, strict=True):
-        if isinstance(ranker, Fader):
-            began = time.perf_counter()
-            found = cross_validate(judged, ranker.candidates(), ranker.cv or cv, seed, workers, progress)
-            tested = [Tested(o.query.judgments, o.values) for o in found.outcomes]
-            shown.add(judged, ranker.title, found)
-            results.append(
-                SystemResult(
-                    name, _measured(judged, tested, chosen), ranker.title, found.choices,
-                    time.perf_counter() - began, len({id(o.model) for o in found.outcomes}), [f"cv {ranker.cv or cv}"],
-                )
-            )  # fmt: skip
-        else:
-            tested, seconds = plain[name]
-            results.append(SystemResult(name, _measured(judged, tested, chosen), "", [], seconds, 0, []))
+    contest = Contest(judged, str(cv), chosen, seed, workers or cores(), progress or Silent())
+    found = _all_measured(contest, named, Kept(keep, _about(contest)))
     return Comparison(
-        title=title or f"Comparison on {judged.index.reader.folder.name}",
+        title=title or f"Comparison on {reader.folder.name}",
         measures=[str(m) for m in chosen],
         queries=list(judged.ids),
-        systems=results,
+        systems=[f.result for f in found],
         smaller_is_better=[str(m) for m in chosen if not m.larger],
         texts=[q.query.text for q in judged.queries],
         provenance=_provenance(judged, cv, seed, baseline),
-        **_counts(judged),
-        context_scores=shown.scores,
-        grids=shown.grids,
+        **_counts(contest),
+        context_scores=next((f.scores for f in found if f.scores), []),
+        grids=[grid for f in found for grid in f.grids],
     )
 
 
-def _measured(
-    judged: JudgedQueries, tested: Sequence[Tested], measures: Sequence[Measure | Foreign]
-) -> dict[str, list[Any]]:
-    return {
-        str(m): _foreign(judged, tested, m) if isinstance(m, Foreign) else [m.of(t.values, t.judgments) for t in tested]
-        for m in measures
-    }
+def _all_measured(contest: Contest, named: Sequence[Entrant], kept: Kept) -> list[Measured]:
+    """Results in order; those that are kept already are not computed again."""
+    found: dict[str, Measured] = {}
+    for e in named:
+        before = kept.find(e.name, e.cv or contest.cv)
+        if before is not None:
+            found[e.name] = replace(before, result=replace(before.result, label=e.label))
+    left = [e for e in named if e.name not in found]
+    plain = [e for e in left if e.family is None and not e.learns]
+    for e, measured in zip(plain, _plain(contest, plain), strict=True):
+        kept.keep(e.name, e.cv or contest.cv, measured)
+        found[e.name] = measured
+    for e in left:
+        if e.name not in found:
+            found[e.name] = _family(contest, e) if e.family is not None else _learner(contest, e)
+            kept.keep(e.name, e.cv or contest.cv, found[e.name])
+    return [found[e.name] for e in named]
 
 
-def _foreign(judged: JudgedQueries, tested: Sequence[Tested], measure: Foreign) -> list[float]:
-    """A measure that wants rankings of ids."""
-    ids = judged.index.reader.catalog.entity_ids
-    runs, grades = {}, {}
-    for query, one, graded in zip(judged.ids, tested, judged.grades, strict=True):
-        names = [ids[e] for e in one.judgments.entity.tolist()]
-        runs[query] = dict(zip(names, one.values.tolist(), strict=True))
-        grades[query] = {str(ids[e] if isinstance(e, int) else e): grade for e, grade in graded.items()}
-    found: list[float] = measure.per_query(runs, grades, list(judged.ids)).tolist()
+def _plain(contest: Contest, plain: Sequence[Entrant]) -> list[Measured]:
+    """Systems that are not fitted: every alternative ranks every query, then the chosen one does."""
+    chosen, seconds = [np.zeros(len(contest.judged), dtype=np.int64) for _ in plain], np.zeros(len(plain))
+    free = [n for n, e in enumerate(plain) if len(e.alternatives) > 1]
+    if free:
+        rows = contest.each_query(lambda i: precisions(contest, i, [plain[n] for n in free]), "choosing")
+        for place, n in enumerate(free):
+            precision = np.stack([row[0][place] for row in rows], axis=1)
+            chosen[n] = best_for_each(precision, plain[n].cv or contest.cv, contest.seed)
+            seconds[n] += sum(row[1][place] for row in rows)
+    if not plain:
+        return []
+
+    def work(i: int) -> list[tuple[Tested, float]]:
+        tables: dict[View, Contexts] = {}
+        return [_timed(contest, i, e.alternatives[c[i]], tables) for e, c in zip(plain, chosen, strict=True)]
+
+    rows = contest.each_query(work, "ranking")
+    found = []
+    for n, e in enumerate(plain):
+        tested = [row[n][0] for row in rows]
+        notes = [f"cv {e.cv or contest.cv}"] if n in free else []
+        choices = _tally([str(e.alternatives[c]) for c in chosen[n]]) if n in free else []
+        seconds[n] += sum(row[n][1] for row in rows)
+        found.append(
+            Measured(SystemResult(e.name, contest.measured(tested), e.label, choices, float(seconds[n]), 0, notes))
+        )
     return found
 
 
-def _ranked_all(
-    judged: JudgedQueries, rankers: Sequence[System], progress: Progress
-) -> dict[str, tuple[list[Tested], float]]:
-    """Every query ranked by every system that does not learn; systems that want the same contexts share them."""
-    tested: dict[str, list[Tested]] = {str(r): [] for r in rankers}
-    seconds = dict.fromkeys(tested, 0.0)
-    for i in range(len(judged) if rankers else 0):
-        tables: dict[View, Contexts] = {}
-        for ranker in rankers:
-            view = View(window=getattr(ranker, "window", None), overlap=getattr(ranker, "overlap", True))
-            if view not in tables:
-                tables[view] = judged.contexts(i, view)
-            began = time.perf_counter()
-            ranking = ranker.rank(tables[view], 1)
-            seconds[str(ranker)] += time.perf_counter() - began
-            entity = ranking.evidence.entity
-            tested[str(ranker)].append(Tested(judge(entity, entity.tolist(), judged.grades[i]), ranking.values))
-        progress.update(i + 1, len(judged), "ranking")
-    return {name: (of, seconds[name]) for name, of in tested.items()}
+def _timed(contest: Contest, i: int, system: System, tables: dict[View, Contexts]) -> tuple[Tested, float]:
+    began = time.perf_counter()
+    return contest.rank(i, system, tables), time.perf_counter() - began
+
+
+def _tally(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """What was chosen, most often first, with for how many queries."""
+    return [
+        {"model": text, "queries": texts.count(text)} for text in sorted(set(texts), key=lambda t: (-texts.count(t), t))
+    ]
+
+
+def _learner(contest: Contest, e: Entrant) -> Measured:
+    """A system that learns something else than feature weights."""
+    began, judged = time.perf_counter(), contest.judged
+    learners, examples = examples_of(contest, e)
+    cv = e.cv or contest.cv
+    found = cross_validate_learner(judged.ids, learners, examples, cv, contest.seed, contest.workers, contest.progress)
+    tested = contest.each_query(lambda i: contest.rank(i, found.models[i], {}), "ranking")  # type: ignore[arg-type]
+    seconds = time.perf_counter() - began
+    return Measured(
+        SystemResult(e.name, contest.measured(tested), e.label, found.choices, seconds, found.fits, [f"cv {cv}"])
+    )
+
+
+def _family(contest: Contest, e: Entrant) -> Measured:
+    """Features x aggregator."""
+    began, cv, family = time.perf_counter(), e.cv or contest.cv, e.family
+    assert family is not None
+    found = cross_validate(contest.judged, family.candidates(), cv, contest.seed, contest.workers, contest.progress)
+    tested = [Tested(o.query.judgments, o.values) for o in found.outcomes]
+    result = SystemResult(
+        e.name, contest.measured(tested), e.label, found.choices, time.perf_counter() - began,
+        len({id(o.model) for o in found.outcomes}), [f"cv {cv}"],
+    )  # fmt: skip
+    scores = list(context_scores(contest.judged, e.label or e.name, found))
+    return Measured(result, mean_grids(e.label or e.name, found), scores)
+
+
+def _about(contest: Contest) -> dict[str, Any]:
+    """What a kept result hangs on besides its system."""
+    judged = contest.judged
+    grades = xxhash.xxh3_64()
+    for query, graded in zip(judged.queries, judged.grades, strict=True):
+        grades.update(
+            f"{query.id}\t{query.query.text}\t{query.query.type}\t{sorted(map(str, graded.items()))}\n".encode()
+        )
+    reader = judged.index.reader
+    return {
+        "fader": __version__, "collection": vars(collection_of(reader)), "analysis": reader.analysis.to_dict(),
+        "queries": grades.hexdigest(), "seed": contest.seed, "measures": [str(m) for m in contest.measures],
+    }  # fmt: skip
 
 
 def _provenance(judged: JudgedQueries, cv: str | int, seed: int, baseline: str | None) -> dict[str, Any]:
@@ -168,17 +202,12 @@ def _provenance(judged: JudgedQueries, cv: str | int, seed: int, baseline: str |
     }  # fmt: skip
 
 
-def _counts(judged: JudgedQueries) -> dict[str, Any]:
+def _counts(contest: Contest) -> dict[str, Any]:
     """Candidates a query, and |S_e| (documents) of good and bad candidates; a sample where they are many."""
-    candidates, good, bad = [], [], []
-    for i in range(len(judged)):
-        ranking = Count().rank(judged.contexts(i, View()), 1)
-        entity = ranking.evidence.entity
-        is_good = judge(entity, entity.tolist(), judged.grades[i]).grades > 0
-        candidates.append(int(entity.size))
-        good.append(ranking.values[is_good])
-        bad.append(ranking.values[~is_good])
-    return {"candidates": candidates, "supports": Supports(_sample(good), _sample(bad))}
+    tested: list[Tested] = contest.each_query(lambda i: contest.rank(i, Count(), {}), "counting")
+    good = [t.values[t.judgments.grades > 0] for t in tested]
+    bad = [t.values[t.judgments.grades <= 0] for t in tested]
+    return {"candidates": [int(t.values.size) for t in tested], "supports": Supports(_sample(good), _sample(bad))}
 
 
 def _sample(counts: Iterable[F64]) -> list[int]:
@@ -186,57 +215,3 @@ def _sample(counts: Iterable[F64]) -> list[int]:
     step = 1 + every.size // SAMPLED_SUPPORTS
     sampled: list[int] = np.sort(every)[::step].tolist()
     return sampled
-
-
-class Figures:
-    """What figures need of cross-validated models: mean weight grids, and context scores of a few entities."""
-
-    def __init__(self) -> None:
-        self.grids: list[Grid] = []
-        self.scores: list[ContextScores] = []
-
-    def add(self, judged: JudgedQueries, label: str, found: Validation) -> None:
-        """Take what a system's folds show."""
-        self.grids += _mean_grids(label, found)
-        if not self.scores and found.outcomes and found.outcomes[0].model.aggregator.linear:
-            self.scores = list(_context_scores(judged, found))
-
-
-def _mean_grids(label: str, found: Validation) -> list[Grid]:
-    """The mean cell values of each grid-like map over the folds that chose the same features."""
-    models = list({id(o.model): o.model for o in found.outcomes}.values())
-    same = [m for m in models if str(m.features) == str(models[0].features)]
-    grids = []
-    if models and isinstance(models[0].features, Combined):
-        for i, part in enumerate(models[0].features.maps):
-            if hasattr(part, "weight_grid"):
-                weights = [list(m.features.split(m.weights))[i][1] for m in same]  # type: ignore[attr-defined]
-                mean = np.mean([part.weight_grid(w) for w in weights], axis=0)
-                rows, columns = part.row_labels(), part.column_labels()  # type: ignore[attr-defined]
-                sides = [("", mean)] if mean.ndim == 2 else [(" left", mean[0]), (" right", mean[1])]
-                for side, values in sides:
-                    name = part.name + side
-                    grids.append(Grid(label, name, rows, columns, values.tolist()))
-    return grids
-
-
-def _context_scores(judged: JudgedQueries, found: Validation) -> Iterable[ContextScores]:
-    """Of queries whose good entities have many contexts: the good and the bad entity that are ranked highest."""
-    ids = judged.index.reader.catalog.entity_ids
-    by_support = sorted(found.outcomes, key=lambda o: -_largest_good(o))
-    for outcome in by_support[: SHOWN_ENTITIES // 2]:
-        cells = outcome.model.features.expand(outcome.model.weights)
-        best = outcome.query.best(cells)
-        scores, is_good = best.scores(cells), outcome.query.judgments.grades > 0
-        if not is_good.any() or is_good.all():
-            continue
-        for good in (True, False):
-            pool = np.flatnonzero(is_good == good)
-            e = int(pool[np.argmax(outcome.values[pool])])
-            of_entity = np.sort(scores[best.at[e] : best.at[e + 1]])[::-1]
-            yield ContextScores(outcome.query.id, ids[int(outcome.query.entity[e])], good, of_entity[:1000].tolist())
-
-
-def _largest_good(outcome: Outcome) -> int:
-    size = np.diff(outcome.query.at)[outcome.query.judgments.grades > 0]
-    return int(size.max(initial=0))

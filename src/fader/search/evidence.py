@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fader.contexts.query import Literal
 from fader.contexts.table import Contexts
@@ -52,8 +53,13 @@ class _Mark:
 
 def evidence_of(reader: IndexReader, contexts: Contexts, shares: Contributions, limit: int) -> list[Snippet]:
     """Snippets of the contexts that contribute most."""
-    best = np.argsort(-shares.share, kind="stable")[:limit]
+    best = by_weight(shares)[:limit]
     return [_snippet(reader, contexts, int(shares.row[i]), float(shares.share[i])) for i in best]
+
+
+def by_weight(shares: Contributions) -> NDArray[np.int64]:
+    """Contexts from the one that contributes most on; of a logarithm below 0, that with the largest part of it."""
+    return np.argsort(-shares.share if shares.share.sum() >= 0 else shares.share, kind="stable")
 
 
 def _snippet(reader: IndexReader, contexts: Contexts, row: int, share: float) -> Snippet:
@@ -135,7 +141,7 @@ def explanation_of(
     Where there are many contexts, those of least share are summed.
     """
     names = [literal.text for literal in contexts.query.literals]
-    order = np.argsort(-shares.share, kind="stable")
+    order = by_weight(shares)
     listed = [_contribution(reader, contexts, shares, int(x), names) for x in order[:SHOWN_CONTEXTS]]
     for context, x in zip(listed, order[:SHOWN_CONTEXTS], strict=True):
         row = int(shares.row[x])

@@ -23,7 +23,7 @@ from fader.progress import Progress
 from fader.rank.base import Ranking, System
 from fader.search.answer import Answer, Result
 from fader.search.evidence import evidence_of, explanation_of
-from fader.search.models import DEFAULT, ranker_of
+from fader.search.models import DEFAULT, ranker_of, view_of
 
 MAX_K = 100_000
 
@@ -71,8 +71,8 @@ class Index:
 
     def _contexts_for(self, ranker: System, query: str | Query, type: str | None) -> Contexts:
         """The contexts as a ranker wants them matched."""
-        window, overlap = getattr(ranker, "window", None), getattr(ranker, "overlap", True)
-        return self.contexts(query, type, window=window, overlap=overlap)
+        view = view_of(ranker)
+        return self.contexts(query, type, window=view.window, overlap=view.overlap)
 
     def rank(self, query: str | Query, type: str | None = None, k: int = 10, model: Any = DEFAULT) -> Ranked:
         """The k best entities of a query, without evidence."""

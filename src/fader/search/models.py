@@ -12,12 +12,18 @@ from typing import Any
 
 from fader.errors import FaderError, UsageError, quoted
 from fader.index.reader import IndexReader
-from fader.learn.model import Collection, Model, model_of, read_model
+from fader.learn import model, modelfile
+from fader.learn.dataset import View
+from fader.learn.model import Model, model_of
+from fader.learn.modelfile import Collection
 from fader.parts import discover
 from fader.rank.base import System
+from fader.systems import saved
 from fader.systems.base import system
+from fader.systems.saved import Saved
 
 DEFAULT = "default"
+EVERY_CONTEXT = View()
 
 
 @cache
@@ -38,15 +44,21 @@ def ranker_of(given: Any, reader: IndexReader, any_index: bool = False) -> Syste
         given = _named(str(given))
     if hasattr(given, "model_"):
         given = given.model_
-    if isinstance(given, Model):
-        model = given.anywhere() if any_index else given
-        model.check(reader.analysis.to_dict(), collection_of(reader))
-        return model
+    if isinstance(given, Model | Saved):
+        made: Model | Saved = given.anywhere() if any_index else given
+        made.check(reader.analysis.to_dict(), collection_of(reader))
+        return made
     if not hasattr(given, "rank"):
         raise UsageError(
             f"{quoted(given)} is no model and no system; give a model file, a system's name or a fitted Ranker"
         )
     return given  # type: ignore[no-any-return]
+
+
+def read_ranker(path: str | Path) -> Model | Saved:
+    """What ranks in a model file."""
+    plain = modelfile.opened(modelfile.read_text(path), str(path))
+    return saved.built(plain, str(path)) if "system" in plain else model.built(plain, str(path))
 
 
 def _is_file(text: str) -> bool:
@@ -61,8 +73,14 @@ def _named(text: str) -> System:
     if text == DEFAULT:
         return default_model()
     if text.endswith(".json") or "/" in text.split("(")[0] or _is_file(text):
-        return read_model(text)
+        return read_ranker(text)
     try:
         return system(text)  # type: ignore[no-any-return]
     except FaderError as error:
         raise UsageError(f"{error}; or give the file of a model") from None
+
+
+def view_of(system: System) -> View:
+    """How a ranker wants contexts to be matched."""
+    view: View = getattr(system, "view", EVERY_CONTEXT)
+    return view

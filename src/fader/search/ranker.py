@@ -24,6 +24,7 @@ from fader.search.inputs import is_frame, qrels_of, queries_of
 from fader.search.judged import JudgedQueries, judged_queries
 from fader.search.models import collection_of
 from fader.systems.fader import Fader
+from fader.systems.saved import Saved
 
 
 class Ranker:
@@ -34,12 +35,12 @@ class Ranker:
 
     def __init__(
         self, features: str = "noprox+rectangle", aggregator: str = "sum", *, loss: str = "pairwise",
-        lam: str | float = "auto", policy: str = "document", window: int = 0, ignore_overlap: bool = False,
-        judged_only: bool = False, starts: int = 2, rounds: int = 3, seed: int = 0, workers: int = 0,
+        lam: str | float = "auto", policy: str = "document", window: int | str = 0, ignore_overlap: bool = False,
+        judged_only: bool = False, starts: int = 2, rounds: int = 3, bad: int = 0, seed: int = 0, workers: int = 0,
     ) -> None:  # fmt: skip
         self.features, self.aggregator, self.loss, self.lam = features, aggregator, loss, lam
         self.policy, self.window, self.ignore_overlap, self.judged_only = policy, window, ignore_overlap, judged_only
-        self.starts, self.rounds, self.seed, self.workers = starts, rounds, seed, workers
+        self.starts, self.rounds, self.bad, self.seed, self.workers = starts, rounds, bad, seed, workers
 
     def __repr__(self) -> str:
         return f"Ranker({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
@@ -59,7 +60,7 @@ class Ranker:
     def spec(self) -> Fader:
         """The parameters as a system."""
         given = {k: v for k, v in self.get_params().items() if k != "workers"}
-        return Fader(**{**given, "lam": str(self.lam)})
+        return Fader(**{**given, "lam": str(self.lam), "window": str(self.window)})
 
     def fit(self, index: Index | str | Path, queries: Any, qrels: Any, *, progress: Progress | None = None) -> Self:
         """Train on the judged queries of an index, which may be given by its folder."""
@@ -117,7 +118,7 @@ class Ranker:
             raise UsageError("this Ranker is not fitted yet; call fit(index, queries, qrels) first")
 
 
-def save_model(model: Model, path: str | Path) -> None:
+def save_model(model: Model | Saved, path: str | Path) -> None:
     """Write a model file, whole or not at all."""
     with whole_file(path) as pending:
         pending.write_text(model.to_text(), encoding="utf-8")

@@ -1,0 +1,112 @@
+"""Judged queries, and how every system is run on them: what comparing and tuning have in common.
+
+Systems that want the same contexts of a query share them. Knows nothing of folds or reports.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.contexts.table import Contexts
+from fader.evaluate.foreign import Foreign
+from fader.learn.crossvalidate import in_parallel
+from fader.learn.dataset import View
+from fader.learn.learner import Example, Learner
+from fader.learn.tuned import example_of
+from fader.measures import AveragePrecision, Judgments, Measure, judge
+from fader.progress import Progress
+from fader.rank.base import System
+from fader.search.entrants import Entrant
+from fader.search.judged import JudgedQueries
+from fader.search.models import view_of
+
+F64 = NDArray[np.float64]
+PRECISION = AveragePrecision()
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One query as a system ranked it."""
+
+    judgments: Judgments
+    values: F64
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What all systems have in common."""
+
+    judged: JudgedQueries
+    cv: str
+    measures: Sequence[Measure | Foreign]
+    seed: int
+    workers: int
+    progress: Progress
+
+    def measured(self, tested: Sequence[Tested]) -> dict[str, list[Any]]:
+        """Every measure of every query."""
+        return {
+            str(m): self._foreign(tested, m)
+            if isinstance(m, Foreign)
+            else [m.of(t.values, t.judgments) for t in tested]
+            for m in self.measures
+        }
+
+    def _foreign(self, tested: Sequence[Tested], measure: Foreign) -> list[float]:
+        """A measure that wants rankings of ids."""
+        ids = self.judged.index.reader.catalog.entity_ids
+        runs, grades = {}, {}
+        for query, one, graded in zip(self.judged.ids, tested, self.judged.grades, strict=True):
+            names = [ids[e] for e in one.judgments.entity.tolist()]
+            runs[query] = dict(zip(names, one.values.tolist(), strict=True))
+            grades[query] = {str(ids[e] if isinstance(e, int) else e): grade for e, grade in graded.items()}
+        found: list[float] = measure.per_query(runs, grades, list(self.judged.ids)).tolist()
+        return found
+
+    def rank(self, i: int, system: System, tables: dict[View, Contexts]) -> Tested:
+        """One query by one system; its contexts are taken from those that are there already, if they are."""
+        view = view_of(system)
+        if view not in tables:
+            tables[view] = self.judged.contexts(i, view)
+        ranking = system.rank(tables[view], 1)
+        entity = ranking.evidence.entity
+        return Tested(judge(entity, entity.tolist(), self.judged.grades[i]), ranking.values)
+
+    def each_query(self, work: Callable[[int], Any], note: str) -> list[Any]:
+        """Work on every query, some at a time."""
+        return in_parallel(work, range(len(self.judged)), self.workers, self.progress, note)
+
+
+def precisions(contest: Contest, i: int, free: Sequence[Entrant]) -> tuple[list[F64], list[float]]:
+    """Average precision of every alternative of some systems on one query, and the seconds of each system."""
+    tables: dict[View, Contexts] = {}
+    found, seconds = [], []
+    for e in free:
+        began = time.perf_counter()
+        tested = [contest.rank(i, system, tables) for system in e.alternatives]
+        found.append(np.array([PRECISION.of(t.values, t.judgments) for t in tested]))
+        seconds.append(time.perf_counter() - began)
+    return found, seconds
+
+
+def examples_of(contest: Contest, e: Entrant) -> tuple[list[Learner], list[list[Example]]]:
+    """The learners among which to choose, and for each of them all queries to learn from."""
+    judged = contest.judged
+    learners: list[Learner] = [a for a in e.alternatives if isinstance(a, Learner)]
+    encodings = {learner.encoding: learner for learner in learners}
+
+    def encoded(i: int) -> dict[Any, Example]:
+        table = judged.contexts(i, view_of(e.alternatives[0]))
+        return {
+            key: example_of(learner, table, judged.grades[i], np.random.default_rng([contest.seed, i]))
+            for key, learner in encodings.items()
+        }
+
+    kept = contest.each_query(encoded, "encoding contexts")
+    return learners, [[of_query[learner.encoding] for of_query in kept] for learner in learners]
