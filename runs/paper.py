@@ -10,6 +10,7 @@ Results of systems are kept in OUT/kept as they come, so that a run that was sto
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ FITTED = ("softmax", "softor", "softor(bias=true)", "logsumexp")
 CHOSEN = (
     "fader(features=noprox+rectangle|noprox+coverage,aggregator=sum|logsumexp|softor(bias=true){more},label=chosen)"
 )
+TOP = ("sum", "logsumexp", "logmean(-1)", "softor(bias=true)")
 PRIOR = (
     "balog1", "balog2", "voting", "macdonald", "petkova", "plm", "fang", "cummins", "entityrank", "entityengine",
     "ranksvm", "lambdamart",
@@ -105,17 +107,24 @@ def systems_of(given: argparse.Namespace) -> dict[str, list[str]]:
     aggregators = ["count", f"fader(features=noprox+rectangle{more})", f"fader(aggregator=average{more})"]
     aggregators += [f"fader(aggregator={name}{one_by_one})" for name in ("softcount", "softcutoff")]
     aggregators += [f"fader(aggregator={name}{folds})" for name in FITTED]
-    ours = [f"fader(features=noprox+coverage,aggregator=logsumexp{folds})", CHOSEN.format(more=folds)]
+    few = f",bad={given.bad}" if given.bad else ""
+    cut = f"{few},cv={given.folds}"
+    ours = [f"fader(features=noprox+coverage,aggregator=logsumexp{folds})"]
+    ours += [f"fader(features=noprox+coverage,aggregator={name},top=1000,lam=1{cut})" for name in TOP]
+    ours.append(CHOSEN.format(more=cut))
     prior = [f"{name}(cv={given.folds})" if name in LEARN else name for name in PRIOR]
     tables = {
         "Proximity features compared": features,
         "Effect of T, (+) and soft cutoffs": aggregators + ours,
         "End to end": ["count", "proximity", *prior, features[5], *ours],
     }
-    wanted = [name.strip() for name in given.only.split(",") if name.strip()]
-    return {
-        title: [s for s in systems if not wanted or any(w in s for w in wanted)] for title, systems in tables.items()
-    }
+    if not given.only:
+        return tables
+    chosen = {title: [s for s in systems if re.search(given.only, s)] for title, systems in tables.items()}
+    if not any(chosen.values()):
+        known = sorted({system for systems in tables.values() for system in systems})
+        raise UsageError(f"--only {given.only}: no system is like that; they are {', '.join(known)}")
+    return chosen
 
 
 def judged_of(testbed: Path, out: Path, sample: int) -> JudgedQueries:
@@ -165,7 +174,7 @@ def main() -> None:
     )
     parser.add_argument("--lam", default="", help="lambdas of our family, such as 1 or 0.1/1/10 (default auto)")
     parser.add_argument("--bad", type=int, default=0, help="bad candidates of a query that train (default all)")
-    parser.add_argument("--only", default="", help="only systems whose text has one of these, separated by commas")
+    parser.add_argument("--only", default="", help="only systems whose text this regular expression finds")
     given = parser.parse_args()
     try:
         run(given)

@@ -40,6 +40,7 @@ from fader.cli.common import (
 @click.option(
     "--window", default="0", metavar="TOKENS", help="Only literals within so many tokens; several with |, 0: no window."
 )
+@click.option("--top", default="0", metavar="N", help="Only the N best documents by BM25; several with |, 0: all.")
 @click.option("--ignore-overlap", is_flag=True, help="Ignore occurrences inside the mention itself.")
 @click.option("--judged-only", is_flag=True, help="Unjudged candidates are not taken for bad.")
 @click.option("--starts", type=int, default=2, show_default=True, help="Starts where the problem is not convex.")
@@ -54,13 +55,14 @@ from fader.cli.common import (
 @quiet_option
 def command(
     folder: Path, queries: str, qrels: str, output: str, system: str | None, features: str, aggregator: str,
-    loss: str, lam: str, policy: str, window: str, ignore_overlap: bool, judged_only: bool, starts: int, rounds: int,
-    bad: int, portable: bool, sample: int, seed: int, workers: int, on_error: str | None, as_json: bool, quiet: bool,
+    loss: str, lam: str, policy: str, window: str, top: str, ignore_overlap: bool, judged_only: bool, starts: int,
+    rounds: int, bad: int, portable: bool, sample: int, seed: int, workers: int, on_error: str | None, as_json: bool,
+    quiet: bool,
 ) -> None:  # fmt: skip
     """Train features x aggregator, or any other system, on the judged queries of the index in DIR.
 
-    Lambda, and the best of alternatives such as --aggregator 'sum|logsumexp' or --system 'voting(cutoff=10|100)', are
-    chosen by cross-validation over the queries.
+    Lambda, and the best of alternatives such as --aggregator 'sum|logsumexp', are chosen by cross-validation over the
+    queries. A system that is not fitted, such as --system 'voting(cutoff=10|100)', takes what is best on all of them.
     """
     from fader.progress import progress
     from fader.search.batch import refuse_overwriting
@@ -73,7 +75,7 @@ def command(
     say_when_compiling(quiet)
     refuse_overwriting(output, queries, qrels)
     family = Fader(
-        features, aggregator, loss=loss, lam=lam, policy=policy, window=window, ignore_overlap=ignore_overlap,
+        features, aggregator, loss=loss, lam=lam, policy=policy, window=window, top=top, ignore_overlap=ignore_overlap,
         judged_only=judged_only, starts=starts, rounds=rounds, seed=seed, bad=bad,
     )  # fmt: skip
     index = Index(folder)
@@ -105,14 +107,15 @@ def _found(model: Any, tuned: Any) -> dict[str, Any]:
     """What training came to; no validation, no precision."""
     return {
         "lambda": model.provenance.get("lambda"),
-        "validation_ap": None if math.isnan(tuned.precision) else tuned.precision,
+        "validation_ap" if tuned.validated else "training_ap": None if math.isnan(tuned.precision) else tuned.precision,
         "objective": model.provenance.get("objective"),
     }
 
 
 def _sentence(summary: dict[str, Any]) -> str:
     """The summary for people."""
-    lam, validated = summary["lambda"], summary["validation_ap"]
+    lam, validated, fitted = summary["lambda"], summary.get("validation_ap"), summary.get("training_ap")
     shown = "" if lam is None else f", lambda {lam:g}"
     found = "" if validated is None else f", validation MAP {validated:.4f}"
+    found += "" if fitted is None else f", MAP {fitted:.4f} on the queries it was chosen by"
     return f"{summary['file']}: {summary['model']}{shown}, {summary['queries']} queries{found}"

@@ -266,6 +266,9 @@ class _Columns:
     def _late_document_name_of(self) -> Any:
         return self._reader.document_id
 
+    def _late_entity_documents(self) -> Any:
+        return self._reader.entity_documents[self.slots()[1]]
+
     def _late_documents(self) -> DocumentValues:
         return self._values([np.unique(part.mentions.document) for part in self._parts])
 

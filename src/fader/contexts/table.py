@@ -131,6 +131,11 @@ class Contexts:
         return self._late("matching")  # type: ignore[no-any-return]
 
     @cached_property
+    def entity_documents(self) -> I32:
+        """How many documents of the whole collection mention each of `entities`."""
+        return self._late("entity_documents")  # type: ignore[no-any-return]
+
+    @cached_property
     def positions(self) -> Positions:
         """Every occurrence of every literal in the documents that have a context, whatever the window."""
         return self._late("positions")  # type: ignore[no-any-return]
@@ -223,7 +228,9 @@ class _Taken:
         if name in ("documents", "matching"):
             values: DocumentValues = getattr(self._table, name)
             return replace(values, row=values.row[self._rows])
-        return self._table.positions if name == "positions" else self._table._late(name)
+        if name in ("positions", "entity_documents"):
+            return getattr(self._table, name)
+        return self._table._late(name)
 
 
 def arrow_schema() -> Any:

@@ -6,8 +6,12 @@ Documents are numbered through all segments in order. Knows nothing of queries o
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
 from fader.errors import DamagedError, StorageError
@@ -66,6 +70,14 @@ class IndexReader:
     @property
     def mentions(self) -> int:
         return sum(s.mentions for s in self.segments)
+
+    @cached_property
+    def entity_documents(self) -> NDArray[np.int32]:
+        """How many documents mention each entity; counted when first asked for."""
+        counted = np.zeros(len(self.catalog.entity_ids), dtype=np.int32)
+        for segment in self.segments:
+            segment.count_documents(counted)
+        return counted
 
     def verify(self) -> None:
         """Read every file through and compare checksums."""

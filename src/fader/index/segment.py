@@ -144,6 +144,11 @@ class Segment:
         entities, slot = _numbered(self.entity.gather(rows))
         return Mentions(rows, document, place, slot, entities)
 
+    def count_documents(self, counted: I32) -> None:
+        """Add to each entity's count the documents here that mention it."""
+        rows = np.arange(self.mentions, dtype=np.int32)
+        _count_documents(self.document.gather(rows), self.entity.gather(rows), counted)
+
     def positions(self, term: int) -> I32:
         """A term's positions between two sentinels; lately used ones are kept decoded."""
         found: I32 = self._cache.get(
@@ -154,6 +159,16 @@ class Segment:
     def lengths(self, documents: I32) -> I32:
         """Tokens of each document."""
         return self.base[documents + 1] - self.base[documents] - 1
+
+
+@kernel
+def _count_documents(document: I32, entity: I32, counted: I32) -> None:
+    """Mentions are in the order of documents: an entity's last document tells whether this one is counted already."""
+    last = np.full(counted.size, -1, dtype=np.int32)
+    for i in range(entity.size):
+        if last[entity[i]] != document[i]:
+            last[entity[i]] = document[i]
+            counted[entity[i]] += np.int32(1)
 
 
 @kernel

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -55,8 +56,9 @@ class Candidate:
     def __str__(self) -> str:
         """Features x aggregator, with what is unusual about the contexts."""
         view = self.view
-        policy = "" if view.policy == EVERY_DOCUMENT.policy else f", policy {view.policy}"
-        return f"{self.features} x {self.aggregator}{policy}" + (f", window {view.window}" if view.window else "")
+        unusual = "" if view.policy == EVERY_DOCUMENT.policy else f", policy {view.policy}"
+        unusual += f", window {view.window}" if view.window else ""
+        return f"{self.features} x {self.aggregator}{unusual}" + (f", top {view.top}" if view.top else "")
 
 
 @dataclass(frozen=True)
@@ -186,15 +188,13 @@ class Chooser:
         found, aggregator = fit_model(train, c.aggregator, settings, weight, start, self.sums(train))
         return Trained(data.features, aggregator, found.weights, settings, c.view, found)
 
-    def validated(self, left_out: frozenset[int], on: Iterable[int]) -> dict[tuple[int, float], dict[int, F64]]:
-        """Average precision of the queries of some groups under the models that left out all of `left_out`."""
-        measured: dict[tuple[int, float], dict[int, F64]] = {}
-        for number in range(len(self.candidates)):
-            data = self.dataset(number, left_out)
-            for model in self.rough_fits(number, data, left_out):
-                by_group = {g: _precisions(data, model, self.groups[g]) for g in on}
-                measured[number, model.settings.lam] = by_group
-        return measured
+    def validated(self, number: int, left_out: frozenset[int], on: Iterable[int]) -> dict[tuple[int, float], Any]:
+        """Average precision of the queries of some groups under a candidate's models that left out `left_out`."""
+        data = self.dataset(number, left_out)
+        return {
+            (number, model.settings.lam): {g: _precisions(data, model, self.groups[g]) for g in on}
+            for model in self.rough_fits(number, data, left_out)
+        }
 
 
 def roughly(settings: Settings) -> Settings:
@@ -246,12 +246,16 @@ def choose(chooser: Chooser, folds: Sequence[frozenset[int]], workers: int, prog
             f"{len(chooser.source.ids)} judged queries: too few to choose lambda inside the training queries of a "
             "fold; judge more queries, or give one lambda as a number and no alternatives"
         )
-    measured = dict(
-        zip(
-            keys, in_parallel(lambda key: chooser.validated(key, key), keys, workers, progress, "choosing"), strict=True
-        )
-    )
+    measured: dict[frozenset[int], dict[tuple[int, float], Any]] = {key: {} for key in keys}
+    for number in range(len(chooser.candidates)):  # one after the other, so that each dataset is made once
+        found = in_parallel(partial(_validated, chooser, number), keys, workers, progress, f"choosing: {number + 1}")
+        for key, of_key in zip(keys, found, strict=True):
+            measured[key] |= of_key
     return [_best(chooser, measured, fold) for fold in folds]
+
+
+def _validated(chooser: Chooser, number: int, key: frozenset[int]) -> dict[tuple[int, float], Any]:
+    return chooser.validated(number, key, key)
 
 
 def _best(chooser: Chooser, measured: dict[frozenset[int], Any], fold: frozenset[int]) -> Choice:

@@ -27,11 +27,15 @@ I64 = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Which contexts there are and which of them count: the evidence policy, and how they are matched."""
+    """Which contexts there are and which of them count: the evidence policy, and how they are matched.
+
+    With `top`, only those in so many documents that BM25 ranks highest; 0: in all that match.
+    """
 
     policy: str = "document"
     window: int | None = None
     overlap: bool = True
+    top: int = 0
 
     def __post_init__(self) -> None:
         check_policy(self.policy, "training")

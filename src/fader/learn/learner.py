@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol, Self
+from typing import Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,11 @@ class Example:
 class Learner(ABC):
     """A system that must be trained before it ranks.
 
-    `values_of(encode(contexts))` of a trained one are the values of `rank(contexts)`, in the order of candidates.
+    `learned` names the fields that training fills in. `values_of(encode(contexts))` of a trained one are the values of
+    `rank(contexts)`, in the order of candidates.
     """
+
+    learned: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod

@@ -1,6 +1,6 @@
 """A trained model: a value that ranks, and a file that holds nothing but JSON.
 
-    file := {"features", "weights", "aggregator", "policy", "window", "overlap", and what every model file has}
+    file := {"features", "weights", "aggregator", "policy", "window", "overlap", "top", and what every model file has}
 
 Bucket edges are part of the features' text, what an aggregator learned is part of its text. Knows nothing of how it
 was trained or of indexes.
@@ -42,6 +42,7 @@ class Model(Piped):
     collection: Collection | None = None
     portable: bool = False
     provenance: dict[str, Any] = field(default_factory=dict)
+    top: int = 0
 
     def __post_init__(self) -> None:
         check_policy(self.policy, "model")
@@ -54,6 +55,8 @@ class Model(Piped):
             )
         if self.window is not None and (not isinstance(self.window, int) or self.window < 0):
             raise InputError(f"model: window must be a number of tokens from 0 on or none, not {quoted(self.window)}")
+        if not isinstance(self.top, int) or self.top < 0:
+            raise InputError(f"model: top must be a number of documents, 0 for all, not {quoted(self.top)}")
 
     def __str__(self) -> str:
         return f"{short(str(self.features))} x {short(str(self.aggregator))}"
@@ -61,7 +64,7 @@ class Model(Piped):
     @property
     def view(self) -> View:
         """How it wants contexts to be matched."""
-        return View(self.policy, self.window, self.overlap)
+        return View(self.policy, self.window, self.overlap, self.top)
 
     @property
     def pipeline(self) -> Pipeline:
@@ -84,7 +87,7 @@ class Model(Piped):
         """Plain data, checksum included."""
         plain = {
             "features": str(self.features), "weights": self.weights.tolist(), "aggregator": str(self.aggregator),
-            "policy": self.policy, "window": self.window, "overlap": self.overlap,
+            "policy": self.policy, "window": self.window, "overlap": self.overlap, "top": self.top,
         }  # fmt: skip
         return sealed(plain | self.made_for.to_dict())
 
@@ -126,5 +129,5 @@ def _built(plain: dict[str, Any]) -> Model:
         aggregator=parse("fader.aggregate", plain["aggregator"]),
         policy=plain["policy"], window=plain["window"], overlap=bool(plain["overlap"]),
         analysis=made_for.analysis, collection=made_for.collection, portable=made_for.portable,
-        provenance=made_for.provenance,
+        provenance=made_for.provenance, top=plain.get("top", 0),
     )  # fmt: skip

@@ -84,12 +84,9 @@ class Trainer(Chooser):
             raise InputError("no query to train on has both a good and a bad candidate; check the judgments")
         return self.candidates[candidate].learner.fit(usable, self.seed)  # type: ignore[no-any-return]
 
-    def validated(self, left_out: frozenset[int], on: Iterable[int]) -> dict[tuple[int, float], dict[int, F64]]:
-        measured: dict[tuple[int, float], dict[int, F64]] = {}
-        for number in range(len(self.candidates)):
-            model, examples = self.fitted(number, self.training(left_out)), self.examples[number]
-            measured[number, 1.0] = {g: np.array([_precision(model, examples[q]) for q in self.groups[g]]) for g in on}
-        return measured
+    def validated(self, number: int, left_out: frozenset[int], on: Iterable[int]) -> dict[tuple[int, float], Any]:
+        model, examples = self.fitted(number, self.training(left_out)), self.examples[number]
+        return {(number, 1.0): {g: np.array([_precision(model, examples[q]) for q in self.groups[g]]) for g in on}}
 
 
 @dataclass(frozen=True)

@@ -94,18 +94,18 @@ def _all_measured(contest: Contest, named: Sequence[Entrant], kept: Kept) -> lis
     """Results in order; those that are kept already are not computed again."""
     found: dict[str, Measured] = {}
     for e in named:
-        before = kept.find(e.name, e.cv or contest.cv)
+        before = kept.find(e.key, e.cv or contest.cv)
         if before is not None:
-            found[e.name] = replace(before, result=replace(before.result, label=e.label))
+            found[e.name] = replace(before, result=replace(before.result, name=e.name, label=e.label))
     left = [e for e in named if e.name not in found]
     plain = [e for e in left if e.family is None and not e.learns]
     for e, measured in zip(plain, _plain(contest, plain), strict=True):
-        kept.keep(e.name, e.cv or contest.cv, measured)
+        kept.keep(e.key, e.cv or contest.cv, measured)
         found[e.name] = measured
     for e in left:
         if e.name not in found:
             found[e.name] = _family(contest, e) if e.family is not None else _learner(contest, e)
-            kept.keep(e.name, e.cv or contest.cv, found[e.name])
+            kept.keep(e.key, e.cv or contest.cv, found[e.name])
     return [found[e.name] for e in named]
 
 

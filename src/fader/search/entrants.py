@@ -40,6 +40,12 @@ class Entrant:
     cv: str = ""
 
     @property
+    def key(self) -> str:
+        """What tells it from all others: a model by its whole text, as two may have one name."""
+        first = self.alternatives[0]
+        return first.to_text() if isinstance(first, Model | Saved) else self.name
+
+    @property
     def learns(self) -> bool:
         """Whether it must be fitted to each fold."""
         return isinstance(self.alternatives[0], Learner) and not self.alternatives[0].trained

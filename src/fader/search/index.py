@@ -19,11 +19,13 @@ from fader.errors import CatalogError, QueryError, UsageError
 from fader.index.reader import IndexReader
 from fader.index.writer import BuildOptions, BuildReport
 from fader.index.writer import build as build_index
+from fader.learn.dataset import View
 from fader.progress import Progress
 from fader.rank.base import Ranking, System
 from fader.search.answer import Answer, Result
 from fader.search.evidence import evidence_of, explanation_of
 from fader.search.models import DEFAULT, ranker_of, view_of
+from fader.systems.weighting import in_best_documents
 
 MAX_K = 100_000
 
@@ -71,8 +73,12 @@ class Index:
 
     def _contexts_for(self, ranker: System, query: str | Query, type: str | None) -> Contexts:
         """The contexts as a ranker wants them matched."""
-        view = view_of(ranker)
-        return self.contexts(query, type, window=view.window, overlap=view.overlap)
+        return self.viewed(query, type, view_of(ranker))
+
+    def viewed(self, query: str | Query, type: str | None, view: View) -> Contexts:
+        """The contexts of a query that a view leaves."""
+        contexts = self.contexts(query, type, window=view.window, overlap=view.overlap)
+        return in_best_documents(contexts, view.top) if view.top else contexts
 
     def rank(self, query: str | Query, type: str | None = None, k: int = 10, model: Any = DEFAULT) -> Ranked:
         """The k best entities of a query, without evidence."""

@@ -49,7 +49,7 @@ class JudgedQueries:
 
     def contexts(self, i: int, view: View) -> Contexts:
         """The Contexts table of the i-th query."""
-        return self.index.contexts(self.queries[i].query, window=view.window, overlap=view.overlap)
+        return self.index.viewed(self.queries[i].query, None, view)
 
     def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
         """All queries encoded; edges that are to be learned are learned from the training queries."""

@@ -35,10 +35,12 @@ class Ranker:
 
     def __init__(
         self, features: str = "noprox+rectangle", aggregator: str = "sum", *, loss: str = "pairwise",
-        lam: str | float = "auto", policy: str = "document", window: int | str = 0, ignore_overlap: bool = False,
+        lam: str | float = "auto", policy: str = "document", window: int | str = 0, top: int | str = 0,
+        ignore_overlap: bool = False,
         judged_only: bool = False, starts: int = 2, rounds: int = 3, bad: int = 0, seed: int = 0, workers: int = 0,
     ) -> None:  # fmt: skip
         self.features, self.aggregator, self.loss, self.lam = features, aggregator, loss, lam
+        self.top = top
         self.policy, self.window, self.ignore_overlap, self.judged_only = policy, window, ignore_overlap, judged_only
         self.starts, self.rounds, self.bad, self.seed, self.workers = starts, rounds, bad, seed, workers
 
@@ -60,7 +62,7 @@ class Ranker:
     def spec(self) -> Fader:
         """The parameters as a system."""
         given = {k: v for k, v in self.get_params().items() if k != "workers"}
-        return Fader(**{**given, "lam": str(self.lam), "window": str(self.window)})
+        return Fader(**{**given, "lam": str(self.lam), "window": str(self.window), "top": str(self.top)})
 
     def fit(self, index: Index | str | Path, queries: Any, qrels: Any, *, progress: Progress | None = None) -> Self:
         """Train on the judged queries of an index, which may be given by its folder."""
@@ -135,4 +137,5 @@ def model_from(trained: Trained, choice: Choice, judged: JudgedQueries) -> Model
     return Model(
         trained.features, trained.weights, trained.aggregator, trained.view.policy, trained.view.window,
         trained.view.overlap, reader.analysis.to_dict(), collection_of(reader), False, provenance,
+        trained.view.top,
     )  # fmt: skip

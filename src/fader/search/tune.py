@@ -30,11 +30,15 @@ from fader.systems.saved import Saved
 
 @dataclass(frozen=True)
 class Tuned:
-    """What ranks, and the mean average precision of everything that was tried."""
+    """What ranks, and the mean average precision of everything that was tried.
+
+    `validated` says whether queries were left out when that was measured; where nothing is fitted they were not.
+    """
 
     model: Model | Saved
     precision: float
     tried: dict[str, float]
+    validated: bool = True
 
 
 def tune(
@@ -49,7 +53,7 @@ def tune(
     if named.learns:
         learners, examples = examples_of(contest, named)
         learner, choice = train_learner(judged.ids, learners, examples, seed, workers, progress)
-        return _saved(learner, judged, seed, choice.precision, choice.tried)  # type: ignore[arg-type]
+        return _saved(learner, judged, seed, choice.precision, choice.tried, True)  # type: ignore[arg-type]
     if isinstance(named.alternatives[0], Model | Saved):
         raise UsageError(f"{named.name} is trained already")
     return _best(contest, named)
@@ -60,11 +64,13 @@ def _best(contest: Contest, named: Entrant) -> Tuned:
     means = np.mean(rows, axis=0)
     tried = {str(a): float(mean) for a, mean in zip(named.alternatives, means, strict=True)}
     best = int(means.argmax())
-    return _saved(named.alternatives[best], contest.judged, contest.seed, float(means[best]), tried)
+    return _saved(named.alternatives[best], contest.judged, contest.seed, float(means[best]), tried, False)
 
 
-def _saved(system: System, judged: JudgedQueries, seed: int, precision: float, tried: dict[str, float]) -> Tuned:
+def _saved(
+    system: System, judged: JudgedQueries, seed: int, precision: float, tried: dict[str, float], validated: bool
+) -> Tuned:
     reader = judged.index.reader
     provenance = {"queries": len(judged), "seed": seed, "validation": tried}
     made_for = MadeFor(reader.analysis.to_dict(), collection_of(reader), False, provenance)
-    return Tuned(Saved(system, made_for), precision, tried)
+    return Tuned(Saved(system, made_for), precision, tried, validated)

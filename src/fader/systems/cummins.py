@@ -124,6 +124,7 @@ class Cummins(Valued, Learner):
 
     name: ClassVar[str] = "cummins"
     citation: ClassVar[str] = "Cummins, Lalmas & O'Riordan, Learning aggregation functions for expert search, ECAI 2010"
+    learned: ClassVar[tuple[str, ...]] = ("decay",)
     tries: ClassVar[dict[str, tuple[str, ...]]] = {
         "score": ("bm25", "dirichlet", "proximity"),
         "family": ("power", "deciles"),

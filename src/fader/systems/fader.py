@@ -29,7 +29,8 @@ class Fader:
     """Our own family: features x aggregator, trained through the aggregation.
 
     `lam` is lambda: auto, or a number, or several as in 0.1/1/10; a window of 0 is none; at most `bad` bad candidates
-    of a query train, 0 for all. Features, aggregator, policy and window may be alternatives, written with |.
+    of a query train, 0 for all; `top` keeps the contexts in so many documents that BM25 ranks highest, 0 in all.
+    Features, aggregator, policy, window and top may be alternatives, written with |.
 
     `cv` is the cross-validation of this system alone, where it is to differ from that of a comparison; `label` is what
     reports call it.
@@ -42,6 +43,7 @@ class Fader:
     lam: str = "auto"
     policy: str = "document"
     window: str = "0"
+    top: str = "0"
     ignore_overlap: bool = False
     judged_only: bool = False
     starts: int = 2
@@ -69,10 +71,10 @@ class Fader:
 
     def candidates(self) -> list[Candidate]:
         """Every combination of the alternatives."""
-        choices = [_alternatives(text) for text in (self.features, self.aggregator, self.policy, self.window)]
+        choices = [_alternatives(text) for text in (self.features, self.aggregator, self.policy, self.window, self.top)]
         return [self._candidate(*choice) for choice in product(*choices)]
 
-    def _candidate(self, features: str, aggregator: str, policy: str, window: str) -> Candidate:
+    def _candidate(self, features: str, aggregator: str, policy: str, window: str, top: str) -> Candidate:
         combined = parse("fader.aggregate", aggregator)
         maps: FeatureMap = feature_map(features)
         if combined.wants_bias:
@@ -86,7 +88,8 @@ class Fader:
             bad=self.bad,
         )
         lambdas = (1.0,) if combined.constant else parse_lambda(self.lam)
-        return Candidate(maps, combined, settings, lambdas, View(policy, _window(window), not self.ignore_overlap))
+        view = View(policy, _number("window", window) or None, not self.ignore_overlap, _number("top", top))
+        return Candidate(maps, combined, settings, lambdas, view)
 
     def rank(self, contexts: Contexts, k: int) -> Ranking:
         self._untrained()
@@ -127,14 +130,15 @@ def parse_lambda(text: str) -> tuple[float, ...]:
     return found
 
 
-def _window(text: str) -> int | None:
+def _number(name: str, text: str) -> int:
     if not text.isdecimal():
-        raise UsageError(f"fader: window must be 0 (none) or a number of tokens, not {quoted(text)}")
-    return int(text) or None
+        what = {"window": "tokens", "top": "documents"}[name]
+        raise UsageError(f"fader: {name} must be 0 (none) or a number of {what}, not {quoted(text)}")
+    return int(text)
 
 
 def _alternatives(text: str) -> list[str]:
     pieces = [piece.strip() for piece in split_top(text, "|")]
     if not pieces:
-        raise UsageError("fader: features, aggregator, policy and window must name one thing at least")
+        raise UsageError("fader: features, aggregator, policy, window and top must name one thing at least")
     return pieces

@@ -233,6 +233,7 @@ class Fang(Valued, Learner):
         "Fang, Si & Mathur, Discriminative models of integrating document evidence and document-candidate "
         "associations for expert search, SIGIR 2010"
     )
+    learned: ClassVar[tuple[str, ...]] = ("alpha", "beta")
     tries: ClassVar[dict[str, tuple[str, ...]]] = {"mean": MEANS, "lam": ("0.3", "1", "3")}
     mean: str = "arithmetic"
     lam: float = 1.0

@@ -92,6 +92,7 @@ class LambdaMART(Valued, Learner):
 
     name: ClassVar[str] = "lambdamart"
     citation: ClassVar[str] = "Burges, From RankNet to LambdaRank to LambdaMART: an overview, MSR-TR-2010-82"
+    learned: ClassVar[tuple[str, ...]] = ("trees_text",)
     tries: ClassVar[dict[str, tuple[str, ...]]] = {"leaves": ("4", "8"), "trees": ("50", "100")}
     features: str = "noprox+rectangle(5x6)+coverage(5x6)"
     trees: int = 100

@@ -69,6 +69,7 @@ class Macdonald(Learner, Valued):
 
     name: ClassVar[str] = "macdonald"
     citation: ClassVar[str] = "Macdonald & Ounis, Learning models for ranking aggregates, ECIR 2011"
+    learned: ClassVar[tuple[str, ...]] = ("weights", "forest")
     tries: ClassVar[dict[str, tuple[str, ...]]] = {"lam": ("0.03", "0.1", "0.3", "1", "3")}
     policy = "document"
     learner: str = "linear"

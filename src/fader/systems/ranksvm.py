@@ -141,6 +141,7 @@ class RankSVM(Piped, Learner):
 
     name: ClassVar[str] = "ranksvm"
     citation: ClassVar[str] = "Joachims, Optimizing search engines using clickthrough data, KDD 2002"
+    learned: ClassVar[tuple[str, ...]] = ("weights",)
     tries: ClassVar[dict[str, tuple[str, ...]]] = {"lam": ("0.1", "0.3", "1", "3", "10")}
     features: str = "noprox+rectangle"
     lam: float = 1.0

@@ -56,6 +56,15 @@ def document_ranking(contexts: Contexts, model: str) -> I64:
     return ranking
 
 
+def in_best_documents(contexts: Contexts, top: int) -> Contexts:
+    """The contexts in the so many best documents by BM25: the rest of a long tail is more noise than evidence."""
+    if contexts.matched_documents <= top:
+        return contexts
+    kept = np.zeros(contexts.matching.number.size, dtype=np.bool_)
+    kept[document_ranking(contexts, "bm25")[:top]] = True
+    return contexts.take(np.flatnonzero(kept[contexts.matching.row]).astype(np.int32))
+
+
 def _scores(contexts: Contexts, model: str) -> F64:
     if model == "pl2":
         return _pl2(contexts.statistics, contexts.matching)

@@ -1,0 +1,55 @@
+"""Popularity: how many documents of the whole collection mention the entity, whatever the query.
+
+    p(e) = ln(1 + df(e)) / ln(1 + N),        f_q(x, e) = ( p(e), 1 - p(e) )
+
+Two columns, so that weights >= 0 can both favour known entities and discount those that are mentioned everywhere. All
+contexts of an entity have the same two numbers: under an aggregator such as logsumexp, where ln sum exp(a + c) = c + ln
+sum exp(a), they are what entity-level features are to an entity-level ranker: an entity prior (Balog et al., "A
+language modeling framework for expert finding", 2009, section 3). Golden case: of 8 documents one mentions e, so that p
+= ln 2 / ln 9. Knows nothing of literals; they share it evenly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fader.contexts.table import Contexts
+from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
+from fader.features.column import even_shares
+from fader.parts import written
+
+
+@dataclass(frozen=True)
+class Popularity(FeatureMap):
+    """Known or unknown, whatever the query."""
+
+    name: ClassVar[str] = "popularity"
+
+    def __str__(self) -> str:
+        return written(self)
+
+    @property
+    def size(self) -> int:
+        return 2
+
+    def labels(self) -> list[str]:
+        return ["mentioned in many documents", "mentioned in few"]
+
+    def _values(self, contexts: Contexts) -> F64:
+        """(entities, 2)."""
+        known = np.log1p(contexts.entity_documents) / np.log1p(max(1, contexts.statistics.documents))
+        return np.stack([known, 1.0 - known], axis=1)
+
+    def blocks(self, contexts: Contexts) -> list[Block]:
+        return [Columns(self._values(contexts), contexts.slot)]
+
+    def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
+        values: F64 = (self._values(contexts) @ w)[contexts.slot[rows]]
+        return even_shares(contexts, rows) * values
+
+    def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:
+        values = self._values(contexts)[contexts.slot[row]]
+        return [Piece(self.name, -1, label, float(v * c)) for label, v, c in zip(self.labels(), values, w, strict=True)]
