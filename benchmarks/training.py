@@ -166,7 +166,7 @@ class LeaveOneOut:
         return problem, np.concatenate(folds, axis=1)
 
     def refits(self) -> None:
-        """Fader's own training, by Newton's method, for each fold of the sample, from its start and from the common solution."""
+        """Fader's training, by Newton's method, for each fold of the sample, cold and warm."""
         features, labels = self.data.features, labels_of(self.data, False)
         values, penalty = EntityLevel(self.data, Sum()), features.penalty() / SETTINGS.lam**2
         for name, start in (("cold", features.start()), ("warm", self.solution)):
