@@ -1,4 +1,4 @@
-"""`fader train` and what uses its models; `fader compare`; `fader contexts --format letor`."""
+"""`fader train` and what uses its models, of any system; `fader compare`; `fader contexts --format letor`."""
 
 from __future__ import annotations
 
@@ -235,3 +235,152 @@ def test_interrupted_training_leaves_nothing(index: Path, judged: list[str], tmp
     assert "is also an input" in refused(2, "train", index, *judged, "-o", judged[1])
     assert fader("train", index, *judged, "--lambda", "1", "-o", tmp_path).code == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="session")
+def voting(index: Path, judged: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tuned system."""
+    path = tmp_path_factory.mktemp("voting") / "voting.json"
+    passed("train", index, *judged, "--system", "voting(cutoff=10|1000)", "-o", path, "--quiet")
+    return path
+
+
+@pytest.fixture(scope="session")
+def fang(index: Path, judged: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trained one."""
+    path = tmp_path_factory.mktemp("fang") / "fang.json"
+    passed("train", index, *judged, "--system", "fang(mean=arithmetic,lam=1,starts=1)", "-o", path, "--quiet")
+    return path
+
+
+def test_a_system_is_tuned(index: Path, judged: list[str], voting: Path, tmp_path: Path) -> None:
+    """The best of what was tried on the given queries is saved, and ranks them as well as was said."""
+    again = tmp_path / "again.json"
+    found = passed("train", index, *judged, "--system", "voting(cutoff=10|1000)", "-o", again, "--json").json
+    assert again.read_bytes() == voting.read_bytes()
+    assert (found["model"], len(found["tried"])) == ("voting", 6)
+    assert found["validation_ap"] == max(found["tried"].values())
+    measured = passed("batch", index, *judged, "--model", voting, "--run", tmp_path / "run", "--json").json
+    assert measured["MAP"] == pytest.approx(found["validation_ap"], abs=1e-9)
+    answer = passed("search", index, "played +violin", "--type", "scientist", "--model", voting, "--json").json
+    assert answer["model"] == "voting"
+    assert answer["results"]
+
+
+def test_a_system_is_trained(index: Path, judged: list[str], fang: Path, tmp_path: Path) -> None:
+    """What it learned is in the file, with which it ranks; the seed fixes the file."""
+    parameters = json.loads(fang.read_text())["parameters"]
+    assert (len(parameters["alpha"]), len(parameters["beta"]), parameters["starts"]) == (5, 6, 1)
+    again = tmp_path / "again.json"
+    passed("train", index, *judged, "--system", "fang(mean=arithmetic,lam=1,starts=1)", "-o", again, "--quiet")
+    assert again.read_bytes() == fang.read_bytes()
+    learned = passed("batch", index, *judged, "--model", fang, "--run", tmp_path / "a", "--json").json
+    counted = passed("batch", index, *judged, "--system", "count", "--run", tmp_path / "b", "--json").json
+    assert learned["MAP"] > counted["MAP"] + 0.2
+
+
+def test_a_system_of_ours_is_the_same_as_by_options(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """`--system fader(...)` says what the options say."""
+    shared = ("train", index, *judged, "--quiet", "-o")
+    passed(*shared, tmp_path / "a.json", "--system", "fader(features=noprox,lam=1,bad=5,window=20)")
+    passed(*shared, tmp_path / "b.json", "--features", "noprox", "--lambda", "1", "--bad", "5", "--window", "20")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_explanations_of_saved_systems_add_up(index: Path, voting: Path, fang: Path) -> None:
+    """Contexts make the score, literals make a context, as for all that ranks."""
+    for model in (voting, fang):
+        call = ("search", index, "played +violin", "--type", "scientist", "--model", model, "--explain", "--json")
+        for result in passed(*call).json["results"]:
+            explain = result["explain"]
+            parts = sum(c["contribution"] for c in explain["contexts"]) + explain["others"]["contribution"]
+            assert parts == pytest.approx(result["score"])
+            for context in explain["contexts"]:
+                assert sum(x["contribution"] for x in context["literals"]) == pytest.approx(context["contribution"])
+
+
+def test_a_saved_system_is_checked(catalog: list[str], demo: Path, index: Path, fang: Path, tmp_path: Path) -> None:
+    """An altered file is refused, and one of another index, unless that is wanted."""
+    altered = tmp_path / "altered.json"
+    altered.write_text(fang.read_text().replace('"starts": 1', '"starts": 2'))
+    assert "checksum" in refused(1, "search", index, "violin", "--model", altered)
+    lines = (demo / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[:500]
+    (tmp_path / "part.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    passed("index", tmp_path / "part.jsonl", *catalog, "-o", tmp_path / "index", "-q")
+    assert "trained on another index" in refused(1, "search", tmp_path / "index", "violin", "--model", fang)
+    passed("search", tmp_path / "index", "violin", "--model", fang, "--any-index")
+
+
+def test_windows_are_alternatives(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """Each is validated, on a sample of bad candidates if wanted."""
+    found = passed(
+        "train", index, *judged, "--lambda", "1", "--features", "noprox", "--window", "0|20", "--bad", "10",
+        "-o", tmp_path / "m", "--json",
+    ).json  # fmt: skip
+    assert set(found["tried"]) == {"noprox x sum, lambda 1", "noprox x sum, window 20, lambda 1"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--system", "nosuch"], 'unknown system "nosuch"; known: balog1, '),
+        (["--system", "votin"], 'unknown system "votin"; did you mean "voting"?'),
+        (["--system", "voting(techniqe=rr)"], 'voting has no parameter "techniqe"; did you mean "technique"?'),
+        (["--system", "voting(technique=vote)"], 'voting: unknown voting technique "vote"; did you mean "votes"?'),
+        (["--system", "voting(cutoff=10|x)"], 'voting: cutoff must be a number like 1000, not "x"'),
+        (["--system", "voting(cutoff=-1)"], "voting: cutoff must be a number of documents, or 0 for all, not -1"),
+        (["--system", "voting("], '"voting(" is not of the form name or name(parameter=value,...)'),
+        (["--system", ""], '"" is not of the form name'),
+        (["--system", "voting,fang"], '"voting,fang" is not of the form name'),
+        (["--system", "fang(cv=x)"], 'cv must be "loo" or a number of folds, not "x"'),
+        (["--system", "default"], "default is trained already"),
+        (["--bad", "-1"], "bad must be 0 or more, not -1"),
+        (["--window", "0|x"], 'window must be 0 (none) or a number of tokens, not "x"'),
+    ],
+)
+def test_wrong_systems(index: Path, judged: list[str], tmp_path: Path, arguments: list[str], said: str) -> None:
+    """One clear line, before any work is done."""
+    message = refused(2, "train", index, *judged, *arguments, "-o", tmp_path / "m.json", "--quiet")
+    assert said in message
+    assert message.startswith("fader: ")
+    assert message.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_must_be_trained_is_not_taken_for_a_ranker(index: Path) -> None:
+    """With the command that trains it."""
+    message = refused(2, "search", index, "violin", "--system", "fang", "--quiet")
+    assert "fang: must be trained before it can rank; make a model with `fader train --system fang`" in message
+
+
+def test_results_are_kept(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """A comparison that is run again gives the same table from what was kept; other settings find nothing there."""
+    systems = "count,balog2(window=0),cummins(score=bm25,family=power,cv=2,label=evolved)"
+    kept = tmp_path / "kept"
+    call = ("compare", index, *judged, "--cv", "3", "--systems", systems, "--keep", kept, "--quiet")
+    first = passed(*call, "-o", tmp_path / "first").out
+    assert "evolved" in first
+    written = {path: path.stat().st_mtime_ns for path in kept.iterdir()}
+    assert len(written) == 3
+    assert passed(*call, "-o", tmp_path / "second").out == first
+    assert {path: path.stat().st_mtime_ns for path in kept.iterdir()} == written
+    for name in ("table.csv", "table.md", "per-query.csv"):
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+    passed(*call, "--seed", "1", "-o", tmp_path / "third")
+    assert len(list(kept.iterdir())) == 6
+
+
+def test_a_kept_result_is_what_is_shown(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """It is not computed again; a damaged one is."""
+    call = ("compare", index, *judged, "--systems", "count", "--keep", tmp_path / "kept", "--quiet")
+    first = passed(*call, "-o", tmp_path / "first").out
+    path = next((tmp_path / "kept").iterdir())
+    plain = json.loads(path.read_text())
+    plain["result"]["values"]["AP"] = [0.125] * SOME
+    path.write_text(json.dumps(plain))
+    assert "*0.125*" in passed(*call, "-o", tmp_path / "second").out
+    path.write_text("{")
+    assert passed(*call, "-o", tmp_path / "third").out == first
+    (tmp_path / "file").write_text("")
+    message = refused(1, *call[:-2], tmp_path / "file", "--quiet", "-o", tmp_path / "fourth")
+    assert "results cannot be kept there" in message

@@ -82,6 +82,7 @@ def contexts_of(columns: Columns, order: NDArray[np.int64] | None = None) -> Con
         "sides": np.ascontiguousarray(columns.sides[:, rows]),
         "confidence": columns.confidence[rows],
         "documents": document_values(columns, rows),
+        "entity_documents": ENTITIES % 7 + np.int32(1),
     }
     return Contexts(**known, late=late.__getitem__)
 

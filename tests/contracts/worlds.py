@@ -95,6 +95,10 @@ class World:
                 found.append(0)
         return min(found, default=-1)
 
+    def documents_with(self, entity: int) -> int:
+        """How many documents mention an entity."""
+        return sum(any(m.entity == entity for m in d.mentions) for d in self.documents)
+
     def contexts(self) -> Contexts:
         """The table of the query."""
         rows = self.rows
@@ -107,6 +111,7 @@ class World:
             "documents": self._values(sorted({d for d, _m in rows})),
             "matching": self._values(self.matching),
             "positions": self._positions(sorted({d for d, _m in rows})),
+            "entity_documents": np.array([self.documents_with(int(e)) for e in entities], dtype=np.int32),
         }
         return Contexts(
             query=parse_query(" ".join(text for text, _words in LITERALS[: self.literals]), Analysis()),

@@ -1,7 +1,7 @@
-"""What the documents tell to type works: blocks of shell commands that use `fader`, and blocks of Python.
+"""What the documents tell to type works: blocks of shell commands that use `fader` or `runs/`, and blocks of Python.
 
-The blocks of a page run in order, in one temporary folder that has the demo in `demo/`. A `text` block right after
-a block of commands is compared with what they printed.
+The blocks of a page run in order, in one temporary folder that has the demo in `demo/` and the project's `runs/`. A
+`text` block right after a block of commands is compared with what they printed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ TIMES = re.compile(r"[\d.,]+ (ms|s)\b")
 
 
 def runs(block: Block) -> bool:
-    """Whether a block is run here: Python, or shell commands of which one is `fader`."""
-    uses_fader = any(line.startswith("fader ") for line in block.text.splitlines())
-    return block.language == "python" or (block.language == "sh" and uses_fader)
+    """Whether a block is run here: Python, or shell commands of which one is `fader` or in `runs/`."""
+    ours = any(line.startswith(("fader ", "runs/")) for line in block.text.splitlines())
+    return block.language == "python" or (block.language == "sh" and ours)
 
 
 def run(block: Block, folder: Path) -> str:
@@ -53,6 +53,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("page", [p for p in PAGES if any(map(runs, blocks(p)))], ids=lambda p: p.name)
 def test_commands_work_and_print_what_is_shown(page: Path, demo: Path, tmp_path: Path) -> None:
     shutil.copytree(demo, tmp_path / "demo")
+    (tmp_path / "runs").symlink_to(ROOT / "runs")
     printed: str | None = None
     for block in blocks(page):
         if block.language == "text" and printed is not None:
@@ -67,5 +68,5 @@ def test_no_command_is_left_out() -> None:
     from fader.cli import COMMANDS
 
     text = "\n".join(block.text for page in PAGES for block in blocks(page) if runs(block))
-    missing = [name for name in COMMANDS if not re.search(rf"^fader {name} ", text, re.MULTILINE)]
+    missing = [name for name in COMMANDS if not re.search(rf"^fader {name}( |$)", text, re.MULTILINE)]
     assert not missing

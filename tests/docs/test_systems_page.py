@@ -1,0 +1,50 @@
+"""The table of docs/systems.md is that of the code: every system, its parameters, what is tried, its citation."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+import pytest
+
+from docs.markdown import ROOT
+from fader.learn.learner import Learner
+from fader.parts import discover
+from fader.systems.base import system
+
+PACKAGE = "fader.systems"
+EVERYWHERE = {"cv", "label"}  # what every system may be given in a comparison
+_PARAMETER = re.compile(r"`(\w+)=([^`]*)`(?: \(([^)]*)\))?")
+
+
+def rows() -> dict[str, list[str]]:
+    """The cells of each row, by the system's name."""
+    lines = (ROOT / "docs" / "systems.md").read_text("utf-8").splitlines()
+    found = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("| `")]
+    return {cells[0].strip().strip("`"): [cell.strip() for cell in cells[1:]] for cells in found}
+
+
+def settable(part: Any) -> list[str]:
+    """Its parameters, but for what it learns, which is empty before."""
+    learns = issubclass(part, Learner)
+    fields = [f for f in dataclasses.fields(part) if f.name not in EVERYWHERE]
+    return [f.name for f in fields if not (learns and f.default in ((), ""))]
+
+
+def test_every_system_has_its_row() -> None:
+    """And every row its system."""
+    assert set(rows()) == set(discover(PACKAGE))
+
+
+@pytest.mark.parametrize("part", discover(PACKAGE).values(), ids=lambda part: part.name)
+def test_a_row_says_what_the_code_says(part: Any) -> None:
+    """All parameters in their order, defaults that parse back to the default, the values tried, the citation."""
+    formula, parameters, source = rows()[part.name]
+    assert formula
+    shown = _PARAMETER.findall(parameters)
+    assert [name for name, _default, _tried in shown] == settable(part)
+    for name, default, tried in shown:
+        assert system(f"{part.name}({name}={default})") == part()
+        assert tried == ", ".join(getattr(part, "tries", {}).get(name, ()))
+    assert source == getattr(part, "citation", source)

@@ -1,0 +1,1 @@
+"""The whole experiments of runs/, on a small part of the demo."""

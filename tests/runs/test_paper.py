@@ -1,0 +1,123 @@
+"""`runs/paper.sh`: all tables in one command, which takes up where it was stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fader.demo.generate import generate
+
+SCRIPT = Path(__file__).resolve().parent.parent.parent / "runs" / "paper.sh"
+SMALL = ("--sample", "6", "--folds", "2", "--folds-for-count", "2", "--lam", "1", "--only", "^count|balog2")
+TABLES = ("Proximity features compared", "Effect of T, (+) and soft cutoffs", "End to end")
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The script, by the Python that runs the tests."""
+    environment = {**os.environ, "PYTHON": sys.executable}
+    done = subprocess.run([SCRIPT, *map(str, arguments)], env=environment, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of all Markdown tables, without marks."""
+    lines = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    return [[cell.strip(" *↓") for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("testbed") / "demo"
+    generate(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def out(testbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the first run leaves; tests after it only read, but for the last."""
+    folder = tmp_path_factory.mktemp("paper") / "out"
+    done = run(folder, testbed, *SMALL)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_all_tables_are_in_one_text(out: Path) -> None:
+    """Each with our systems on the testbed; a system that is in several tables has the same numbers in all."""
+    text = (out / "results.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == list(TABLES)
+    assert re.findall(r"^### (.+)$", text, re.MULTILINE) == [f"{title}: demo" for title in TABLES]
+    counted = [row for row in rows(text) if row[0] == "count"]
+    assert len(counted) == 3
+    assert counted[0] == counted[1] == counted[2]
+    assert sum(row[0] == "balog2" for row in rows(text)) == 1
+    assert sum("softcount" in row[0] for row in rows(text)) == 1
+
+
+def test_published_numbers_are_marked_as_other_data(out: Path) -> None:
+    """Every column of their tables has the mark, and each table says what it means; ours has neither."""
+    text = (out / "results.md").read_text(encoding="utf-8")
+    heads = [row[1:] for row in rows(text) if row[0] == "System"]
+    published = [head for head in heads if all(cell.endswith("†") for cell in head)]
+    assert (len(heads), len(published)) == (12, 9)
+    assert not any("†" in cell for head in heads if head not in published for cell in head)
+    assert text.count("† Other data: published numbers, not measured here") == 9
+    assert text.count("not comparable with the numbers above") == 9
+    assert ["NoProx + rectangle", "0.563", "0.585", "0.656", "0.675", "0.202"] in rows(text)
+
+
+def test_the_page_needs_no_other_file(out: Path) -> None:
+    """Tables and figures in one file: every reference is to a part of the page, or holds what it refers to."""
+    page = (out / "index.html").read_text(encoding="utf-8")
+    references = re.findall(r"""(?:src|href|srcset|data)\s*=\s*["']([^"']*)""", page)
+    references += re.findall(r"url\(([^)]*)\)", page)
+    assert all(reference.startswith(("#", "data:")) for reference in references)
+    assert "@import" not in page
+    assert page.count("<svg") >= 3
+    assert all(f"{title}: demo" in page for title in TABLES)
+    names = re.findall(r'\bid="([^"]*)"', page)
+    assert len(set(names)) == len(names)
+
+
+def test_each_testbed_has_an_index_and_a_report_a_table(out: Path) -> None:
+    """And every system was kept once."""
+    assert {path.name for path in out.iterdir()} == {
+        "demo", "demo - proximity", "demo - effect", "demo - end", "kept", "results.md", "index.html",
+    }  # fmt: skip
+    kept = [json.loads(path.read_text()) for path in (out / "kept").glob("*.json")]
+    assert sorted(k["system"].split("(")[0] for k in kept) == ["balog2", "count", "fader"]
+    assert len(list((out / "kept").iterdir())) == 3
+
+
+def test_a_second_run_takes_what_was_kept(out: Path, testbed: Path) -> None:
+    """Nothing is computed again: a kept number that is altered by hand is shown, what was kept is not written anew,
+    and what is missing is made up for."""
+    before, files = (out / "results.md").read_text(encoding="utf-8"), sorted((out / "kept").glob("*.json"))
+    named = {json.loads(path.read_text())["system"]: path for path in files}
+    plain = json.loads(named["balog2"].read_text())
+    plain["result"]["values"]["AP"] = [0.125] * 6
+    named["balog2"].write_text(json.dumps(plain))
+    named["count"].unlink()
+    left = {path: path.stat().st_mtime_ns for path in files if path.exists()}
+    assert run(out, testbed, *SMALL).returncode == 0
+    after = (out / "results.md").read_text(encoding="utf-8")
+    assert {path: path.stat().st_mtime_ns for path in left} == left
+    assert sorted((out / "kept").glob("*.json")) == files
+    changed = [row for row in rows(after) if row not in rows(before)]
+    assert [row[:2] for row in changed] == [["balog2", "0.125"]]
+
+
+def test_what_is_no_testbed_is_refused(testbed: Path, tmp_path: Path) -> None:
+    """In one line that says what is missing."""
+    (tmp_path / "empty").mkdir()
+    done = run(tmp_path / "out", tmp_path / "empty", *SMALL)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "no corpus.jsonl in it; a testbed has one, entities.tsv, types.tsv" in done.stderr
+    assert run("--help").returncode == 0
