@@ -29,6 +29,7 @@ from fader.search.compare import compare_judged
 from fader.search.judged import JudgedQueries, judged_queries
 
 WIDTHS = "|".join(f"kernel(shape=gaussian,width={width})" for width in (5, 20, 80))
+KEPT = "kept"
 MEASURES = ["MAP", "MRR", "NDCG@5", "NDCG@10", "Pairswap"]
 MAPS = ("noprox", "noprox+idfupto", "noprox+grid", "noprox+rectangle", "noprox+coverage")
 FITTED = ("softmax", "softor", "softor(bias=true)", "logsumexp")
@@ -102,9 +103,10 @@ def systems_of(given: argparse.Namespace) -> dict[str, list[str]]:
     more = "".join(f",{key}={value}" for key, value in (("lam", given.lam), ("bad", given.bad)) if value)
     folds = f"{more},cv={given.folds}"
     one_by_one = more if given.folds_for_count == "loo" else folds
+    sum_model = f"fader(features=noprox+rectangle{more})"
     features = ["count", f"fader(features={WIDTHS}{more},label=kernel)"]
     features += [f"fader(features={maps}{more})" for maps in MAPS]
-    aggregators = ["count", f"fader(features=noprox+rectangle{more})", f"fader(aggregator=average{more})"]
+    aggregators = ["count", sum_model, f"fader(aggregator=average{more})"]
     aggregators += [f"fader(aggregator={name}{one_by_one})" for name in ("softcount", "softcutoff")]
     aggregators += [f"fader(aggregator={name}{folds})" for name in FITTED]
     few = f",bad={given.bad}" if given.bad else ""
@@ -116,10 +118,14 @@ def systems_of(given: argparse.Namespace) -> dict[str, list[str]]:
     tables = {
         "Proximity features compared": features,
         "Effect of T, (+) and soft cutoffs": aggregators + ours,
-        "End to end": ["count", "proximity", *prior, features[5], *ours],
+        "End to end": ["count", "proximity", *prior, sum_model, *ours],
     }
     if not given.only:
         return tables
+    try:
+        re.compile(given.only)
+    except re.error as error:
+        raise UsageError(f"--only {given.only}: not a regular expression: {error}") from None
     chosen = {title: [s for s in systems if re.search(given.only, s)] for title, systems in tables.items()}
     if not any(chosen.values()):
         known = sorted({system for systems in tables.values() for system in systems})
@@ -127,9 +133,22 @@ def systems_of(given: argparse.Namespace) -> dict[str, list[str]]:
     return chosen
 
 
+def name_of(testbed: Path) -> str:
+    """What a testbed is called in OUT."""
+    return testbed.resolve().name
+
+
+def check_names(testbeds: list[Path]) -> None:
+    """Refuse testbeds that would share a folder."""
+    names = [name_of(t) for t in testbeds]
+    for name in names:
+        if names.count(name) > 1 or name == KEPT:
+            raise UsageError(f"testbeds must have names that differ, and none may be {KEPT}: {name}")
+
+
 def judged_of(testbed: Path, out: Path, sample: int) -> JudgedQueries:
     """The judged queries of a testbed; its index is built where it is not there."""
-    folder = out / testbed.name
+    folder = out / name_of(testbed)
     if not folder.exists():
         corpus = sorted(testbed.glob("corpus.jsonl*"))
         if not corpus:
@@ -150,7 +169,7 @@ def compared(judged: JudgedQueries, title: str, systems: list[str], out: Path) -
     with progress(f"{name}: {title}") as reporter:
         judged.progress = reporter
         found = compare_judged(
-            judged, systems, "loo", title=f"{title}: {name}", keep=out / "kept", progress=reporter
+            judged, systems, "loo", title=f"{title}: {name}", keep=out / KEPT, progress=reporter
         )  # fmt: skip
     write_report(found, out / f"{name} - {title.split()[0].lower()}", overwrite=True)
     return found
@@ -170,7 +189,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=0, help="only so many judged queries, drawn by seed 0")
     parser.add_argument("--folds", type=int, default=5, help="folds where leave-one-out is too dear (default 5)")
     parser.add_argument(
-        "--folds-for-count", default="loo", help="loo, or folds for softcount and softcutoff as well (default loo)"
+        "--folds-for-count", choices=("loo", "folds"), default="loo", help="how softcount and softcutoff are tested"
     )
     parser.add_argument("--lam", default="", help="lambdas of our family, such as 1 or 0.1/1/10 (default auto)")
     parser.add_argument("--bad", type=int, default=0, help="bad candidates of a query that train (default all)")
@@ -184,11 +203,13 @@ def main() -> None:
 
 def run(given: argparse.Namespace) -> None:
     """All tables of all testbeds, then what is made of them."""
+    tables = systems_of(given)
+    check_names(given.testbeds)
     given.out.mkdir(parents=True, exist_ok=True)
     found: dict[str, list[Comparison]] = {}
     for testbed in given.testbeds:
         judged = judged_of(testbed, given.out, given.sample)
-        for title, systems in systems_of(given).items():
+        for title, systems in tables.items():
             if systems:
                 found.setdefault(title, []).append(compared(judged, title, systems, given.out))
                 write_all(given.out, found)

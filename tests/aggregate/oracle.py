@@ -54,11 +54,18 @@ def in_proportion(a: Scores, whole: Decimal) -> Scores:
     return [whole * x.exp() / exps(a) for x in a]
 
 
+def log_mean(a: Scores, share: Decimal) -> Decimal:
+    return exps(a).ln() - share * Decimal(len(a)).ln()
+
+
 VALUE: dict[str, Callable[[Scores], Decimal]] = {
     "average": lambda a: sum(a) / Decimal(len(a)),
     "count": lambda a: Decimal(len(a)),
     "expanz": lambda a: (exps(a) / len(a)).ln(),
     "expmnz": lambda a: (len(a) * exps(a)).ln(),
+    "logmean": lambda a: log_mean(a, HALF),
+    "logmean(1)": lambda a: (exps(a) / len(a)).ln(),
+    "logmean(-1)": lambda a: (exps(a) * len(a)).ln(),
     "logsumexp": lambda a: exps(a).ln(),
     "max": max,
     "median": median,
@@ -84,6 +91,9 @@ SHARE: dict[str, Callable[[Scores], Scores]] = {
     "count": lambda a: [Decimal(1) for _ in a],
     "expanz": lambda a: in_proportion(a, VALUE["expanz"](a)),
     "expmnz": lambda a: in_proportion(a, VALUE["expmnz"](a)),
+    "logmean": lambda a: in_proportion(a, VALUE["logmean"](a)),
+    "logmean(1)": lambda a: in_proportion(a, VALUE["logmean(1)"](a)),
+    "logmean(-1)": lambda a: in_proportion(a, VALUE["logmean(-1)"](a)),
     "logsumexp": lambda a: in_proportion(a, VALUE["logsumexp"](a)),
     "max": lambda a: at_first(a, max(a)),
     "min": lambda a: at_first(a, min(a)),

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fader.aggregate.base import Aggregator
+from fader.aggregate.logmean import LogMean
+from fader.aggregate.logsumexp import LogSumExp
 from fader.aggregate.softcount import SoftCount
 from fader.aggregate.softcutoff import SoftCutoff
 from fader.aggregate.softor import SoftOr
@@ -99,6 +101,10 @@ def test_a_decay_of_numpy_numbers_can_be_written() -> None:
         ("softcount(form=power,p=1.5)", "softcount: p must be above 0 and at most 1, not 1.5"),
         ("softcount(form=power,p=nan)", "softcount: p must be above 0 and at most 1, not nan"),
         ("softcount(p=0.3)", "softcount: p is of form=power only; write softcount(form=power,p=0.3)"),
+        ("logmean(1.5)", "logmean: share must be from -1 to 1, not 1.5"),
+        ("logmean(-2)", "logmean: share must be from -1 to 1, not -2.0"),
+        ("logmean(nan)", "logmean: share must be from -1 to 1, not nan"),
+        ("logmean(half)", 'logmean: share must be a number like 0.5, not "half"'),
         ("softor(bias=maybe)", 'softor: bias must be true or false, not "maybe"'),
         ("softcutoff(decay=1/-1)", "softcutoff: decay must be numbers from 0 on, like 1/0.5/0.1, not 1/-1"),
         ("softcutoff(decay=inf/1)", "softcutoff: decay must be numbers from 0 on, like 1/0.5/0.1, not inf/1"),
@@ -111,6 +117,29 @@ def test_a_bad_parameter_is_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse(PACKAGE, text)
     assert str(caught.value) == message
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.floats(-50, 50), min_size=1, max_size=12), max_size=5))
+def test_the_ends_of_a_log_mean_are_other_aggregators(groups: list[list[float]]) -> None:
+    """Share 0 is log-sum-exp bit for bit; 1 and -1 rank by what expanz and expmnz rank by."""
+    scores, at = np.array([s for g in groups for s in g]), offsets([len(g) for g in groups])
+    for share, name in ((0, "logsumexp"), (1, "expanz"), (-1, "expmnz")):
+        found, other = parse(PACKAGE, f"logmean({share})"), parse(PACKAGE, name)
+        assert found.values(scores, at) == pytest.approx(other.values(scores, at), rel=1e-12, abs=1e-12)
+        assert found.shares(scores, at) == pytest.approx(other.shares(scores, at), rel=1e-12, abs=1e-12)
+    assert LogMean(0.0).values(scores, at).tolist() == LogSumExp().values(scores, at).tolist()
+    assert LogMean(0.0).gradient(scores, at, np.ones(at.size - 1)).tolist() == (
+        LogSumExp().gradient(scores, at, np.ones(at.size - 1)).tolist()
+    )
+
+
+@pytest.mark.parametrize(("share", "order"), [(-1.0, 1), (0.0, 1), (0.5, 1), (1.0, 0)])
+def test_how_far_more_of_the_same_counts(share: float, order: int) -> None:
+    """With a share of 1 not at all, with any smaller one always."""
+    at = offsets([1, 60, 10_000])
+    found = np.diff(LogMean(share).values(np.full(at[-1], 0.5), at))
+    assert np.sign(np.round(found, 9)).tolist() == [order] * 2
 
 
 def test_no_decay_at_all_is_refused() -> None:

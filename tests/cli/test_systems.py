@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
 from cli.running import passed, refused
+from fader.cli.systems import typed
+from fader.learn.learner import Learner
 from fader.parts import discover
 from fader.systems.base import system
 
@@ -16,6 +24,42 @@ def test_every_system_is_listed() -> None:
     assert "    Macdonald & Ounis, Voting for candidates, CIKM 2006" in lines
     assert "    cutoff=1000   tried: 100, 300, 1000, 0" in lines
     assert "    technique=expcombmnz" in lines
+
+
+def test_defaults_are_shown_as_they_are_typed() -> None:
+    """Truth values in small letters, several numbers with /, whole numbers without a point."""
+    lines = passed("systems").out.splitlines()
+    for line in (
+        "    normalise=true", "    beta=0   tried: 0, 1000", "    window=0   tried: 0, 25, 100",
+        "    test=true   tried: true, false", "    cutoffs=10/30/100/300/1000/0", "    ignore_overlap=false",
+        "    top=0", "    rate=0.1",
+    ):  # fmt: skip
+        assert line in lines
+    assert not re.search(r"True|False|=\(|\.0\b", "\n".join(line for line in lines if line.startswith("    ")))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"), (False, "false"), (0, "0"), (1.0, "1"), (0.25, "0.25"), (1e-9, "1e-09"), (1 / 3, repr(1 / 3)),
+        (1234567.0, "1234567.0"), ((0.0, 25.0, 100.0), "0/25/100"), ((0.5,), "0.5"), ((10, 0), "10/0"), ((), ""),
+        ("sum", "sum"), ("", ""), (float("inf"), "inf"),
+    ],
+)  # fmt: skip
+def test_how_a_value_is_typed(value: Any, text: str) -> None:
+    """It reads back to the same number."""
+    assert typed(value) == text
+
+
+def test_what_is_learned_is_no_parameter() -> None:
+    """It cannot be typed; everything else can."""
+    found = {row["name"]: [p["name"] for p in row["parameters"]] for row in passed("systems", "--json").json}
+    for name, part in discover("fader.systems").items():
+        learned = set(part.learned) if issubclass(part, Learner) else set()
+        assert found[name] == [f.name for f in fields(part) if f.name not in learned]
+        assert bool(learned) == issubclass(part, Learner)
+        assert learned <= {f.name for f in fields(part)}
+    assert found["fang"] == ["mean", "lam", "starts", "bad"]
 
 
 def test_one_system() -> None:
@@ -36,7 +80,8 @@ def test_as_data() -> None:
     for name, row in found.items():
         for parameter in row["parameters"]:
             assert set(parameter) == {"name", "default", "tried"}
-            if isinstance(parameter["default"], str | float | int) and parameter["default"] != "":
+            assert isinstance(parameter["default"], str)
+            if parameter["default"]:
                 assert system(f"{name}({parameter['name']}={parameter['default']})") == system(name)
             for text in parameter["tried"]:
                 system(f"{name}({parameter['name']}={text})")

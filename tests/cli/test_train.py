@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -259,9 +260,10 @@ def test_a_system_is_tuned(index: Path, judged: list[str], voting: Path, tmp_pat
     found = passed("train", index, *judged, "--system", "voting(cutoff=10|1000)", "-o", again, "--json").json
     assert again.read_bytes() == voting.read_bytes()
     assert (found["model"], len(found["tried"])) == ("voting", 6)
-    assert found["validation_ap"] == max(found["tried"].values())
+    assert found["training_ap"] == max(found["tried"].values())
+    assert "validation_ap" not in found
     measured = passed("batch", index, *judged, "--model", voting, "--run", tmp_path / "run", "--json").json
-    assert measured["MAP"] == pytest.approx(found["validation_ap"], abs=1e-9)
+    assert measured["MAP"] == pytest.approx(found["training_ap"], abs=1e-9)
     answer = passed("search", index, "played +violin", "--type", "scientist", "--model", voting, "--json").json
     assert answer["model"] == "voting"
     assert answer["results"]
@@ -279,11 +281,27 @@ def test_a_system_is_trained(index: Path, judged: list[str], fang: Path, tmp_pat
     assert learned["MAP"] > counted["MAP"] + 0.2
 
 
+def test_what_a_precision_is_of_is_said(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """Of the queries that it was chosen by, where nothing is fitted; of queries left out, where something is; and with
+    one candidate of nothing."""
+    shared = ("train", index, *judged, "-o", tmp_path / "m.json")
+    said = passed(*shared, "--system", "voting(cutoff=10|1000,normalise=none)").err
+    assert re.search(r"m\.json: voting\S*, 24 queries, MAP 0\.\d{4} on the queries it was chosen by\n", said)
+    said = passed(*shared, "--features", "noprox", "--lambda", "0.1/1").err
+    assert re.search(r"m\.json: noprox x sum, lambda \S+, 24 queries, validation MAP 0\.\d{4}\n", said)
+    said = passed(*shared, "--features", "noprox", "--lambda", "1").err
+    assert said.rstrip().endswith("m.json: noprox x sum, lambda 1, 24 queries")
+    fitted = passed(*shared, "--system", "fang(mean=arithmetic,lam=1,starts=1)", "--json").json
+    assert (fitted["validation_ap"], "training_ap" in fitted) == (None, False)
+
+
 def test_a_system_of_ours_is_the_same_as_by_options(index: Path, judged: list[str], tmp_path: Path) -> None:
     """`--system fader(...)` says what the options say."""
     shared = ("train", index, *judged, "--quiet", "-o")
-    passed(*shared, tmp_path / "a.json", "--system", "fader(features=noprox,lam=1,bad=5,window=20)")
-    passed(*shared, tmp_path / "b.json", "--features", "noprox", "--lambda", "1", "--bad", "5", "--window", "20")
+    passed(*shared, tmp_path / "a.json", "--system", "fader(features=noprox,lam=1,bad=5,window=20,top=30)")
+    options = ("--features", "noprox", "--lambda", "1", "--bad", "5", "--window", "20", "--top", "30")
+    passed(*shared, tmp_path / "b.json", *options)
+    assert json.loads((tmp_path / "a.json").read_text())["top"] == 30
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
@@ -320,9 +338,26 @@ def test_windows_are_alternatives(index: Path, judged: list[str], tmp_path: Path
     assert set(found["tried"]) == {"noprox x sum, lambda 1", "noprox x sum, window 20, lambda 1"}
 
 
+def test_how_many_documents_are_alternatives(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """Each is validated; the file has the one that was better, and it answers from so many documents."""
+    path = tmp_path / "m.json"
+    shared = ("train", index, *judged, "--lambda", "1", "--features", "noprox", "-o", path, "--json")
+    found = passed(*shared, "--top", "0|2").json
+    assert set(found["tried"]) == {"noprox x sum, lambda 1", "noprox x sum, top 2, lambda 1"}
+    best = max(found["tried"], key=found["tried"].__getitem__)
+    assert json.loads(path.read_text())["top"] == (2 if "top" in best else 0)
+    passed(*shared, "--top", "2")
+    call = ("search", index, "played +violin", "-k", "100", "--json", "--snippets", "9")
+    few, many = (passed(*call, *model).json for model in (("--model", path), ("--system", "count")))
+    shown = {evidence["doc"] for result in few["results"] for evidence in result["evidence"]}
+    assert 1 <= len(shown) <= 2 < many["matched_documents"] == few["matched_documents"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--top", "x"], 'top must be 0 (none) or a number of documents, not "x"'),
+        (["--top", "-5"], 'top must be 0 (none) or a number of documents, not "-5"'),
         (["--system", "nosuch"], 'unknown system "nosuch"; known: balog1, '),
         (["--system", "votin"], 'unknown system "votin"; did you mean "voting"?'),
         (["--system", "voting(techniqe=rr)"], 'voting has no parameter "techniqe"; did you mean "technique"?'),
@@ -368,6 +403,29 @@ def test_results_are_kept(index: Path, judged: list[str], tmp_path: Path) -> Non
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
     passed(*call, "--seed", "1", "-o", tmp_path / "third")
     assert len(list(kept.iterdir())) == 6
+
+
+def test_a_model_file_that_is_written_anew_is_measured_anew(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """With the same name and what was kept: the table is the new model's, and the old one's when it is back."""
+    path = tmp_path / "m.json"
+    call = ("compare", index, *judged, "--systems", f"count,{path}", "--keep", tmp_path / "kept", "--quiet")
+
+    def table(maps: str, report: str) -> list[list[str]]:
+        passed("train", index, *judged, "--lambda", "1", "--features", maps, "-o", path, "--quiet")
+        passed(*call, "-o", tmp_path / report)
+        alone = ("compare", index, *judged, "--systems", f"count,{path}", "--quiet", "-o", tmp_path / f"{report} alone")
+        passed(*alone)
+        with (tmp_path / report / "per-query.csv").open(encoding="utf-8") as kept:
+            found = list(csv.reader(kept))
+        with (tmp_path / f"{report} alone" / "per-query.csv").open(encoding="utf-8") as anew:
+            assert found == list(csv.reader(anew))
+        return found
+
+    first, second = table("rectangle(4x5)", "first"), table("noprox", "second")
+    assert first != second
+    assert len(list((tmp_path / "kept").iterdir())) == 3
+    assert table("rectangle(4x5)", "third") == first
+    assert len(list((tmp_path / "kept").iterdir())) == 3
 
 
 def test_a_kept_result_is_what_is_shown(index: Path, judged: list[str], tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ PACKAGE = "fader.aggregate"
 VARIANTS = [
     "softor(bias=true)", "softcount(form=power)", "softcount(form=power,p=0.1)", "softcount(form=power,p=1)",
     "softcutoff(decay=1/0.9/0.5/0.5/0.25/0.1/0.1/0/0/0)", "softcutoff(decay=2/1/0.125)",
+    "logmean(0)", "logmean(1)", "logmean(-1)",
 ]  # fmt: skip
 EVERY = [parse(PACKAGE, text) for text in (*discover(PACKAGE), *VARIANTS)]
 Groups = list[list[float]]

@@ -26,10 +26,9 @@ def rows() -> dict[str, list[str]]:
 
 
 def settable(part: Any) -> list[str]:
-    """Its parameters, but for what it learns, which is empty before."""
-    learns = issubclass(part, Learner)
-    fields = [f for f in dataclasses.fields(part) if f.name not in EVERYWHERE]
-    return [f.name for f in fields if not (learns and f.default in ((), ""))]
+    """Its parameters, but for what it learns."""
+    learned = part.learned if issubclass(part, Learner) else ()
+    return [f.name for f in dataclasses.fields(part) if f.name not in {*EVERYWHERE, *learned}]
 
 
 def test_every_system_has_its_row() -> None:

@@ -1,4 +1,4 @@
-"""Kernels, confidence, bias and constant: one column each, worked out by hand."""
+"""Kernels, confidence, bias and constant: one column each, and popularity two; worked out by hand."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from contracts.tables import contexts_of
+from contracts.worlds import Document, Mention, World, worlds
+from fader.features.combined import feature_map
 from fader.features.kernel import NEAR, SHAPES
 from fader.parts import parse
 from features.test_cells import table
@@ -96,3 +99,39 @@ def test_golden_bias() -> None:
 def test_golden_constant() -> None:
     """1 a context."""
     assert score("constant", [[1, -1]], [5], w=3.0) == [3, 3]
+
+
+def test_golden_popularity() -> None:
+    """One of 8 documents mentions the entity, so that p = ln 2 / ln 9; the query's document is the only one that counts
+    for anything else."""
+    other = tuple(Document((5, 6), (Mention(0, 1, 3),)) for _ in range(7))
+    contexts = World((Document((0, 5), (Mention(1, 2, 2), Mention(1, 2, 2))), *other), 1).contexts()
+    feature, p = parse("fader.features", "popularity"), math.log(2) / math.log(9)
+    assert feature.score(contexts, np.array([3.0, 5.0])).tolist() == pytest.approx([3 * p + 5 * (1 - p)] * 2)
+    assert feature.labels() == ["mentioned in many documents", "mentioned in few"]
+    pieces = [(piece.literal, piece.value) for piece in feature.pieces(contexts, 1, np.array([3.0, 5.0]))]
+    assert pieces == [(-1, pytest.approx(3 * p)), (-1, pytest.approx(5 * (1 - p)))]
+
+
+@settings(deadline=None)
+@given(worlds())
+def test_popularity_is_of_the_entity_in_the_whole_collection(world: World) -> None:
+    """p(e) = ln(1 + df(e)) / ln(1 + N) and 1 - p(e), for every context of e, from 0 to 1."""
+    feature, contexts = parse("fader.features", "popularity"), world.contexts()
+    p = [math.log(1 + world.documents_with(m.entity)) / math.log(1 + len(world.documents)) for _d, m in world.rows]
+    assert feature.score(contexts, np.array([1.0, 0.0])).tolist() == pytest.approx(p, rel=1e-12)
+    assert feature.score(contexts, np.array([0.0, 1.0])).tolist() == pytest.approx([1 - x for x in p], abs=1e-12)
+    assert all(0 <= x <= 1 + 1e-12 for x in p)
+
+
+@settings(deadline=None)
+@given(worlds(least=2))
+def test_popularity_under_logsumexp_is_a_prior(world: World) -> None:
+    """ln sum exp(a + c) = c + ln sum exp(a): it adds the same to an entity's value, however many contexts it has."""
+    contexts, w = world.contexts(), np.array([2.0, 0.5])
+    with_it = feature_map("kernel+popularity").score(contexts, np.array([3.0, *w]))
+    without = feature_map("kernel").score(contexts, np.array([3.0]))
+    groups, values = contexts.groups, parse("fader.aggregate", "logsumexp").values
+    prior = feature_map("popularity").score(contexts, w)[groups.order[groups.at[:-1]]]
+    expected = values(without[groups.order], groups.at) + prior
+    assert values(with_it[groups.order], groups.at) == pytest.approx(expected, rel=1e-12)

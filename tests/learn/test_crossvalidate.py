@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ import pytest
 
 from contracts.tables import Columns
 from fader.errors import InputError, UsageError
+from fader.features.base import FeatureMap
 from fader.features.combined import feature_map
-from fader.learn.crossvalidate import Candidate, Trained, cross_validate, groups_of, parse_cv, train
-from fader.learn.dataset import View
-from fader.learn.train import Settings
+from fader.learn.crossvalidate import Candidate, Chooser, Trained, cross_validate, groups_of, parse_cv, train
+from fader.learn.dataset import Dataset, View
+from fader.learn.train import Settings, fit_model
 from fader.measures import AveragePrecision, Pairswap
 from fader.parts import parse
-from learn.cases import F64, Given, Judged, drawn_columns, drawn_queries, entities_of, swapped, vectors
+from learn.cases import F64, I64, Given, Judged, drawn_columns, drawn_queries, entities_of, swapped, vectors
 
 QUERIES = drawn_queries(31, queries=9, rows=26)
 LAMBDAS = (0.1, 1.0)
@@ -178,6 +180,86 @@ def test_what_is_chosen_is_the_mean_over_the_queries_of_the_other_groups() -> No
     by_fold = validated(QUERIES, [c], "5", seed=2)
     expected = np.mean([AveragePrecision().of(o.values, o.query.judgments) for o in by_fold.outcomes])
     assert choice.tried[f"{c}, lambda 0.3"] == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_what_is_validated_is_one_candidate_on_some_groups() -> None:
+    """AP of the queries of these groups, for each lambda, by models that saw no query of the groups left out."""
+    candidates = [candidate("noprox"), candidate(), candidate("grid(2x3)", lambdas=(3.0,))]
+    groups = groups_of(9, 5, 0)
+    chooser, left_out = Chooser(Given(QUERIES), candidates, groups), frozenset({0, 2})
+    found = chooser.validated(1, left_out, [2])
+    assert set(found) == {(1, lam) for lam in LAMBDAS}
+    data = chooser.dataset(1, left_out)
+    for model in chooser.rough_fits(1, data, left_out):
+        queries = [data.queries[q] for q in groups[2]]
+        expected = [AveragePrecision().of(model.values(q), q.judgments) for q in queries]
+        assert list(found[1, model.settings.lam]) == [2]
+        assert found[1, model.settings.lam][2].tolist() == expected
+    assert set(chooser.validated(2, left_out, left_out)[2, 3.0]) == {0, 2}
+    changed = [swapped(q) if i in groups[0] else q for i, q in enumerate(QUERIES)]
+    again = Chooser(Given(changed), candidates, groups).validated(1, left_out, [2])
+    assert {key: of[2].tolist() for key, of in again.items()} == {key: of[2].tolist() for key, of in found.items()}
+
+
+class Recorded(Given):
+    """Remembers which features were asked for."""
+
+    def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
+        self.asked = [*getattr(self, "asked", []), str(features)]
+        return super().dataset(features, view, training)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_candidates_are_validated_one_after_the_other(workers: int) -> None:
+    """A source that keeps the last dataset only makes each of them once; the order of candidates changes no number."""
+    candidates = [candidate(features) for features in ("noprox", "grid(2x3)", "rectangle(2x3)")]
+    source = Recorded(QUERIES)
+    _model, choice = train(source, candidates, workers=workers)
+    turns = [str(c.features) for c in candidates]
+    assert [name for name, _again in groupby(source.asked[:-1])] == turns
+    assert source.asked[-1] == turns[choice.candidate]
+    _model, other = train(Given(QUERIES), candidates[::-1], workers=workers)
+    assert other.tried == choice.tried
+
+
+@pytest.mark.parametrize("aggregator", ["sum", "logsumexp"])
+def test_a_sample_as_large_as_all_is_all(aggregator: str) -> None:
+    """`bad` of at least the candidates fits, chooses and tests as without it, bit for bit; a smaller one does not."""
+    one, two, few = (
+        validated(QUERIES, [candidate(aggregator=aggregator, iterations=15, bad=bad)], "3") for bad in (0, 10, 1)
+    )
+    assert one.choices == two.choices
+    for a, b in zip(one.outcomes, two.outcomes, strict=True):
+        assert a.model.weights.tolist() == b.model.weights.tolist()
+        assert a.values.tolist() == b.values.tolist()
+    assert any(
+        a.model.weights.tolist() != b.model.weights.tolist() for a, b in zip(one.outcomes, few.outcomes, strict=True)
+    )
+
+
+@pytest.mark.parametrize("cv", ["3", "loo"])
+def test_a_sample_trains_and_all_candidates_are_tested(cv: str) -> None:
+    """Every candidate has a value; the model is that of a fit to the sample, drawn by the seed."""
+    c = candidate(lambdas=(1.0,), bad=2, seed=3)
+    found = validated(QUERIES, [c], cv)
+    for outcome, query in zip(found.outcomes, QUERIES, strict=True):
+        assert outcome.query.entity.tolist() == entities_of(query.columns)
+        assert outcome.values.size == len(entities_of(query.columns))
+    model, _choice = train(Given(QUERIES), [c], workers=1)
+    data = Given(QUERIES).dataset(c.features, c.view, np.empty(0, dtype=np.int64))
+    by_hand, _aggregator = fit_model(data.thinned(2, 3), c.aggregator, replace(c.settings, lam=1.0))
+    assert model.weights.tolist() == by_hand.weights.tolist()
+
+
+def test_candidates_with_other_seeds_draw_other_samples() -> None:
+    """Also where they share a dataset."""
+    two = [candidate(bad=1, seed=seed) for seed in (0, 1)]
+    chooser = Chooser(Given(QUERIES), two, groups_of(9, 3, 0))
+    data = chooser.dataset(0, frozenset())
+    drawn = [chooser.to_train(data, c.settings) for c in (*two, two[0])]
+    kept = [[q.entity.tolist() for q in d.queries] for d in drawn]
+    assert kept[0] == kept[2] != kept[1]
+    assert chooser.to_train(data, replace(two[0].settings, judged_only=True)) is data
 
 
 @pytest.mark.parametrize("cv", ["3", "loo"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +13,8 @@ from contracts.tables import Columns, contexts_of, sides_of, tables
 from fader.errors import UsageError
 from fader.features.base import FeatureMap, cells_of
 from fader.features.combined import feature_map
-from fader.learn.dataset import QueryData, View, query_data
-from learn.cases import F64, Judged, data_of, kept_rows, vectors
+from fader.learn.dataset import Dataset, QueryData, View, query_data
+from learn.cases import F64, Judged, data_of, drawn_queries, kept_rows, vectors
 
 MAPS = [
     feature_map("noprox+rectangle(3x4)"),
@@ -124,3 +126,92 @@ def test_the_choice_depends_on_the_weights_and_is_compared_by_rows() -> None:
 def test_a_policy_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError, match='training: policy must be one of document, mention, not "all"'):
         View("all")
+
+
+def check_some(query: QueryData, places: list[int], cells: F64) -> QueryData:
+    """A query of some candidates has their groups, rows and judgments, and their scores bit for bit."""
+    found, scores = query.of(np.array(places, dtype=np.int64)), query.scores(cells)
+    groups = [g for p in places for g in range(query.at[p], query.at[p + 1])]
+    rows = [x for g in groups for x in range(query.group_at[g], query.group_at[g + 1])]
+    assert found.id == query.id
+    assert found.entity.tolist() == query.entity[places].tolist()
+    assert found.judgments.grades.tolist() == query.judgments.grades[places].tolist()
+    assert found.judgments.judged.tolist() == query.judgments.judged[places].tolist()
+    assert (found.judgments.good, found.judgments.ideal.tolist()) == (
+        query.judgments.good,
+        query.judgments.ideal.tolist(),
+    )
+    assert (found.at[0], found.group_at[0], found.rows) == (0, 0, len(rows))
+    assert np.diff(found.at).tolist() == [query.at[p + 1] - query.at[p] for p in places]
+    assert np.diff(found.group_at).tolist() == [query.group_at[g + 1] - query.group_at[g] for g in groups]
+    assert found.scores(cells).tolist() == scores[rows].tolist()
+    assert found.chosen is None or query.chosen is not None
+    if found.chosen is not None:
+        assert found.chosen.tolist() == query.chosen[rows].tolist()  # type: ignore[index]
+    return found
+
+
+@drawn
+@given(tables(bare=True), MAP, POLICY, st.integers(0, 999), st.randoms(use_true_random=False))
+def test_some_candidates_of_a_query(
+    columns: Columns, features: FeatureMap, policy: str, seed: int, random: Any
+) -> None:
+    """Any, none or all of them; of all rows or of those that count, in either order."""
+    query, cells = encoded(columns, features, policy), features.expand(weights(features, seed))
+    n = query.entity.size
+    places = sorted(random.sample(range(n), random.randint(0, n)))
+    some = check_some(query, places, cells)
+    check_some(query, list(range(n)), cells)
+    of_best = check_some(query.best(cells), places, cells)
+    assert some.best(cells).scores(cells).tolist() == of_best.scores(cells).tolist()
+    assert some.best(cells).at.tolist() == of_best.at.tolist()
+    check_some(some, list(range(0, len(places), 2)), cells)
+
+
+def check_thinned(whole: Dataset, bad: int, seed: int) -> Dataset:
+    """All good candidates stay, and as many bad ones as asked for or as there are."""
+    thin = whole.thinned(bad, seed)
+    assert (thin.features, thin.view, len(thin)) == (whole.features, whole.view, len(whole))
+    cells = whole.features.expand(weights(whole.features, 1))
+    for one, all_ in zip(thin.queries, whole.queries, strict=True):
+        places = np.searchsorted(all_.entity, one.entity).tolist()
+        assert all_.entity[places].tolist() == one.entity.tolist()
+        assert places == sorted(set(places))
+        good = all_.judgments.grades > 0
+        assert set(all_.entity[good]) <= set(one.entity)
+        assert np.count_nonzero(one.judgments.grades <= 0) == min(bad, np.count_nonzero(~good))
+        same = check_some(all_, places, cells)
+        assert same.scores(cells).tolist() == one.scores(cells).tolist()
+        assert (same.at.tolist(), same.group_at.tolist()) == (one.at.tolist(), one.group_at.tolist())
+        assert same.judgments.grades.tolist() == one.judgments.grades.tolist()
+    return thin
+
+
+@policies
+@pytest.mark.parametrize("features", MAPS, ids=str)
+def test_thinning_keeps_the_good_and_some_of_the_bad(features: FeatureMap, policy: str) -> None:
+    """Those kept score as they do in the whole; the seed draws them, and where nothing is to be left out all stays."""
+    whole = data_of(drawn_queries(5), features, policy)
+    entities = []
+    for bad in (1, 2, 3):
+        for seed in (0, 0, 1):
+            thin = check_thinned(whole, bad, seed)
+            entities.append([q.entity.tolist() for q in thin.queries])
+    for i in (0, 3, 6):
+        assert entities[i] == entities[i + 1]
+    assert any(entities[i] != entities[i + 2] for i in (0, 3, 6))
+    assert whole.thinned(0, 3) is whole
+    assert whole.thinned(10, 3) is whole
+    assert whole.thinned(9, 3).contexts == whole.contexts
+
+
+def test_a_draw_does_not_depend_on_other_queries() -> None:
+    """What is kept of a query is drawn by the seed and its number; every bad candidate has its chance."""
+    queries = drawn_queries(5)
+    one = data_of(queries, MAPS[0]).thinned(1, 7).queries
+    two = data_of([queries[0], *drawn_queries(6)[1:3], *queries[3:]], MAPS[0]).thinned(1, 7).queries
+    for q in (0, 3, 4, 5):
+        assert one[q].entity.tolist() == two[q].entity.tolist()
+    whole = data_of(queries[:1], MAPS[0])
+    kept = {int(e) for seed in range(60) for e in whole.thinned(1, seed).queries[0].entity}
+    assert kept == set(whole.queries[0].entity.tolist())

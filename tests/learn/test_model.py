@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from fader.errors import FaderError, InputError, StorageError
 from fader.features.combined import feature_map
 from fader.learn import modelfile as module
+from fader.learn.dataset import View
 from fader.learn.model import Collection, Model, model_of, read_model
 from fader.parts import discover, parse
 from learn.cases import QUERIES_OF_MODELS as QUERIES
@@ -38,18 +39,14 @@ def equal(one: Model, two: Model) -> None:
     assert str(one.features) == str(two.features)
     assert one.weights.tobytes() == two.weights.tobytes()
     assert replace(one, features=two.features, weights=two.weights).to_dict() == two.to_dict()
-    assert (one.aggregator, one.collection, one.window, one.policy) == (
-        two.aggregator,
-        two.collection,
-        two.window,
-        two.policy,
-    )
+    assert (one.aggregator, one.collection, one.view) == (two.aggregator, two.collection, two.view)
 
 
 MODELS = [
     made(),
     made("rectangle(distances=0/1/7,shares=0/0.12345/0.5,signed=true)+coverage(2x3)", "logsumexp", policy="mention"),
     made("noprox(use=bm25)+bias", "softor(bias=true)", window=20, overlap=False, portable=True, collection=None),
+    made("popularity+coverage(2x3)", "logmean(-1)", top=1000),
     made("idfupto(3)", "softcutoff(decay=0.1/0.07/1e-09)", provenance={"who": "Łukasz 鐵"}),
 ]
 
@@ -133,6 +130,12 @@ DAMAGED = {
     "aggregator as a number": (changed(lambda p: p.update(aggregator=3)), "not a whole model"),
     "unknown policy": (changed(lambda p: p.update(policy="all")), "policy must be one of document, mention"),
     "window as a text": (changed(lambda p: p.update(window="wide")), "window must be"),
+    "top as a text": (
+        changed(lambda p: p.update(top="100")),
+        'top must be a number of documents, 0 for all, not "100"',
+    ),
+    "a fraction as top": (changed(lambda p: p.update(top=0.5)), "top must be a number of documents"),
+    "a negative top": (changed(lambda p: p.update(top=-1)), "top must be a number of documents"),
     "no features": (changed(no_key("features")), "not a whole model"),
     "no weights": (changed(no_key("weights")), "not a whole model"),
     "no analysis": (changed(no_key("analysis")), "not a whole model"),
@@ -163,6 +166,16 @@ def test_any_other_byte_is_refused_or_changes_nothing(at: int, byte: int) -> Non
     except FaderError:
         return
     equal(found, made())
+
+
+def test_a_file_from_before_there_was_a_top_takes_all_documents() -> None:
+    """The key is absent there; a model that has one keeps it, and says so in its view."""
+    old = model_of(changed(no_key("top")), "m")
+    assert (old.top, old.view) == (0, View())
+    equal(old, made())
+    kept = model_of(made(top=7).to_text(), "m")
+    assert (kept.top, kept.view) == (7, View(top=7))
+    assert kept.to_dict()["top"] == 7
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

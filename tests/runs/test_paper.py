@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
+from types import ModuleType
+from typing import cast
 
 import pytest
 
 from fader.demo.generate import generate
+from fader.index.reader import IndexReader
+from fader.search.entrants import entrants
 
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "runs" / "paper.sh"
-SMALL = ("--sample", "6", "--folds", "2", "--folds-for-count", "2", "--lam", "1", "--only", "^count|balog2")
+FEW = ("--sample", "6", "--folds", "2", "--folds-for-count", "folds", "--lam", "1")
+SMALL = (*FEW, "--only", "^count$|balog2|=softcount")
 TABLES = ("Proximity features compared", "Effect of T, (+) and soft cutoffs", "End to end")
+
+
+def loaded() -> ModuleType:
+    """The script as a module; `runs/` is no package."""
+    found = importlib.util.spec_from_file_location("paper", SCRIPT.with_suffix(".py"))
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+paper = loaded()
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -91,7 +111,7 @@ def test_each_testbed_has_an_index_and_a_report_a_table(out: Path) -> None:
         "demo", "demo - proximity", "demo - effect", "demo - end", "kept", "results.md", "index.html",
     }  # fmt: skip
     kept = [json.loads(path.read_text()) for path in (out / "kept").glob("*.json")]
-    assert sorted(k["system"].split("(")[0] for k in kept) == ["balog2", "count", "fader"]
+    assert sorted(k["result"]["name"].split("(")[0] for k in kept) == ["balog2", "count", "fader"]
     assert len(list((out / "kept").iterdir())) == 3
 
 
@@ -99,7 +119,7 @@ def test_a_second_run_takes_what_was_kept(out: Path, testbed: Path) -> None:
     """Nothing is computed again: a kept number that is altered by hand is shown, what was kept is not written anew,
     and what is missing is made up for."""
     before, files = (out / "results.md").read_text(encoding="utf-8"), sorted((out / "kept").glob("*.json"))
-    named = {json.loads(path.read_text())["system"]: path for path in files}
+    named = {json.loads(path.read_text())["result"]["name"]: path for path in files}
     plain = json.loads(named["balog2"].read_text())
     plain["result"]["values"]["AP"] = [0.125] * 6
     named["balog2"].write_text(json.dumps(plain))
@@ -111,6 +131,44 @@ def test_a_second_run_takes_what_was_kept(out: Path, testbed: Path) -> None:
     assert sorted((out / "kept").glob("*.json")) == files
     changed = [row for row in rows(after) if row not in rows(before)]
     assert [row[:2] for row in changed] == [["balog2", "0.125"]]
+
+
+def texts(**given: object) -> dict[str, list[str]]:
+    """The systems of each table."""
+    options = {"lam": "", "bad": 0, "folds": 5, "folds_for_count": "loo", "only": "", **given}
+    found: dict[str, list[str]] = paper.systems_of(Namespace(**options))
+    return found
+
+
+def test_only_is_a_regular_expression() -> None:
+    """Of each table the systems whose text it finds, in their order; a table may be left with none."""
+    every = texts()
+    assert list(every) == list(TABLES)
+    for only in ("^count$", "balog2|aggregator=soft", "^fader.*top=1000", r"\(cv=5\)$", "balog[12]"):
+        assert texts(only=only) == {title: [s for s in of if re.search(only, s)] for title, of in every.items()}
+    assert texts(only="^count$") == {title: ["count"] for title in TABLES}
+    assert texts(only="balog[12]") == {title: ["balog1", "balog2"] if title == "End to end" else [] for title in TABLES}
+
+
+def test_every_system_of_the_tables_is_one() -> None:
+    """Its text can be read, whatever the options; none is twice in a table."""
+    for options in ({}, {"lam": "0.1/1", "bad": 100}, {"folds": 2, "folds_for_count": "2"}):
+        for systems in texts(**options).values():
+            named = entrants(systems, cast("IndexReader", None))
+            assert len(named) == len(systems)
+
+
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [("nosuch", "--only nosuch: no system is like that; they are balog1, balog2, "),
+     ("(", "--only (: not a regular expression: missing )")],
+)  # fmt: skip
+def test_what_finds_no_system_is_refused(testbed: Path, tmp_path: Path, only: str, said: str) -> None:
+    """In one line, before any work is done."""
+    done = run(tmp_path / "out", testbed, *FEW, "--only", only)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith(f"runs/paper.sh: {said}")
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_no_testbed_is_refused(testbed: Path, tmp_path: Path) -> None:

@@ -46,7 +46,10 @@ def found(index: fader.Index, given: tuple[Queries, Qrels]) -> Comparison:
 
 
 def by_hand(index: fader.Index, queries: Queries, qrels: Qrels, model: Any) -> dict[str, dict[str, float]]:
-    """Measures by query: the whole ranking of the index, measured by ir_measures; pairs counted one by one."""
+    """Measures by query: the whole ranking of the index, measured by ir_measures; pairs counted one by one.
+
+    Pairs are those of all candidates: what is not ranked ties behind the rest.
+    """
     out: dict[str, dict[str, float]] = {}
     for query in queries:
         q, grades = query["id"], qrels[query["id"]]
@@ -55,7 +58,9 @@ def by_hand(index: fader.Index, queries: Queries, qrels: Qrels, model: Any) -> d
         run = {q: {e: float(-i) for i, e in enumerate(ranked.entities)}}
         measures = [ir_measures.parse_measure(m) for m in (*OURS.values(), "P@5")]
         values = {str(m.measure): m.value for m in ir_measures.iter_calc(measures, {q: grades}, run)}
-        score = dict(zip(ranked.entities, ranked.scores, strict=True))
+        everyone = index.rank(query["query"], query["type"], k=MAX_K, model="count").entities
+        last = min(ranked.scores, default=0.0) - 1
+        score = dict.fromkeys(everyone, last) | dict(zip(ranked.entities, ranked.scores, strict=True))
         good = [s for e, s in score.items() if grades.get(e, 0) > 0]
         bad = [s for e, s in score.items() if grades.get(e, 0) <= 0]
         pairs = [1.0 if b > g else 0.5 if b == g else 0.0 for g in good for b in bad]
@@ -149,12 +154,51 @@ def test_other_measures_may_be_asked_for(index: fader.Index, given: tuple[Querie
 
 
 def test_a_trained_model_is_ranked_by_its_own_contexts(index: fader.Index, given: tuple[Queries, Qrels]) -> None:
-    """Its window and its way with overlaps, as in the index; a fitted ranker stands for its model."""
-    made = Ranker(features="rectangle(3x4)", lam=1, window=6, ignore_overlap=True).fit(index, *given)
+    """Its window, its way with overlaps and its best documents, as in the index; a fitted ranker is its model."""
+    made = Ranker(features="rectangle(3x4)", lam=1, window=6, ignore_overlap=True, top=9).fit(index, *given)
     expected = by_hand(index, *given, made)
     for system in (made, made.model_):
         found = compare(index, *given, ["count", system])
         check(found.systems[1], given[0], expected)
+
+
+def test_the_best_documents_only_are_trained_and_tested_on(index: fader.Index, given: tuple[Queries, Qrels]) -> None:
+    """Fold by fold as by hand: `top` of a system in a comparison is that of a ranker, and is not without effect."""
+    queries, qrels = given[0][:9], given[1]
+    judged = {q["id"]: qrels[q["id"]] for q in queries}
+    found = compare(index, queries, judged, ["fader(features=noprox,lam=1,top=4)", TRAINED], cv=3)
+    expected: dict[str, dict[str, float]] = {}
+    groups = groups_of(9, 6, 0)  # three folds of two groups each
+    for f in range(3):
+        fold = [int(i) for g in groups[2 * f : 2 * f + 2] for i in g]
+        rest = [q for i, q in enumerate(queries) if i not in fold]
+        made = Ranker(features="noprox", lam=1, top=4).fit(index, rest, {q["id"]: judged[q["id"]] for q in rest})
+        expected |= by_hand(index, [queries[i] for i in fold], judged, made)
+    check(found.systems[0], queries, expected)
+    assert found.systems[0].values != found.systems[1].values
+    assert found.systems[0].hyperparameters == [{"model": "noprox x sum, top 4", "lambda": 1.0}] * 3
+
+
+def test_a_model_trained_anew_is_measured_anew(
+    index: fader.Index, given: tuple[Queries, Qrels], tmp_path: Path
+) -> None:
+    """Results that are kept are those of the model's text, not of its file's name or of how it is written."""
+    path, keep = tmp_path / "model.json", tmp_path / "kept"
+    near, far = (Ranker(features="rectangle(3x4)", lam=lam).fit(index, *given) for lam in (1, 0.001))
+    near.save(path)
+    first = compare(index, *given, [str(path)], keep=keep).systems[0]
+    far.save(path)
+    second = compare(index, *given, [str(path)], keep=keep).systems[0]
+    assert first.values == compare(index, *given, [near]).systems[0].values
+    assert second.values == compare(index, *given, [far]).systems[0].values
+    assert first.values != second.values
+    assert str(near.model_) == str(far.model_)
+    assert len(list(keep.iterdir())) == 2
+    (tmp_path / "other.json").write_text(near.model_.to_text(), encoding="utf-8")
+    third = compare(index, *given, [str(tmp_path / "other.json"), far], keep=keep)
+    assert [s.values for s in third.systems] == [first.values, second.values]
+    assert third.systems[0].name == str(tmp_path / "other.json")
+    assert len(list(keep.iterdir())) == 2
 
 
 def test_grids_and_scores_are_shown(index: fader.Index, given: tuple[Queries, Qrels]) -> None:

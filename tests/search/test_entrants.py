@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from fader.corpus.analysis import Analysis
 from fader.errors import UsageError
+from fader.features.combined import feature_map
+from fader.learn.model import Model
+from fader.learn.modelfile import MadeFor
+from fader.parts import parse
 from fader.search.entrants import baseline_among, entrant, entrants
+from fader.systems.base import system
+from fader.systems.saved import Saved
 
 READER: Any = None  # only models look at the index
+
+
+def any_reader() -> Any:
+    """An index of nothing, which any model without a collection fits."""
+    return SimpleNamespace(
+        analysis=Analysis(), documents=0, tokens=0, mentions=0, catalog=SimpleNamespace(entity_ids=[])
+    )
 
 
 def test_free_parameters_take_what_is_worth_trying() -> None:
@@ -60,3 +77,17 @@ def test_the_baseline_is_one_of_them() -> None:
     assert baseline_among("balog2(beta=100)", named, READER) == "balog2(beta=100)"
     with pytest.raises(UsageError, match='the baseline "voting" is not among'):
         baseline_among("voting", named, READER)
+
+
+def test_a_model_is_known_by_its_whole_text() -> None:
+    """Two of one shape are two; the same model is the same in any file. Any other system is known by what it tries."""
+    one, two = (Model(feature_map("noprox"), np.full(5, w), parse("fader.aggregate", "sum")) for w in (1.0, 2.0))
+    named = entrants([one, two], any_reader())
+    assert [e.name for e in named] == ["noprox x sum", "noprox x sum #2"]
+    assert [e.key for e in named] == [one.to_text(), two.to_text()]
+    assert entrant(replace(one, top=5), any_reader()).key != one.to_text()
+    tuned = [Saved(system(f"voting(cutoff={n})"), MadeFor({}, None, False, {})) for n in (10, 20)]
+    assert [e.key for e in entrants(tuned, any_reader())] == [t.to_text() for t in tuned]
+    free = entrant("balog2(beta=100)", READER)
+    assert free.key == "|".join(map(str, free.alternatives)) == entrant("balog2(beta=100.0,label=x)", READER).key
+    assert entrant("fader(features=noprox,top=5)", READER).key == "fader(features=noprox,top=5)"

@@ -53,3 +53,12 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="results cannot be kept there"):
         Kept(tmp_path / "file", ABOUT)
+
+
+def test_a_result_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
+    """With the file and not the whole text of a model."""
+    kept, text = Kept(tmp_path, ABOUT), "a very long text\n" * 99
+    kept._path(text, "5").mkdir()
+    with pytest.raises(StorageError, match="is a folder") as error:
+        kept.keep(text, "5", MEASURED)
+    assert "very long" not in str(error.value)

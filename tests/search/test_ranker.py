@@ -17,6 +17,7 @@ from fader.learn.model import Model, read_model
 from fader.search.models import ranker_of
 from fader.search.ranker import Ranker
 from fader.systems.fader import Fader
+from fader.systems.weighting import document_ranking, in_best_documents
 from search.judged_demo import TINY_QRELS, TINY_QUERIES, demo_in, some_queries, tiny_in
 
 Queries = list[dict[str, Any]]
@@ -303,3 +304,45 @@ def test_tiny_judgments_are_learned_from(tmp_path: Path) -> None:
     made = Ranker(features="rectangle(1x3,distances=0/2)", lam=1).fit(index, TINY_QUERIES, TINY_QRELS)
     for i, query in enumerate(TINY_QUERIES):
         assert index.rank(query["query"], k=1, model=made).entities == [f"E{i}"]
+
+
+@pytest.mark.parametrize("top", [1, 5, 10_000])
+def test_only_the_best_documents_count(
+    index: fader.Index, given: tuple[Queries, Qrels], top: int, tmp_path: Path
+) -> None:
+    """The index gives a model with `top` the contexts of so many documents, in ranking and in evidence; a file too."""
+    made = Ranker(features="noprox", lam=1, top=top).fit(index, *given)
+    made.save(tmp_path / "m.json")
+    assert read_model(tmp_path / "m.json").top == made.model_.top == top
+    for query in given[0][:5]:
+        whole = index.contexts(query["query"], query["type"])
+        kept = in_best_documents(whole, top)
+        documents = set(whole.matching.number[document_ranking(whole, "bm25")[:top]].tolist())
+        assert set(kept.document.tolist()) == set(whole.document.tolist()) & documents
+        expected = made.model_.rank(kept, 1000)
+        for model in (made, str(tmp_path / "m.json")):
+            ranked = index.rank(query["query"], query["type"], k=1000, model=model)
+            assert ranked.scores == expected.score.tolist()
+            assert ranked.support == expected.support.tolist()
+        answer = index.search(query["query"], query["type"], k=3, model=made, explain=True)
+        assert answer.contexts == len(kept)
+        assert answer.matched_documents == whole.matched_documents
+        for result in answer.results:
+            explained = result.explain
+            assert explained is not None
+            total = sum(c["contribution"] for c in explained["contexts"]) + explained["others"]["contribution"]
+            assert total == pytest.approx(result.score)
+
+
+def test_how_many_documents_may_be_alternatives(index: fader.Index, given: tuple[Queries, Qrels]) -> None:
+    """Written with |, each validated; a number or a text."""
+    found = Ranker(features="noprox", lam=1, top="0|3").fit(index, *given)
+    assert set(found.choice_.tried) == {"noprox x sum, lambda 1", "noprox x sum, top 3, lambda 1"}
+    assert found.model_.top == (0, 3)[found.choice_.candidate]
+    assert Ranker(top=3).spec() == Fader(top="3")
+    assert str(Fader(top="0|1000")) == "fader(top=0|1000)"
+    assert Fader(top="1000").title == "noprox+rectangle x sum(top=1000)"
+    assert [c.view.top for c in Fader(top="0|1000", window="0|5").candidates()] == [0, 1000, 0, 1000]
+    for wrong in ("-1", "all", "1.5", ""):
+        with pytest.raises(UsageError, match="top must"):
+            Fader(top=wrong)

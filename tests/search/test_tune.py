@@ -57,6 +57,7 @@ def test_the_best_of_all_combinations_is_taken(judged: JudgedQueries) -> None:
         values = compare_judged(judged, [system(text)], measures=["AP"]).systems[0].values["AP"]
         assert precision == pytest.approx(np.mean(values), abs=1e-12)
     assert found.precision == max(found.tried.values())
+    assert not found.validated
     assert str(learned(found)) == next(t for t, p in found.tried.items() if p == found.precision)
 
 
@@ -81,6 +82,7 @@ def test_alternatives_of_a_learner_are_validated(judged: JudgedQueries) -> None:
     """By models that did not see the validated queries; the better one is fitted on all of them."""
     found = tune(judged, "fang(mean=arithmetic|geometric,lam=1,starts=1)")
     assert len(found.tried) == 2
+    assert found.validated
     assert found.precision == max(found.tried.values())
     best = next(text for text, precision in found.tried.items() if precision == found.precision)
     assert (learned(found).mean == "geometric") == ("mean=geometric" in best)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,7 +40,8 @@ def oracle(world: World, test: bool) -> dict[int, float]:
     for e in {entity for entity, _d in best}:
         mine = [d for entity, d in best if entity == e]
         observed = sum(p[d] * best[e, d] * share[d] for d in mine)
-        found[e] = g(observed, sum(p[d] for d in mine) * of_query * mean) if test else observed
+        of_entity = sum(p[d] for d in mine) + (world.documents_with(e) - len(mine)) / N
+        found[e] = g(observed, of_entity * of_query * mean) if test else observed
     return found
 
 
@@ -67,27 +69,56 @@ def test_shares_add_up(world: World, test: bool) -> None:
         assert parts.literal.sum(axis=0) == pytest.approx(parts.share, rel=1e-9, abs=1e-12)
 
 
-def golden(prior: float = 1.0) -> World:
-    """Entity 1 is E, entity 2 is F."""
+def golden(prior: float = 1.0, elsewhere: bool = True) -> World:
+    """Entity 1 is E, entity 2 is F, which the fourth document, that does not match, may mention as well."""
     return World(
         (
             Document((0, 5), (Mention(1, 2, 1),), prior),
             Document((0, 6, 5), (Mention(2, 3, 1),), prior),
             Document((5, 0), (Mention(0, 1, 2),), prior),
-            Document((7,), (), prior),
+            Document((7,), (Mention(0, 1, 2),) if elsewhere else (), prior),
         ),
         1,
     )
 
 
-@pytest.mark.parametrize("prior", [1.0, 0.25, 0.0])
+@pytest.mark.parametrize("prior", [1.0, 0.25, 0.0, 1e308, 5e-324])
 def test_golden(prior: float) -> None:
-    """Equal priors are uniform ones, also if they are all 0."""
+    """Equal priors are uniform ones, also if they are all 0, or so large or small that sums leave the doubles."""
     contexts = golden(prior).contexts()
     assert values(EntityRank(test=False).rank(contexts, 9)) == pytest.approx({1: 1 / 3, 2: 1 / 4})
     tested = values(EntityRank().rank(contexts, 9))
-    assert tested == pytest.approx({1: g(1 / 3, 7 / 24), 2: g(1 / 4, 7 / 48)})
-    assert tested == pytest.approx({1: 0.00819, 2: 0.07442}, abs=1e-5)
+    assert tested == pytest.approx({1: g(1 / 3, 7 / 24), 2: g(1 / 4, 7 / 24)})
+    assert tested == pytest.approx({1: 0.00819, 2: -0.00866}, abs=1e-5)
+    rare = values(EntityRank().rank(golden(prior, elsewhere=False).contexts(), 9))
+    assert rare == pytest.approx({1: g(1 / 3, 7 / 24), 2: g(1 / 4, 7 / 48)})
+    assert rare == pytest.approx({1: 0.00819, 2: 0.07442}, abs=1e-5)
+
+
+@settings(deadline=None)
+@given(worlds(least=1), st.sampled_from([1e308, 1e-300]))
+def test_priors_are_relative(world: World, scale: float) -> None:
+    """The largest that a double holds rank as small ones do, some documents having half of it."""
+
+    def scaled(by: float) -> World:
+        return World(tuple(replace(d, prior=d.prior / 2 * by) for d in world.documents), world.literals)
+
+    found = values(EntityRank().rank(scaled(scale).contexts(), 99))
+    assert found == pytest.approx(oracle(scaled(1.0), True), abs=1e-9, rel=1e-9)
+
+
+@settings(deadline=None)
+@given(worlds(least=1), st.integers(1, 5))
+def test_the_popular_must_be_seen_more_often(world: World, more: int) -> None:
+    """Of two collections, the entity that more of the documents outside mention passes the test worse, if at all."""
+    entity = world.rows[0][1].entity
+    quiet, loud = (
+        World((*world.documents, *[Document((7,), mentions)] * more), world.literals)
+        for mentions in ((), (Mention(0, 1, entity),))
+    )
+    before, after = (values(EntityRank().rank(w.contexts(), 99)) for w in (quiet, loud))
+    assert after[entity] < before[entity] + 1e-12
+    assert {e: v for e, v in after.items() if e != entity} == {e: v for e, v in before.items() if e != entity}
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1))

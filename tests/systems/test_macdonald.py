@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,10 @@ from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.learn.learner import Example
 from fader.measures import judge
-from fader.systems import macdonald
 from fader.systems.base import system
-from fader.systems.ladder import raw_features, rungs
-from fader.systems.macdonald import Macdonald, packed, unpacked
+from fader.systems.ladder import Rungs, raw_features, rungs
+from fader.systems.macdonald import Macdonald
+from fader.systems.thinning import drawn_bad
 from fader.systems.voting import TECHNIQUES
 from fader.systems.weighting import MODELS
 from systems import voting_oracle
@@ -187,10 +187,9 @@ def test_trees_are_deterministic_and_learn() -> None:
 
 
 def test_a_learned_one_is_written_as_it_is_read() -> None:
-    """Weights survive their text bit for bit, and so does any text that is packed."""
+    """Weights survive their text bit for bit."""
     trained = SMALL.fit(judged(5), 0)
     assert system(str(trained)) == trained
-    assert unpacked(packed("a=1\n(b,c) [x: ]\n")) == "a=1\n(b,c) [x: ]\n"
 
 
 @pytest.mark.parametrize("learner", ["linear", "lambdamart"])
@@ -207,10 +206,9 @@ def test_without_lightgbm_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(macdonald, "importlib", type("Missing", (), {"import_module": staticmethod(missing)}))
-    with pytest.raises(UsageError, match=r"pip install 'fader\[lambdamart\]'"):
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(UsageError, match=r"macdonald: needs .* pip install 'fader\[lambdamart\]'"):
         replace(SMALL, learner="lambdamart").fit(judged(1, 2), 0)
-    assert importlib.import_module("fader")
 
 
 def test_features_are_shared_by_learners_of_the_same_encoding() -> None:
@@ -220,6 +218,40 @@ def test_features_are_shared_by_learners_of_the_same_encoding() -> None:
     assert SMALL.encoding == replace(SMALL, lam=10.0, learner="lambdamart").encoding
     assert SMALL.encoding != replace(SMALL, cutoffs=(3, 0)).encoding
     assert rungs(contexts, ["bm25"], ["rr"], [0]).columns == 1
+
+
+def test_columns_are_numbered_in_16_bits() -> None:
+    """As many features as that are taken, and no more."""
+    most = tuple(range(1, 65_536))
+    assert Macdonald(models="bm25", techniques="rr", cutoffs=most).size == 65_535
+    message = "macdonald: at most 65,535 features, not 1 models x 1 techniques x 65,536 cutoffs = 65,536; give fewer"
+    with pytest.raises(UsageError, match=message):
+        Macdonald(models="bm25", techniques="rr", cutoffs=(*most, 0))
+
+
+def test_bad_candidates_are_drawn_by_query() -> None:
+    """Queries with as many candidates as each other do not draw the same places, and the others do not matter."""
+    judgments = [judge(np.arange(k, k + 400, dtype=np.int32), range(400), {0: 1}) for k in (0, 1000)]
+    first, second = (drawn_bad(j, 20, 5)[1].tolist() for j in judgments)
+    assert first != second
+    examples, few = judged(2), replace(SMALL, bad=2)
+    seen: list[list[int]] = []
+
+    class Watched(Rungs):
+        def taken(self, places: Any) -> Rungs:
+            seen.append(places.tolist())
+            return super().taken(places)
+
+    few.fit([replace(e, query=Watched(*astuple(e.query))) for e in examples], 3)
+    assert seen == [np.sort(np.concatenate(drawn_bad(e.judgments, 2, 3))).tolist() for e in examples]
+
+
+def test_large_grades_are_learned_from() -> None:
+    """The largest that qrels allow, by trees and by weights; only trees mind how large a grade is."""
+    pytest.importorskip("lightgbm")
+    large = [replace(e, judgments=replace(e.judgments, grades=e.judgments.grades * (2**30 - 1))) for e in judged(4)]
+    assert replace(SMALL, learner="lambdamart", trees=5, leaves=4).fit(large, 0).trained
+    assert SMALL.fit(large, 0) == SMALL.fit(judged(4), 0)
 
 
 @pytest.mark.parametrize(
@@ -234,9 +266,12 @@ def test_features_are_shared_by_learners_of_the_same_encoding() -> None:
         ("macdonald(cutoffs=1.5)", r'macdonald: cutoffs must be .*, not "1.5"'),
         ("macdonald(cutoffs=inf)", r'macdonald: cutoffs must be .*, not "inf"'),
         ("macdonald(lam=0)", "lambda must be a number"),
-        ("macdonald(bad=0)", "macdonald: bad must be 1 or more, not 0"),
-        ("macdonald(leaves=1)", "macdonald: leaves must be 2 or more, not 1"),
-        ("macdonald(rate=0)", "macdonald: rate must be above 0"),
+        ("macdonald(bad=0)", 'macdonald: bad must be a whole number from 1 to .*, not "0"'),
+        ("macdonald(leaves=1)", "macdonald: leaves must be a whole number from 2 to 131,072"),
+        ("macdonald(leaves=131073)", "macdonald: leaves must be a whole number from 2 to 131,072"),
+        ("macdonald(trees=0)", "macdonald: trees must be a whole number from 1 to 10,000"),
+        ("macdonald(trees=10001)", "macdonald: trees must be a whole number from 1 to 10,000"),
+        ("macdonald(rate=0)", "macdonald: rate must be a number above 0"),
         ("macdonald(weights=1/2)", "macdonald: 2 weights for 288 features"),
         ("macdonald(cutoffs=0,models=bm25,techniques=rr,weights=nan)", "weights must be finite"),
     ],
@@ -251,5 +286,5 @@ def test_a_damaged_forest_is_refused() -> None:
     """Not a traceback of another package."""
     pytest.importorskip("lightgbm")
     contexts = World((Document((0, 5), (Mention(0, 1, 0),)),), 1).contexts()
-    with pytest.raises(UsageError, match="forest is not what training wrote"):
+    with pytest.raises(UsageError, match="macdonald: forest is no model"):
         replace(SMALL, learner="lambdamart", forest="abc").rank(contexts, 1)

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from contracts.worlds import Document, Mention, World, worlds
 from fader.errors import UsageError
+from fader.systems import petkova
 from fader.systems.balog1 import Balog1
 from fader.systems.base import system
+from fader.systems.kernels import propagated
 from fader.systems.petkova import KERNELS, Petkova
 from systems.language import GOLDEN, candidate_model, check_contract, kernel_sums, near, ranked_values, uniform
 
@@ -74,6 +76,23 @@ def test_a_wide_step_is_constant(world: World) -> None:
 def test_contract(world: World, model: Petkova) -> None:
     """It ranks and explains as every system does."""
     check_contract(model, world)
+
+
+@pytest.mark.parametrize("model", [Petkova(), Petkova("constant")])
+def test_only_what_is_read_again_is_kept(model: Petkova, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shares of literals by pair are made once for ranking and explaining; the counts by context are not kept."""
+    calls = []
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return propagated(*arguments)
+
+    monkeypatch.setattr(petkova, "propagated", counted)
+    contexts = GOLDEN.contexts()
+    ranking = model.rank(contexts, 9)
+    model.explain(contexts, ranking, 0)
+    assert len(calls) == 1
+    assert not [key for key in contexts.memo if "propagated" in key]
 
 
 @pytest.mark.parametrize(

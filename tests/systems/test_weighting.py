@@ -7,10 +7,11 @@ from math import e, log2, pi
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from contracts.worlds import Document, Mention, World, worlds
 from fader.errors import UsageError
-from fader.systems.weighting import MODELS, document_ranking, document_scores
+from fader.systems.weighting import MODELS, document_ranking, document_scores, in_best_documents
 from systems.voting_oracle import SCORES
 
 
@@ -55,3 +56,30 @@ def test_an_unknown_model_is_refused() -> None:
     contexts = World((Document((0, 5), (Mention(0, 1, 0),)),), 1).contexts()
     with pytest.raises(UsageError, match=r'unknown weighting model "bm52"; did you mean "bm25"'):
         document_scores(contexts, "bm52")
+
+
+@settings(deadline=None)
+@given(worlds(), st.integers(1, 11))
+def test_contexts_in_the_best_documents(world: World, top: int) -> None:
+    """Those rows whose document is among the `top` that BM25 ranks highest, with a mention or without; in order."""
+    contexts = world.contexts()
+    score = dict(zip(world.matching, document_scores(contexts, "bm25").tolist(), strict=True))
+    best = sorted(world.matching, key=lambda d: (-score[d], d))[:top]
+    expected = [(d, m) for d, m in world.rows if d in best]
+    found = in_best_documents(contexts, top)
+    assert found.document.tolist() == [d for d, _m in expected]
+    assert found.start.tolist() == [m.start for _d, m in expected]
+    assert found.entity.tolist() == [m.entity for _d, m in expected]
+    assert found.distances.T.tolist() == [[world.distance(d, m, t) for t in range(world.literals)] for d, m in expected]
+    assert (found.matched_documents, found.statistics) == (contexts.matched_documents, contexts.statistics)
+    if top >= len(world.matching):
+        assert found is contexts
+
+
+def test_of_equal_documents_the_first_are_kept() -> None:
+    """And one that has no mention takes its place among the best all the same."""
+    same = tuple(Document((0, 5), (Mention(1, 2, e),)) for e in range(3))
+    better = Document((0, 0, 0), ())
+    contexts = World((*same, better, Document((5, 6), ())), 1).contexts()
+    kept = [in_best_documents(contexts, top).entity.tolist() for top in (1, 2, 3, 4)]
+    assert kept == [[], [0], [0, 1], [0, 1, 2]]

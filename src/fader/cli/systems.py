@@ -51,8 +51,17 @@ def described(part: Any) -> dict[str, Any]:
         "citation": getattr(part, "citation", ""),
         "trained": issubclass(part, Learner | Fader),
         "parameters": [
-            {"name": f.name, "default": f.default, "tried": list(tries.get(f.name, ()))}
+            {"name": f.name, "default": typed(f.default), "tried": list(tries.get(f.name, ()))}
             for f in dataclasses.fields(part)
             if f.name not in getattr(part, "learned", ())
         ],
     }
+
+
+def typed(value: Any) -> str:
+    """A parameter's value as it is typed: `true`, `0.5`, `0/25/100`."""
+    if isinstance(value, tuple):
+        return "/".join(map(typed, value))
+    if isinstance(value, float):
+        return next(text for text in (f"{value:g}", repr(value)) if float(text) == value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -22,6 +22,13 @@ from fader.cli.common import (
     remark,
     say_when_compiling,
 )
+from fader.errors import UsageError
+
+DEFAULT = click.core.ParameterSource.DEFAULT
+FAMILY = (
+    "features", "aggregator", "loss", "lam", "policy", "window", "top", "ignore_overlap", "judged_only", "starts",
+    "rounds", "bad",
+)  # fmt: skip
 
 
 @click.command("train", epilog="Example: fader train index/ --queries queries.jsonl --qrels qrels.txt -o model.json")
@@ -74,6 +81,7 @@ def command(
 
     say_when_compiling(quiet)
     refuse_overwriting(output, queries, qrels)
+    _check_alone(system)
     family = Fader(
         features, aggregator, loss=loss, lam=lam, policy=policy, window=window, top=top, ignore_overlap=ignore_overlap,
         judged_only=judged_only, starts=starts, rounds=rounds, seed=seed, bad=bad,
@@ -95,6 +103,17 @@ def command(
         "seconds": time.perf_counter() - began, "tried": tuned.tried,
     }  # fmt: skip
     print_json(summary) if as_json else remark(_sentence(summary), quiet)
+
+
+def _check_alone(system: str | None) -> None:
+    """Options of features x aggregator say nothing about another system."""
+    given = [name for name in FAMILY if click.get_current_context().get_parameter_source(name) is not DEFAULT]
+    if system is not None and given:
+        option = "lambda" if given[0] == "lam" else given[0].replace("_", "-")
+        raise UsageError(
+            f"--{option} is for features x aggregator; with --system write parameters into its text, as in "
+            "'voting(cutoff=100)'"
+        )
 
 
 def _ties(model: Any) -> bool:

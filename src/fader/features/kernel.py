@@ -79,6 +79,17 @@ def _add_decayed(distances: I32, perplexity: F64, shape: int, width: float, out:
                 out[U(k)] += _decayed(perplexity[t], d, shape, width)
 
 
+def decays(shape: str, width: float, distances: I32) -> F64:
+    """k(l) of each of some distances; 0 where one is below 0."""
+    return _decays(distances[None], np.ones(1), shape, width)
+
+
+def _decays(distances: I32, perplexity: F64, shape: str, width: float) -> F64:
+    out = np.empty(distances.shape[1])
+    _add_decayed(distances, perplexity, SHAPES.index(shape), float(width), out)
+    return out
+
+
 def check_decay(owner: str, width: float, idf: str) -> None:
     """Refuse a width or an IDF variant that is none."""
     check_idf(owner, idf)
@@ -118,9 +129,7 @@ class Kernel(FeatureMap):
         return values if w[0] == 1.0 else values * w[0]
 
     def _values(self, distances: I32, perplexity: F64) -> F64:
-        out = np.empty(distances.shape[1])
-        _add_decayed(distances, perplexity, SHAPES.index(self.shape), float(self.width), out)
-        return out
+        return _decays(distances, perplexity, self.shape, self.width)
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
         distances = np.ascontiguousarray(contexts.distances[:, rows])

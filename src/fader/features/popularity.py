@@ -40,7 +40,8 @@ class Popularity(FeatureMap):
 
     def _values(self, contexts: Contexts) -> F64:
         """(entities, 2)."""
-        known = np.log1p(contexts.entity_documents) / np.log1p(max(1, contexts.statistics.documents))
+        documents = contexts.entity_documents if len(contexts) else np.zeros(contexts.entities.size)
+        known = np.log1p(documents) / np.log1p(max(1, contexts.statistics.documents))
         return np.stack([known, 1.0 - known], axis=1)
 
     def blocks(self, contexts: Contexts) -> list[Block]:

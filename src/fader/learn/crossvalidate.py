@@ -10,7 +10,7 @@ storage or reports; where datasets come from is somebody else's (`Source`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -134,7 +134,7 @@ class Chooser:
     def __init__(self, source: Source, candidates: Sequence[Candidate], groups: Sequence[I64]) -> None:
         self.source, self.candidates, self.groups = source, candidates, groups
         self._sums: tuple[Dataset, Sums] | None = None
-        self._thin: tuple[Dataset, int, Dataset] | None = None
+        self._thin: tuple[Dataset, tuple[int, int], Dataset] | None = None
         self._lock = threading.Lock()
 
     def sums(self, data: Dataset) -> Sums:
@@ -149,9 +149,15 @@ class Chooser:
         if settings.judged_only:
             return data
         with self._lock:
-            if self._thin is None or self._thin[0] is not data or self._thin[1] != settings.bad:
-                self._thin = (data, settings.bad, data.thinned(settings.bad, settings.seed))
+            drawn = (settings.bad, settings.seed)
+            if self._thin is None or self._thin[0] is not data or self._thin[1] != drawn:
+                self._thin = (data, drawn, data.thinned(*drawn))
             return self._thin[2]
+
+    @property
+    def options(self) -> list[dict[float, str]]:
+        """The lambdas of each candidate."""
+        return [{lam: f"{c}, lambda {lam:g}" for lam in c.lambdas} for c in self.candidates]
 
     def training(self, left_out: Iterable[int]) -> I64:
         """The queries of all other groups."""
@@ -234,39 +240,54 @@ class Choice:
     tried: dict[str, float]
 
 
-def choose(chooser: Chooser, folds: Sequence[frozenset[int]], workers: int, progress: Progress) -> list[Choice]:
+class Validated(Protocol):
+    """Candidates that can be measured on groups of queries by models that left these out."""
+
+    @property
+    def groups(self) -> Sequence[I64]: ...
+
+    @property
+    def options(self) -> Sequence[Mapping[float, str]]:
+        """Of each candidate, the numbers to choose among (lambda) and what each choice is called."""
+        ...
+
+    def validated(self, number: int, left_out: frozenset[int], on: Iterable[int]) -> dict[tuple[int, float], Any]:
+        """By candidate and lambda, and by group, average precision of its queries under models without `left_out`."""
+        ...
+
+
+def choose(chooser: Validated, folds: Sequence[frozenset[int]], workers: int, progress: Progress) -> list[Choice]:
     """The best candidate and lambda for each fold, a fold being the set of groups that it must not see."""
-    groups = range(len(chooser.groups))
-    only = [(c, c_.lambdas[0]) for c, c_ in enumerate(chooser.candidates)]
-    if len(only) == 1 and len(chooser.candidates[0].lambdas) == 1:
-        return [Choice(*only[0], float("nan"), {}) for _ in folds]
+    groups, options = range(len(chooser.groups)), chooser.options
+    if len(options) == 1 and len(options[0]) == 1:
+        return [Choice(0, next(iter(options[0])), float("nan"), {}) for _ in folds]
     keys = sorted({fold | {g} for fold in folds for g in groups if g not in fold}, key=sorted)
     if any(len(key) == len(groups) for key in keys):
         raise InputError(
-            f"{len(chooser.source.ids)} judged queries: too few to choose lambda inside the training queries of a "
-            "fold; judge more queries, or give one lambda as a number and no alternatives"
+            f"{sum(g.size for g in chooser.groups)} judged queries: too few to choose inside the training queries of a "
+            "fold; judge more queries, or give lambda and every parameter one value"
         )
     measured: dict[frozenset[int], dict[tuple[int, float], Any]] = {key: {} for key in keys}
-    for number in range(len(chooser.candidates)):  # one after the other, so that each dataset is made once
+    for number in range(len(options)):  # one after the other, so that each dataset is made once
         found = in_parallel(partial(_validated, chooser, number), keys, workers, progress, f"choosing: {number + 1}")
         for key, of_key in zip(keys, found, strict=True):
             measured[key] |= of_key
     return [_best(chooser, measured, fold) for fold in folds]
 
 
-def _validated(chooser: Chooser, number: int, key: frozenset[int]) -> dict[tuple[int, float], Any]:
+def _validated(chooser: Validated, number: int, key: frozenset[int]) -> dict[tuple[int, float], Any]:
     return chooser.validated(number, key, key)
 
 
-def _best(chooser: Chooser, measured: dict[frozenset[int], Any], fold: frozenset[int]) -> Choice:
+def _best(chooser: Validated, measured: dict[frozenset[int], Any], fold: frozenset[int]) -> Choice:
     others = [g for g in range(len(chooser.groups)) if g not in fold]
     means: dict[tuple[int, float], float] = {}
-    for number, candidate in enumerate(chooser.candidates):
-        for lam in sorted(candidate.lambdas):
+    for number, named in enumerate(chooser.options):
+        for lam in sorted(named):
             parts = [measured[fold | {g}][number, lam][g] for g in others]
             means[number, lam] = float(np.concatenate(parts).mean())
     best = max(means, key=lambda key: (means[key], -key[0], -key[1]))  # on a tie the first, the most regularised
-    tried = {f"{chooser.candidates[n]}, lambda {lam:g}": value for (n, lam), value in means.items()}
+    tried = {chooser.options[n][lam]: value for (n, lam), value in means.items()}
     return Choice(*best, means[best], tried)
 
 
@@ -277,13 +298,7 @@ def cross_validate(
     """Rank every query by a model that never saw it."""
     progress, workers = progress or Silent(), workers or cores()
     n, folds = len(source.ids), parse_cv(cv)
-    least = 2 if folds is None else folds
-    if n < least:
-        asked = "leave-one-out" if folds is None else f"{folds} folds"
-        raise InputError(
-            f"{n} judged quer{'y' if n == 1 else 'ies'}: {asked} need{'s' if folds is None else ''} {least} at least; "
-            f"judge more queries{'' if folds is None else ' or ask for fewer folds'}"
-        )
+    check_folds(n, folds)
     outer, cut = cuts(n, folds, seed)
     chooser = Chooser(source, candidates, cut)
     choices = choose(chooser, outer, workers, progress)
@@ -292,6 +307,17 @@ def cross_validate(
     parts = in_parallel(lambda job: run(chooser, *job), jobs, workers, progress, "testing")
     outcomes = {q: outcome for part in parts for q, outcome in part}
     return Validation([outcomes[q] for q in range(n)], [_described(chooser, c) for c in choices])
+
+
+def check_folds(n: int, folds: int | None) -> None:
+    """Refuse more folds than there are queries."""
+    least = 2 if folds is None else folds
+    if n < least:
+        asked = "leave-one-out" if folds is None else f"{folds} folds"
+        raise InputError(
+            f"{n} judged quer{'y' if n == 1 else 'ies'}: {asked} need{'s' if folds is None else ''} {least} at least; "
+            f"judge more queries{'' if folds is None else ' or ask for fewer folds'}"
+        )
 
 
 def cuts(n: int, folds: int | None, seed: int) -> tuple[list[frozenset[int]], list[I64]]:

@@ -102,6 +102,7 @@ class QueryData:
             group_at=np.append(0, np.cumsum(self.group_at[groups + 1] - self.group_at[groups])),
             blocks=tuple(_take(block, rows) for block in self.blocks),
             judgments=self.judgments.of(places),
+            chosen=None if self.chosen is None else self.chosen[rows],
         )
 
     def same_rows(self, other: QueryData) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.errors import InputError
-from fader.learn.crossvalidate import Choice, Chooser, choose, cuts, in_parallel, parse_cv
+from fader.learn.crossvalidate import Choice, check_folds, choose, cuts, in_parallel, parse_cv
 from fader.learn.learner import Example, Learner
 from fader.learn.onethread import cores
 from fader.measures import AveragePrecision, judge
@@ -37,25 +37,20 @@ def best_for_each(precision: F64, cv: str | int, seed: int) -> I64:
     Leave-one-out: all other queries. Of equal ones the first.
     """
     n, folds = precision.shape[1], parse_cv(cv)
+    check_folds(n, folds)
     if folds is None:
-        return np.asarray((precision.sum(axis=1)[:, None] - precision).argmax(axis=0))
+        return np.array([_best_without(precision, np.array([q])) for q in range(n)], dtype=np.int64)
     outer, groups = cuts(n, folds, seed)
     best = np.empty(n, dtype=np.int64)
     for fold in outer:
         tested = np.concatenate([groups[g] for g in fold])
-        best[tested] = np.delete(precision, tested, axis=1).sum(axis=1).argmax()
+        best[tested] = _best_without(precision, tested)
     return best
 
 
-@dataclass(frozen=True)
-class Alternative:
-    """A learner as one of several candidates; there is no other lambda to try."""
-
-    learner: Learner
-    lambdas: tuple[float, ...] = (1.0,)
-
-    def __str__(self) -> str:
-        return str(self.learner)
+def _best_without(precision: F64, tested: I64) -> int:
+    """Tested queries are taken out before anything is added up: not even rounding may depend on them."""
+    return int(np.delete(precision, tested, axis=1).sum(axis=1).argmax())
 
 
 @dataclass(frozen=True)
@@ -67,14 +62,24 @@ class Learned:
     fits: int = 0
 
 
-class Trainer(Chooser):
+@dataclass(frozen=True)
+class Trainer:
     """Fits of learners. `examples[a]` are all queries as alternative a keeps them."""
 
-    def __init__(self, ids: Sequence[str], learners: Sequence[Learner], examples: Sequence[Sequence[Example]],
-                 groups: Sequence[I64], seed: int) -> None:  # fmt: skip
-        self.source: Any = _Named(ids)
-        self.candidates: Any = [Alternative(learner) for learner in learners]
-        self.examples, self.groups, self.seed = examples, groups, seed
+    learners: Sequence[Learner]
+    examples: Sequence[Sequence[Example]]
+    groups: Sequence[I64]
+    seed: int
+
+    @property
+    def options(self) -> list[dict[float, str]]:
+        """An alternative has nothing more to choose."""
+        return [{1.0: str(learner)} for learner in self.learners]
+
+    def training(self, left_out: Iterable[int]) -> I64:
+        """The queries of all other groups."""
+        kept = [g for i, g in enumerate(self.groups) if i not in set(left_out)]
+        return np.sort(np.concatenate(kept))
 
     def fitted(self, candidate: int, queries: Iterable[int]) -> Learner:
         """An alternative trained on those of the queries that have good and bad candidates."""
@@ -82,16 +87,11 @@ class Trainer(Chooser):
         usable = [e for e in chosen if (e.judgments.grades > 0).any() and (e.judgments.grades <= 0).any()]
         if not usable:
             raise InputError("no query to train on has both a good and a bad candidate; check the judgments")
-        return self.candidates[candidate].learner.fit(usable, self.seed)  # type: ignore[no-any-return]
+        return self.learners[candidate].fit(usable, self.seed)
 
     def validated(self, number: int, left_out: frozenset[int], on: Iterable[int]) -> dict[tuple[int, float], Any]:
         model, examples = self.fitted(number, self.training(left_out)), self.examples[number]
         return {(number, 1.0): {g: np.array([_precision(model, examples[q]) for q in self.groups[g]]) for g in on}}
-
-
-@dataclass(frozen=True)
-class _Named:
-    ids: Sequence[str]
 
 
 def _precision(model: Learner, example: Example) -> float:
@@ -117,8 +117,9 @@ def cross_validate_learner(
 ) -> Learned:  # fmt: skip
     """For every query a learner that was fitted without it."""
     progress, workers, folds = progress or Silent(), workers or cores(), parse_cv(cv)
+    check_folds(len(ids), folds)
     outer, groups = cuts(len(ids), folds, seed)
-    trainer = Trainer(ids, learners, examples, groups, seed)
+    trainer = Trainer(learners, examples, groups, seed)
     choices = choose(trainer, outer, workers, progress)
     jobs = _jobs(trainer, outer, choices, one_by_one=folds is None)
     fitted = in_parallel(lambda job: trainer.fitted(job[0], job[1]), jobs, workers, progress, "training")
@@ -137,7 +138,7 @@ def _jobs(
     for fold, choice in zip(outer, choices, strict=True):
         tested = np.concatenate([trainer.groups[g] for g in fold])
         if one_by_one:
-            every = np.arange(len(trainer.source.ids))
+            every = np.arange(sum(g.size for g in trainer.groups))
             jobs += [(choice.candidate, np.delete(every, q), np.array([q])) for q in tested]
         else:
             jobs.append((choice.candidate, trainer.training(fold), tested))
@@ -150,6 +151,6 @@ def train_learner(
 ) -> tuple[Learner, Choice]:  # fmt: skip
     """The learner of all queries; which alternative, by validation over groups of them."""
     _outer, groups = cuts(len(ids), None, seed)
-    trainer = Trainer(ids, learners, examples, groups, seed)
+    trainer = Trainer(learners, examples, groups, seed)
     choice = choose(trainer, [frozenset()], workers or cores(), progress or Silent())[0]
     return trainer.fitted(choice.candidate, range(len(ids))), choice

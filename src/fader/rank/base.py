@@ -89,10 +89,21 @@ def order_entities(entity: I32, value: F64, k: int) -> I64:
     return places[np.lexsort((-entity[places], -value[places]))][:k]
 
 
+def rank_of(ranking: Ranking, i: int, value: float) -> int:
+    """The rank that the i-th ranked entity would have with another value."""
+    others = np.arange(ranking.values.size) != ranking.place[i]
+    level = (ranking.values == value) & (ranking.evidence.entity > ranking.entity[i])
+    return 1 + int((others & ((ranking.values > value) | level)).sum())
+
+
 def in_proportion(literal: F64, share: F64, matched: NDArray[np.bool_]) -> F64:
-    """Scale each column to add up to its share; a column of nothing is shared evenly by what is matched."""
+    """Scale each column to add up to its share; a column of nothing is shared evenly by what is matched.
+
+    A column that adds up already stays as it is, whatever its signs.
+    """
     total = literal.sum(axis=0)
     even = np.where(matched.any(axis=0), matched, True)
     weight = np.where(total > 0, literal, even)
     whole: F64 = weight / weight.sum(axis=0) * share
-    return whole
+    exact = np.isclose(total, share, rtol=1e-9, atol=0.0) & (literal != 0).any(axis=0)
+    return np.where(exact, literal, whole)

@@ -17,7 +17,7 @@ from fader.aggregate.base import Aggregator
 from fader.contexts.policy import select
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap, Piece
-from fader.rank.base import Contributions, Ranking, WhatIf, in_proportion, order_entities
+from fader.rank.base import Contributions, Ranking, WhatIf, in_proportion, order_entities, rank_of
 
 F64 = NDArray[np.float64]
 
@@ -66,10 +66,7 @@ class Pipeline:
         kept = _rows(contexts, rows)
         evidence = select(kept, scores, self.policy)
         value = float(self.aggregator.values(evidence.scores, evidence.at)[0])
-        others = np.arange(ranking.values.size) != ranking.place[i]
-        level = (ranking.values == value) & (ranking.evidence.entity > ranking.entity[i])
-        above = others & ((ranking.values > value) | level)
-        return WhatIf(value, 1 + int(above.sum()))
+        return WhatIf(value, rank_of(ranking, i, value))
 
 
 class Piped(ABC):

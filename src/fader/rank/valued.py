@@ -22,7 +22,7 @@ from fader.aggregate.base import Aggregator
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
 from fader.features.base import Piece
-from fader.rank.base import Contributions, Ranking, WhatIf, in_proportion, order_entities
+from fader.rank.base import Contributions, Ranking, WhatIf, in_proportion, order_entities, rank_of
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -75,7 +75,7 @@ class Valued(ABC):
 
 
 class Scored(Valued):
-    """An aggregator over the scores of the contexts that count."""
+    """An aggregator over the scores of the contexts that count; a context's score depends on no other context."""
 
     policy: str
 
@@ -96,6 +96,15 @@ class Scored(Valued):
             evidence = select(contexts.take(rows), scores[rows], self.policy)
             evidence = replace(evidence, row=rows[evidence.row])
         return evidence, self.aggregator.values(evidence.scores, evidence.at)
+
+    def without(self, contexts: Contexts, ranking: Ranking, i: int, row: int) -> WhatIf:
+        """The i-th ranked entity if one row were gone: only its own value changes."""
+        mine = contexts.slot == contexts.slot[row]
+        mine[row] = False
+        again = self.rank(contexts.take(np.flatnonzero(mine)), 1)
+        if not again.entity.size:
+            return WhatIf(None, None)
+        return WhatIf(float(again.score[0]), rank_of(ranking, i, float(again.score[0])))
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         scores = ranking.evidence.scores[evidence_slice(ranking, i)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,11 @@ from fader.learn.crossvalidate import cross_validate, parse_cv
 from fader.learn.dataset import View
 from fader.learn.onethread import cores
 from fader.learn.tuned import best_for_each, cross_validate_learner
-from fader.measures import STANDARD, AveragePrecision, known_measure
+from fader.measures import STANDARD, known_measure
 from fader.progress import Progress, Silent
 from fader.rank.base import System
 from fader.search.batch import parse_all
-from fader.search.contest import Contest, Tested, examples_of, precisions
+from fader.search.contest import Contest, Tested, examples_of, precisions, takes_all
 from fader.search.entrants import Entrant, baseline_among, entrants
 from fader.search.index import Index
 from fader.search.inputs import qrels_of, queries_of
@@ -42,7 +42,6 @@ from fader.systems.count import Count
 
 F64 = NDArray[np.float64]
 SAMPLED_SUPPORTS = 20_000
-PRECISION = AveragePrecision()
 
 
 def compare(
@@ -109,6 +108,15 @@ def _all_measured(contest: Contest, named: Sequence[Entrant], kept: Kept) -> lis
     return [found[e.name] for e in named]
 
 
+@dataclass(frozen=True)
+class Timed:
+    """One query by one system: its measures, seconds, and the ranking itself where a measure wants whole runs."""
+
+    measured: dict[str, float]
+    seconds: float
+    tested: list[Tested]
+
+
 def _plain(contest: Contest, plain: Sequence[Entrant]) -> list[Measured]:
     """Systems that are not fitted: every alternative ranks every query, then the chosen one does."""
     chosen, seconds = [np.zeros(len(contest.judged), dtype=np.int64) for _ in plain], np.zeros(len(plain))
@@ -122,26 +130,26 @@ def _plain(contest: Contest, plain: Sequence[Entrant]) -> list[Measured]:
     if not plain:
         return []
 
-    def work(i: int) -> list[tuple[Tested, float]]:
+    def work(i: int) -> list[Timed]:
         tables: dict[View, Contexts] = {}
         return [_timed(contest, i, e.alternatives[c[i]], tables) for e, c in zip(plain, chosen, strict=True)]
 
     rows = contest.each_query(work, "ranking")
     found = []
     for n, e in enumerate(plain):
-        tested = [row[n][0] for row in rows]
+        values = contest.collected([row[n].measured for row in rows], [t for row in rows for t in row[n].tested])
         notes = [f"cv {e.cv or contest.cv}"] if n in free else []
         choices = _tally([str(e.alternatives[c]) for c in chosen[n]]) if n in free else []
-        seconds[n] += sum(row[n][1] for row in rows)
-        found.append(
-            Measured(SystemResult(e.name, contest.measured(tested), e.label, choices, float(seconds[n]), 0, notes))
-        )
+        seconds[n] += sum(row[n].seconds for row in rows)
+        found.append(Measured(SystemResult(e.name, values, e.label, choices, float(seconds[n]), 0, notes)))
     return found
 
 
-def _timed(contest: Contest, i: int, system: System, tables: dict[View, Contexts]) -> tuple[Tested, float]:
+def _timed(contest: Contest, i: int, system: System, tables: dict[View, Contexts]) -> Timed:
     began = time.perf_counter()
-    return contest.rank(i, system, tables), time.perf_counter() - began
+    tested = contest.rank(i, system, tables)
+    seconds = time.perf_counter() - began
+    return Timed(contest.measure(i, tested), seconds, [tested] if len(contest.own) < len(contest.measures) else [])
 
 
 def _tally(texts: Sequence[str]) -> list[dict[str, Any]]:
@@ -169,7 +177,7 @@ def _family(contest: Contest, e: Entrant) -> Measured:
     began, cv, family = time.perf_counter(), e.cv or contest.cv, e.family
     assert family is not None
     found = cross_validate(contest.judged, family.candidates(), cv, contest.seed, contest.workers, contest.progress)
-    tested = [Tested(o.query.judgments, o.values) for o in found.outcomes]
+    tested = [Tested(o.query.judgments, o.values, takes_all(o.model.view)) for o in found.outcomes]
     result = SystemResult(
         e.name, contest.measured(tested), e.label, found.choices, time.perf_counter() - began,
         len({id(o.model) for o in found.outcomes}), [f"cv {cv}"],

@@ -19,7 +19,7 @@ from fader.learn.crossvalidate import in_parallel
 from fader.learn.dataset import View
 from fader.learn.learner import Example, Learner
 from fader.learn.tuned import example_of
-from fader.measures import AveragePrecision, Judgments, Measure, judge
+from fader.measures import AveragePrecision, Judgments, Measure, Pairswap, judge
 from fader.progress import Progress
 from fader.rank.base import System
 from fader.search.entrants import Entrant
@@ -32,10 +32,11 @@ PRECISION = AveragePrecision()
 
 @dataclass(frozen=True)
 class Tested:
-    """One query as a system ranked it."""
+    """One query as a system ranked it; `whole` says whether all its candidates are ranked."""
 
     judgments: Judgments
     values: F64
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,33 @@ class Contest:
     workers: int
     progress: Progress
 
+    @property
+    def own(self) -> list[Measure]:
+        """The measures that need one query at a time."""
+        return [m for m in self.measures if not isinstance(m, Foreign)]
+
     def measured(self, tested: Sequence[Tested]) -> dict[str, list[Any]]:
         """Every measure of every query."""
-        return {
-            str(m): self._foreign(tested, m)
-            if isinstance(m, Foreign)
-            else [m.of(t.values, t.judgments) for t in tested]
-            for m in self.measures
-        }
+        return self.collected([self.measure(i, t) for i, t in enumerate(tested)], tested)
+
+    def measure(self, i: int, tested: Tested) -> dict[str, float]:
+        """One query by every measure that needs no other."""
+        return {str(m): self._of(i, tested, m) for m in self.own}
+
+    def collected(self, rows: Sequence[dict[str, float]], tested: Sequence[Tested]) -> dict[str, list[Any]]:
+        """Measures by query, with those that want whole runs."""
+        of_runs = {str(m): self._foreign(tested, m) for m in self.measures if isinstance(m, Foreign)}
+        return {str(m): of_runs.get(str(m)) or [row[str(m)] for row in rows] for m in self.measures}
+
+    def _of(self, i: int, tested: Tested, measure: Measure) -> float:
+        """Pairs are those of all candidates, whoever leaves some out: these tie behind all others."""
+        if tested.whole or not isinstance(measure, Pairswap):
+            return measure.of(tested.values, tested.judgments)
+        entity = self.judged.contexts(i, View()).groups.entity
+        everyone = judge(entity, entity.tolist(), self.judged.grades[i])
+        values = np.full(entity.size, tested.values.min(initial=0.0) - 1.0)
+        values[np.searchsorted(entity, tested.judgments.entity)] = tested.values
+        return measure.of(values, everyone)
 
     def _foreign(self, tested: Sequence[Tested], measure: Foreign) -> list[float]:
         """A measure that wants rankings of ids."""
@@ -75,12 +95,18 @@ class Contest:
         if view not in tables:
             tables[view] = self.judged.contexts(i, view)
         ranking = system.rank(tables[view], 1)
-        entity = ranking.evidence.entity
-        return Tested(judge(entity, entity.tolist(), self.judged.grades[i]), ranking.values)
+        entity, every = ranking.evidence.entity, tables[view].groups.entity
+        judgments = judge(entity, entity.tolist(), self.judged.grades[i])
+        return Tested(judgments, ranking.values, entity.size == every.size and takes_all(view))
 
     def each_query(self, work: Callable[[int], Any], note: str) -> list[Any]:
         """Work on every query, some at a time."""
         return in_parallel(work, range(len(self.judged)), self.workers, self.progress, note)
+
+
+def takes_all(view: View) -> bool:
+    """Whether every candidate has a context in a view."""
+    return view.window is None and not view.top
 
 
 def precisions(contest: Contest, i: int, free: Sequence[Entrant]) -> tuple[list[F64], list[float]]:

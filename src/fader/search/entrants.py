@@ -10,6 +10,7 @@ The choice is made on training queries, by whoever compares or trains. Knows not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -41,9 +42,9 @@ class Entrant:
 
     @property
     def key(self) -> str:
-        """What tells it from all others: a model by its whole text, as two may have one name."""
-        first = self.alternatives[0]
-        return first.to_text() if isinstance(first, Model | Saved) else self.name
+        """What tells it from all others: models by their whole texts, as two may have one name."""
+        texts = [a.to_text() if isinstance(a, Model | Saved) else str(a) for a in self.alternatives]
+        return "|".join(texts)
 
     @property
     def learns(self) -> bool:
@@ -79,13 +80,22 @@ def _spelled(text: str) -> Entrant:
         parse_cv(cv)
     written = ",".join(f"{key}={value}" for key, value in arguments.items())
     name = f"{part.name}({written})" if written else str(part.name)
-    choices = {key: split_top(value, "|") for key, value in arguments.items()}
+    choices = {key: _values(part.name, key, value) for key, value in arguments.items()}
     for key, worth_trying in getattr(part, "tries", {}).items():
         choices.setdefault(key, list(worth_trying))
+    count = math.prod(len(values) for values in choices.values())
+    if count > MOST_ALTERNATIVES:
+        raise UsageError(f"{part.name}: {count:,} combinations to try, {MOST_ALTERNATIVES} at most; set a parameter")
     made = [build(part, dict(zip(choices, values, strict=True))) for values in product(*choices.values())]
-    if len(made) > MOST_ALTERNATIVES:
-        raise UsageError(f"{name}: {len(made):,} combinations to try, {MOST_ALTERNATIVES} at most; set a parameter")
     return Entrant(name + (f"[cv={cv}]" if cv else ""), tuple(dict.fromkeys(made)), label or name, cv)
+
+
+def _values(system: str, key: str, text: str) -> list[str]:
+    """The values of a parameter, between bars."""
+    values = [value.strip() for value in text.split("|")] if "(" not in text else split_top(text, "|")
+    if not values or not all(values):
+        raise UsageError(f"{system}: a value of {key} is missing in {quoted(text)}; write them as in 10|100")
+    return values
 
 
 def entrants(given: Sequence[Any], reader: IndexReader) -> list[Entrant]:

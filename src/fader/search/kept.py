@@ -16,6 +16,7 @@ import xxhash
 
 from fader.errors import FaderError, StorageError
 from fader.evaluate.comparison import ContextScores, Grid, SystemResult, from_plain
+from fader.search.batch import whole_file
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,5 @@ class Kept:
             "system": system, "cv": cv, "result": measured.result.to_dict(),
             "grids": [asdict(g) for g in measured.grids], "scores": [asdict(s) for s in measured.scores],
         }  # fmt: skip
-        pending = path.with_suffix(".pending")
-        try:
+        with whole_file(path) as pending:
             pending.write_text(json.dumps(plain), encoding="utf-8")
-            pending.replace(path)
-        except OSError as error:
-            raise StorageError(f"{path}: the result of {system} cannot be kept: {error.strerror}") from None

@@ -50,6 +50,7 @@ from fader.measures import average_precision
 from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
+from fader.systems.thinning import within
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -63,10 +64,11 @@ MEMBERS = {1: 14, DECILES: 20}
 GENERATIONS = {1: 10, DECILES: 60}
 FEWEST = 3
 STEPS, TO_PLACE = 3e9, 10
+SEEDS = 2**32  # scipy takes no larger ones
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class RankedScores:
     """A query: entity i has `cells[at[i]:at[i+1]]`, its scores in descending order or their sums by decile."""
 
     entity: I32
@@ -74,10 +76,10 @@ class Ladder:
     cells: F64
 
 
-def end_to_end(queries: Sequence[Ladder]) -> Ladder:
+def end_to_end(queries: Sequence[RankedScores]) -> RankedScores:
     """Queries as one."""
     before = np.cumsum([0, *(q.cells.size for q in queries)])
-    return Ladder(
+    return RankedScores(
         np.concatenate([q.entity for q in queries]),
         np.concatenate([[0], *(q.at[1:] + b for q, b in zip(queries, before, strict=False))]),
         np.concatenate([q.cells for q in queries]),
@@ -164,7 +166,7 @@ class Cummins(Valued, Learner):
         if not self.trained:
             self.untrained()
         evidence = select(contexts, self.scores(contexts), self.policy)
-        return evidence, self.values_of(self._ladder(evidence))
+        return evidence, self.values_of(self._ranked_scores(evidence))
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         """D(r_x) score(x)."""
@@ -174,21 +176,18 @@ class Cummins(Valued, Learner):
         out[order] = self._decays(scores.size) * scores[order]
         return out
 
-    def encode(self, contexts: Contexts) -> Ladder:
-        return self._ladder(select(contexts, self.scores(contexts), self.policy))
+    def encode(self, contexts: Contexts) -> RankedScores:
+        return self._ranked_scores(select(contexts, self.scores(contexts), self.policy))
 
     @property
     def encoding(self) -> Hashable:
         return self.name, self.score, self.policy, self.family == "deciles"
 
-    def thinned(self, query: Ladder, places: I64) -> Ladder:
-        size = np.diff(query.at)[places]
-        at = np.zeros(places.size + 1, dtype=np.int64)
-        np.cumsum(size, out=at[1:])
-        taken = np.arange(int(at[-1])) + np.repeat(query.at[places] - at[:-1], size)
-        return Ladder(query.entity[places], at, query.cells[taken])
+    def thinned(self, query: RankedScores, places: I64) -> RankedScores:
+        taken, at = within(query.at, places)
+        return RankedScores(query.entity[places], at, query.cells[taken])
 
-    def values_of(self, query: Ladder) -> F64:
+    def values_of(self, query: RankedScores) -> F64:
         most = int(np.diff(query.at).max(initial=1))
         weights = self._weights(most)
         return _values(query.cells, query.at, weights, self.family == "deciles")  # type: ignore[no-any-return]
@@ -203,7 +202,7 @@ class Cummins(Valued, Learner):
             [(0.0, 1.0 if self.family == "deciles" else math.sqrt(STEEPEST))] * numbers,
             maxiter=min(GENERATIONS[numbers], max(FEWEST, int(STEPS / steps) - 1)),
             init=self._first_generation(seed),
-            seed=seed,
+            seed=seed % SEEDS,
             tol=0.0,
             polish=False,
         )
@@ -242,12 +241,12 @@ class Cummins(Valued, Learner):
             out[n - 1, :n] = self._decays(n)
         return out
 
-    def _ladder(self, evidence: Evidence) -> Ladder:
+    def _ranked_scores(self, evidence: Evidence) -> RankedScores:
         scores = evidence.scores[ranked(evidence.scores, evidence.at)]
         if self.family != "deciles":
-            return Ladder(evidence.entity, evidence.at, scores)
+            return RankedScores(evidence.entity, evidence.at, scores)
         at = np.zeros(evidence.at.size, dtype=np.int64)
         np.cumsum(np.minimum(np.diff(evidence.at), DECILES), out=at[1:])
         cells = np.zeros(int(at[-1]))
         _decile_sums(scores, evidence.at, at, cells)
-        return Ladder(evidence.entity, at, cells)
+        return RankedScores(evidence.entity, at, cells)

@@ -5,7 +5,7 @@
     share(x) = sum of IDF(t)/IDF(q) over the literals of x
     p_o(e)   = sum over d in D_e of p(d) * max over mentions x of e in d of local(x)             observed
     p_r(e)   = p(e) * p(q) * mean of conf * near                                                 at random
-    p(e)     = sum over d in D_e of p(d),   p(q) = sum over matching d of p(d) * share(d)
+    p(e)     = sum over all d that mention e of p(d),   p(q) = sum over matching d of p(d) * share(d)
     G        = 2 (p_o ln(p_o/p_r) + (1 - p_o) ln((1 - p_o)/(1 - p_r))),   V = G, or -G where p_o < p_r
 
 Without the test V = p_o. It is a sum, not a product over literals, and so reported as it is, not as its logarithm.
@@ -20,15 +20,18 @@ Where the formula leaves a choice:
   Contexts without a literal are not in it.
 - The paper asks for all keywords. Here a context that misses some keeps its share of the IDF. With every literal
   required share is 1, and p(q) is the probability that a document has them all.
-- The mean is over the contexts that count, one an entity and document. Mentions outside of matching documents are not
-  in the table, so that p(e) is a lower bound; entities that are frequent elsewhere look rarer than they are.
+- The mean is over the contexts that count, one an entity and document.
+- p(e) is over the documents of the whole collection, so that an entity that is mentioned everywhere must be seen with
+  the query more often to pass the test. Those outside of D_e count with the mean prior, 1/N: where all priors are equal
+  p(e) is the share of the collection's documents that mention e.
 - Confidences are probabilities: what is outside of 0 to 1 is moved to the nearer end. Probabilities in the test are
   kept 1e-300 above 0 and 1e-16 below 1, so that V is finite.
 
-Golden case: N = 4 with equal priors, one literal `a`, documents `a E`, `a x E` and `F a`, all sure: windows 2, 3, 2, so
-near is 1, 1/3, 1. p_o(E) = (1 + 1/3)/4 = 1/3, p_o(F) = 1/4; p(q) = 3/4 and the mean is 7/9, so that
-p_r(E) = 1/2 * 3/4 * 7/9 = 7/24 and p_r(F) = 7/48: V(E) = G(1/3, 7/24) = 0.00819, V(F) = G(1/4, 7/48) = 0.07442.
-F, whose only mention is as close as any, passes the test better.
+Golden case: N = 4 with equal priors, one literal `a`, documents `a E`, `a x E`, `F a` and `F`, all sure: windows 2, 3,
+2 in those that match, so near is 1, 1/3, 1. p_o(E) = (1 + 1/3)/4 = 1/3, p_o(F) = 1/4; p(q) = 3/4, the mean is 7/9 and
+p(E) = p(F) = 1/2, so that p_r = 1/2 * 3/4 * 7/9 = 7/24 for both: V(E) = G(1/3, 7/24) = 0.00819 and
+V(F) = -G(1/4, 7/24) = -0.00866. Without the fourth document's mention p(F) = 1/4 and V(F) = G(1/4, 7/48) = 0.07442: F,
+whose only mention is as close as any, would pass the test better than E.
 
 Cheng, Yan & Chang, "EntityRank: searching entities directly and holistically", VLDB 2007. Knows nothing of storage.
 """
@@ -79,7 +82,8 @@ class EntityRank(Valued):
         if not self.test:
             return evidence, observed
         mean = float(np.mean(_sure_and_near(contexts)[evidence.row]))
-        return evidence, signed_g(observed, sums(weight, evidence.at) * (_of_query(contexts) * mean))
+        of_entity = sums(weight, evidence.at) + _elsewhere(contexts, evidence)
+        return evidence, signed_g(observed, of_entity * (_of_query(contexts) * mean))
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         """The value in proportion to p(d) local(x)."""
@@ -105,11 +109,22 @@ def _document_weights(contexts: Contexts) -> F64:
 
     def weights() -> F64:
         prior, N = contexts.matching.prior, contexts.statistics.documents
-        mean = float(prior.mean())
-        return prior / (mean * N) if mean > 0 else np.full(prior.size, 1.0 / N)
+        largest = prior.max(initial=0.0)
+        if not largest > 0:
+            return np.full(prior.size, 1.0 / N)
+        relative = prior / largest  # else large priors add up to infinity
+        weight: F64 = relative / (relative.mean() * N)
+        return weight
 
     found: F64 = contexts.shared("entityrank: document weights", weights)
     return found
+
+
+def _elsewhere(contexts: Contexts, evidence: Evidence) -> F64:
+    """What documents without a context add to p(e): those of the collection that mention e, less those of D_e."""
+    everywhere = contexts.entity_documents[np.searchsorted(contexts.entities, evidence.entity)]
+    outside: F64 = np.maximum(everywhere - np.diff(evidence.at), 0) / contexts.statistics.documents
+    return outside
 
 
 def _of_query(contexts: Contexts) -> float:

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
-from fader.features.kernel import SHAPES as DECAYS
-from fader.features.kernel import _add_decayed
+from fader.features.kernel import decays
 from fader.kernel import kernel
 
 F64 = NDArray[np.float64]
@@ -37,13 +36,11 @@ def check_width(owner: str, width: float) -> None:
         raise UsageError(f"{owner}: width must be a number of tokens above 0, not {width}")
 
 
-def decays(shape: str, width: float, farthest: int) -> F64:
+def decays_up_to(farthest: int, shape: str, width: float) -> F64:
     """k(l) for the distances 0 to `farthest`."""
-    out = np.ones(farthest + 1)
-    if shape != CONSTANT:
-        distances = np.arange(farthest + 1, dtype=np.int32)[None]
-        _add_decayed(distances, np.ones(1), DECAYS.index(shape), float(width), out)
-    return out
+    if shape == CONSTANT:
+        return np.ones(farthest + 1)
+    return decays(shape, width, np.arange(farthest + 1, dtype=np.int32))
 
 
 @kernel
@@ -81,17 +78,10 @@ def _propagate(
 
 
 def propagated(contexts: Contexts, shape: str, width: float) -> tuple[F64, F64]:
-    """(literals, contexts) of c'(t, x), and Z(x) of each context; made once a query, shape and width."""
-    made: tuple[F64, F64] = contexts.shared(
-        ("propagated", shape, width if shape != CONSTANT else 0.0), lambda: _propagated(contexts, shape, width)
-    )
-    return made
-
-
-def _propagated(contexts: Contexts, shape: str, width: float) -> tuple[F64, F64]:
+    """(literals, contexts) of c'(t, x), and Z(x) of each context; arrays of the caller's own."""
     positions, documents = contexts.positions, contexts.documents
     count, mass = np.zeros((positions.length.size, len(contexts))), np.empty(len(contexts))
-    k = decays(shape, width, int(documents.length.max(initial=0)))
+    k = decays_up_to(int(documents.length.max(initial=0)), shape, width)
     sums = np.concatenate([[0.0], np.cumsum(k[1:])])
     reach = int(np.flatnonzero(k)[-1])
     _propagate(

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.kernel import kernel
+from fader.systems.thinning import within
 from fader.systems.voting import EQUAL, TECHNIQUES
 from fader.systems.weighting import document_ranking, document_scores
 
@@ -33,6 +34,8 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U16 = NDArray[np.uint16]
+
+MOST_COLUMNS = 65_535  # numbers of columns have 16 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,7 @@ class Rungs:
 
     def taken(self, places: I64) -> Rungs:
         """Some of the candidates."""
-        size = np.diff(self.at)[places]
-        at = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-        source = np.arange(at[-1]) + np.repeat(self.at[places] - at[:-1], size)
+        source, at = within(self.at, places)
         return Rungs(self.entity[places], at, self.column[source], self.data[source], self.columns)
 
 
@@ -74,6 +75,7 @@ def rungs(contexts: Contexts, models: Sequence[str], techniques: Sequence[str], 
 
 def _rungs(contexts: Contexts, models: Sequence[str], techniques: Sequence[str], cutoffs: Sequence[int]) -> Rungs:
     entity, step = _ballots_of(contexts).entity, len(cutoffs) * len(techniques)
+    assert len(models) * step <= MOST_COLUMNS
     table = np.zeros((entity.size, len(models) * step), dtype=np.float32)
     for m, model in enumerate(models):
         raw = raw_features(contexts, model, techniques, cutoffs)

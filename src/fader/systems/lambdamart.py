@@ -4,13 +4,13 @@
                            ln(1 + |S_e|), and for each map the largest score that its starting weights give a context
     V(e)                   sum over trees of the leaf that these reach
 
-Trees are grown by LightGBM on lambda gradients of NDCG with the grades as gains; a query shows all its good candidates
-and at most `bad` of the others, drawn by the seed. Under the policy `document` the mention that counts is the one that
-the starting weights score best. Trees say nothing about single contexts: an entity's value is shared in proportion to
-the scores that the starting weights, a hand-set sum model, give its contexts (evenly where these are all 0). So a
-share says how much evidence a context is, and not what its absence would change.
+Trees are grown as in systems/forest.py, the grades as gains; a query shows all its good candidates and at most `bad` of
+the others, drawn by the seed. Under the policy `document` the mention that counts is the one that the starting weights
+score best. Trees say nothing about single contexts: an entity's value is shared in proportion to the scores that the
+starting weights, a hand-set sum model, give its contexts (evenly where these are all 0). So a share says how much
+evidence a context is, and not what its absence would change.
 
-`trees_text` is what was learned: LightGBM's text of the model, compressed (zlib) and written in letters (base64).
+`trees_text` is what was learned, the letters of systems/forest.py.
 Golden case: LightGBM's own prediction on the vectors. Burges, "From RankNet to LambdaRank to LambdaMART", Microsoft
 Research MSR-TR-2010-82; Ke et al., "LightGBM", NIPS 2017. Not in the paper. Needs the optional package lightgbm. Knows
 nothing of folds.
@@ -18,14 +18,10 @@ nothing of folds.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import importlib
-import zlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,45 +38,13 @@ from fader.measures import judge
 from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
+from fader.systems.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
 from fader.systems.thinning import drawn_bad, some_entities, some_rows
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
-THREADS = 1  # folds are fitted side by side; threads of trees then only wait for each other
-LARGEST_TEXT = 256 << 20
-
-
-def lightgbm() -> Any:
-    """The package, or how to get it."""
-    try:
-        return importlib.import_module("lightgbm")
-    except ImportError:
-        raise UsageError(
-            "lambdamart: needs the package lightgbm, which is not installed; pip install 'fader[lambdamart]'"
-        ) from None
-
-
-def packed(text: str) -> str:
-    """A model's text as letters, digits, - and _: fit for any file, and for a parameter."""
-    return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
-
-
-def unpacked(letters: str) -> str:
-    """The model's text."""
-    try:
-        raw = base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
-        text = zlib.decompressobj().decompress(raw, LARGEST_TEXT).decode()
-    except (binascii.Error, zlib.error, ValueError):
-        text = ""
-    if not text.startswith("tree\n"):
-        raise UsageError(f"lambdamart: trees_text is no model, it begins {quoted(letters[:20])}; train it again")
-    return text
-
-
-@lru_cache(maxsize=4)
-def _booster(letters: str) -> Any:
-    return lightgbm().Booster(model_str=unpacked(letters))
+MOST = 10**9
 
 
 @dataclass(frozen=True)
@@ -107,15 +71,9 @@ class LambdaMART(Valued, Learner):
         check_policy(self.policy, self.name)
         if self.maps.learns_edges:
             raise UsageError(f"{self.name}: features must have fixed edges, not {quoted(self.features)}")
-        bounds = {"trees": (1, 10_000), "leaves": (2, 10_000), "least": (1, 10**9), "bad": (1, 10**9)}
-        for key, (low, high) in bounds.items():
-            value = getattr(self, key)
-            if not isinstance(value, int) or not low <= value <= high:
-                raise UsageError(
-                    f"{self.name}: {key} must be a whole number from {low} to {high:,}, not {quoted(value)}"
-                )
-        if not 0 < self.rate <= 1:
-            raise UsageError(f"{self.name}: rate must be a number above 0 and at most 1, not {quoted(self.rate)}")
+        bounds = {"trees": TREES, "leaves": LEAVES, "least": (1, MOST), "bad": (1, MOST)}
+        check_sizes(self.name, {key: (getattr(self, key), bound) for key, bound in bounds.items()})
+        check_rate(self.name, self.rate)
 
     def __str__(self) -> str:
         return written(self)
@@ -165,27 +123,18 @@ class LambdaMART(Valued, Learner):
         return np.column_stack([sums, np.log1p(np.diff(query.at)), *largest])
 
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
-        rows, labels = [], []
+        rows, grades = [], []
         for example in examples:
             places = np.sort(np.concatenate(drawn_bad(example.judgments, self.bad, seed)))
             rows.append(self.vectors(some_entities(example.query, places)))
-            labels.append(np.maximum(example.judgments.grades[places], 0))
-        grades = np.concatenate(labels)
-        settings = {
-            "objective": "lambdarank", "label_gain": list(range(int(grades.max()) + 1)), "num_leaves": self.leaves,
-            "learning_rate": self.rate, "min_data_in_leaf": self.least, "deterministic": True, "force_row_wise": True,
-            "seed": seed, "num_threads": THREADS, "verbosity": -1,
-        }  # fmt: skip
-        package = lightgbm()
-        data = package.Dataset(np.concatenate(rows), grades, group=[r.shape[0] for r in rows], params=settings)
-        grown = package.train(settings, data, num_boost_round=self.trees)
-        return replace(self, trees_text=packed(grown.model_to_string()))
+            grades.append(example.judgments.grades[places])
+        settings = {"num_leaves": self.leaves, "learning_rate": self.rate, "min_data_in_leaf": self.least}
+        return replace(self, trees_text=grown(self.name, rows, grades, self.trees, seed, settings))
 
     def values_of(self, query: QueryData) -> F64:
         if not query.entity.size:
             return np.empty(0)
-        found = _booster(self.trees_text).predict(self.vectors(query), num_threads=THREADS, validate_features=False)
-        return np.asarray(found, dtype=np.float64)
+        return predicted(self.name, "trees_text", self.trees_text, self.vectors(query))
 
     def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
         if not self.trained:

@@ -5,11 +5,12 @@
 
                       sum over queries of 1/(|G||B|) sum_{g,b} ln(1 + exp(1 + V(b) - V(g)))  +  |w|^2 / (2 lam^2)
 
-    lambdamart    V(e) = a sum of regression trees on the same features (LightGBM), 1/lam^2 the penalty of their leaves
+    lambdamart    V(e) = a sum of regression trees on the same features (systems/forest.py), the grades as gains and
+                  1/lam^2 the penalty of leaves
 
 The linear objective is convex; L-BFGS finds its minimum in variables in which the curvature at w = 0 is about one.
-Learning sees all good candidates of a query and at most `bad` others, drawn by the seed: each counts for as many as it
-was drawn from, so that the loss is the same in expectation. All candidates are ranked, also those without a vote.
+Learning sees all good candidates of a query and at most `bad` others, drawn by seed and query: each counts for as many
+as it was drawn from, so that the loss is the same in expectation. All candidates are ranked, also those without a vote.
 
 A context is worth the mean over the weighting models of 1/rank of its document; the value of an entity is shared by
 its contexts in proportion to that, since techniques such as the median have no parts of their own. Golden case: one
@@ -21,13 +22,8 @@ LambdaMART", 2010. Knows nothing of how documents get their scores, or of folds.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import importlib
-import zlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -47,7 +43,9 @@ from fader.learn.train import check_lambda
 from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.ladder import Rungs, rungs
+from fader.systems.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
+from fader.systems.ladder import MOST_COLUMNS, Rungs, rungs
+from fader.systems.thinning import drawn_bad
 from fader.systems.voting import TECHNIQUES, check_technique
 from fader.systems.weighting import MODELS, check_model, document_ranking
 
@@ -58,8 +56,7 @@ I64 = NDArray[np.int64]
 
 LEARNERS = ("linear", "lambdamart")
 CURVED_QUERIES = 40  # so many show how the loss is curved at 0
-THREADS = 1  # folds run side by side already
-LARGEST_LABEL = 30  # LightGBM has no gains for larger ones
+MOST = 10**9
 FLAT = 0.25 * (1.0 - np.tanh(0.5) ** 2)  # the soft hinge's second derivative at a margin of 0, sigma(1) sigma(-1)
 
 
@@ -117,11 +114,15 @@ class Macdonald(Learner, Valued):
             )
 
     def _check_sizes(self) -> None:
-        for field, least in (("bad", 1), ("trees", 1), ("leaves", 2)):
-            if getattr(self, field) < least:
-                raise UsageError(f"{self.name}: {field} must be {least} or more, not {getattr(self, field)}")
-        if not 0 < self.rate <= 1:
-            raise UsageError(f"{self.name}: rate must be above 0 and at most 1, not {self.rate}")
+        bounds = {"bad": (1, MOST), "trees": TREES, "leaves": LEAVES}
+        check_sizes(self.name, {key: (getattr(self, key), bound) for key, bound in bounds.items()})
+        check_rate(self.name, self.rate)
+        if self.size > MOST_COLUMNS:
+            models, techniques = len(self._names("models")), len(self._names("techniques"))
+            raise UsageError(
+                f"{self.name}: at most {MOST_COLUMNS:,} features, not {models} models x {techniques} techniques x "
+                f"{len(self.cutoffs):,} cutoffs = {self.size:,}; give fewer cutoffs"
+            )
 
     def __str__(self) -> str:
         return written(self)
@@ -151,26 +152,19 @@ class Macdonald(Learner, Valued):
             self.untrained()
         if self.learner == "linear":
             return query.times(np.array(self.weights))
-        return predicted(self.forest, query)
+        return predicted(self.name, "forest", self.forest, query.written_out())
 
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
-        drawn = [_drawn(example, self.bad, seed) for example in examples]
-        features, labels = [query for query, _label in drawn], [label for _query, label in drawn]
+        features, grades = [], []
+        for example in examples:
+            places = np.sort(np.concatenate(drawn_bad(example.judgments, self.bad, seed)))
+            features.append(example.query.taken(places))
+            grades.append(np.maximum(example.judgments.grades[places], 0).astype(np.int32))
         if self.learner == "linear":
-            return replace(self, weights=tuple(fit_weights(features, labels, self.lam).tolist()))
-        return replace(self, forest=self._grown(features, labels, seed))
-
-    def _grown(self, features: Sequence[Rungs], labels: Sequence[I32], seed: int) -> str:
-        lightgbm = _lightgbm()
-        parameters = {
-            "objective": "lambdarank", "num_leaves": self.leaves, "learning_rate": self.rate, "seed": seed,
-            "lambda_l2": self.lam**-2, "deterministic": True, "force_row_wise": True, "num_threads": THREADS,
-            "verbose": -1,
-        }  # fmt: skip
-        table = np.concatenate([query.written_out() for query in features])
-        label = np.minimum(np.concatenate(labels), LARGEST_LABEL)
-        data = lightgbm.Dataset(table, label, group=[one.size for one in labels], params={"verbose": -1})
-        return packed(lightgbm.train(parameters, data, num_boost_round=self.trees).model_to_string())
+            return replace(self, weights=tuple(fit_weights(features, grades, self.lam).tolist()))
+        tables = [query.written_out() for query in features]
+        settings = {"num_leaves": self.leaves, "learning_rate": self.rate, "lambda_l2": self.lam**-2}
+        return replace(self, forest=grown(self.name, tables, grades, self.trees, seed, settings))
 
     def scores(self, contexts: Contexts) -> F64:
         """The mean reciprocal rank of each context's document."""
@@ -190,16 +184,6 @@ class Macdonald(Learner, Valued):
         worth = ranking.evidence.scores[evidence_slice(ranking, i)]
         whole: F64 = worth / worth.sum() * ranking.score[i]
         return whole
-
-
-def _drawn(example: Example, most: int, seed: int) -> tuple[Rungs, I32]:
-    """All good candidates and at most so many others, with their labels."""
-    grades = example.judgments.grades
-    bad = np.flatnonzero(grades <= 0)
-    if bad.size > most:
-        bad = np.random.default_rng([seed, grades.size]).choice(bad, most, replace=False)
-    places = np.sort(np.concatenate([np.flatnonzero(grades > 0), bad]))
-    return example.query.taken(places), np.maximum(grades[places], 0).astype(np.int32)
 
 
 def fit_weights(features: Sequence[Rungs], labels: Sequence[I32], lam: float) -> F64:
@@ -243,37 +227,3 @@ def _curvature(features: Sequence[Rungs], labels: Sequence[I32]) -> F64:
     total = 0.5 * (total + total.T) + 1e-5 * np.trace(total) * np.eye(total.shape[0])
     hessian: F64 = total * (FLAT * len(features) / len(chosen))
     return hessian
-
-
-def _lightgbm() -> Any:
-    try:
-        return importlib.import_module("lightgbm")
-    except ImportError:
-        raise UsageError(
-            "macdonald(learner=lambdamart) needs the package lightgbm; `pip install 'fader[lambdamart]'` installs it"
-        ) from None
-
-
-def packed(text: str) -> str:
-    """A text as letters and digits without spaces, so that it can be a parameter."""
-    return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
-
-
-def unpacked(text: str) -> str:
-    """The text again."""
-    try:
-        return zlib.decompress(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))).decode()
-    except (binascii.Error, zlib.error, ValueError):
-        raise UsageError("macdonald: forest is not what training wrote; train it anew") from None
-
-
-@lru_cache(maxsize=8)
-def _booster(forest: str) -> Any:
-    return _lightgbm().Booster(model_str=unpacked(forest))
-
-
-def predicted(forest: str, query: Rungs) -> F64:
-    """Values by the trees."""
-    if not query.entity.size:
-        return np.zeros(0)
-    return np.asarray(_booster(forest).predict(query.written_out(), num_threads=THREADS), dtype=np.float64)

@@ -54,9 +54,11 @@ class Petkova(CandidateModel):
         return written(self)
 
     def foreground(self, contexts: Contexts) -> F64:
-        made: F64 = contexts.shared(("kernel shares", self.kernel, self.width), lambda: self._shares(contexts))
+        width = self.width if self.kernel != CONSTANT else 0.0
+        made: F64 = contexts.shared(("kernel shares", self.kernel, width), lambda: self._shares(contexts))
         return made
 
     def _shares(self, contexts: Contexts) -> F64:
         count, mass = propagated(contexts, self.kernel, self.width)
-        return mean_of_mentions(pairs_of(contexts), count / mass)
+        count /= mass
+        return mean_of_mentions(pairs_of(contexts), count)

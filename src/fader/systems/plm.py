@@ -93,4 +93,9 @@ class Plm(Valued):
         return gain
 
     def _propagated(self, contexts: Contexts) -> tuple[F64, F64]:
-        return propagated(contexts, "step" if self.kernel == "passage" else self.kernel, self.width)
+        """Made once a query, kernel and width, whatever mu and aggregator."""
+        shape = "step" if self.kernel == "passage" else self.kernel
+        made: tuple[F64, F64] = contexts.shared(
+            ("propagated", shape, self.width), lambda: propagated(contexts, shape, self.width)
+        )
+        return made

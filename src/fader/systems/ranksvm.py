@@ -3,6 +3,11 @@
     minimise over w   sum_q 1/|P_q| sum over pairs (x, y) in P_q of max(0, 1 - w.(f(x) - f(y)))^2  +  w.w / (2 lam^2)
     V(e) = sum over contexts of e of  w . f(x)
 
+Joachims has the hinge max(0, 1 - ...); this has its square, as Chapelle & Keerthi do, and so it is not his objective.
+The square is smooth, so that L-BFGS, which fits Fader's other linear models, solves it as it stands; the hinge has
+kinks, which call for another solver. Both are 0 for the same pairs; of the others the square punishes margins missed by
+more than 1 harder, and those missed by less more mildly.
+
 Pairs P_q: each context x of a good entity with contexts y of bad ones of the same query, drawn evenly, about `pairs` in
 all; where there are more contexts of good entities than that, so many of them are drawn. The judgments are of entities,
 but it is contexts that are compared: which is what the aggregating models do better. Weights may have any sign. The

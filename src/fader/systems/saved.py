@@ -64,7 +64,7 @@ class Saved:
 def built(plain: dict[str, Any], name: str) -> Saved:
     """The system of a model file's contents."""
     known = discover("fader.systems")
-    if plain.get("system") not in known:
+    if not isinstance(plain.get("system"), str) or plain["system"] not in known:
         raise InputError(f"{name}: a model of the system {quoted(plain.get('system'))}, which this release has not")
     part = known[plain["system"]]
     try:
