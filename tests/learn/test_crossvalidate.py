@@ -310,7 +310,7 @@ def test_more_folds_than_queries_are_an_error(queries: int, cv: str) -> None:
 @pytest.mark.parametrize(("queries", "cv"), [(2, "2"), (3, "2"), (2, "loo")])
 def test_too_few_queries_to_choose_inside_of_a_fold_are_an_error(queries: int, cv: str) -> None:
     """But enough where nothing is to be chosen."""
-    with pytest.raises(InputError, match="too few to choose lambda inside the training queries"):
+    with pytest.raises(InputError, match="too few to choose inside the training queries"):
         validated(QUERIES[:queries], [candidate()], cv)
     assert len(validated(QUERIES[:queries], [candidate(lambdas=(1.0,))], cv).outcomes) == queries
 
