@@ -34,7 +34,8 @@ MEASURES = ["MAP", "MRR", "NDCG@5", "NDCG@10", "Pairswap"]
 MAPS = ("noprox", "noprox+idfupto", "noprox+grid", "noprox+rectangle", "noprox+coverage")
 FITTED = ("softmax", "softor", "softor(bias=true)", "logsumexp")
 CHOSEN = (
-    "fader(features=noprox+rectangle|noprox+coverage,aggregator=sum|logsumexp|softor(bias=true){more},label=chosen)"
+    "fader(features=noprox+coverage,aggregator=sum|logsumexp|logmean(-1)|softor(bias=true),top=0|1000,lam=1{more},"
+    "label=chosen)"
 )
 TOP = ("sum", "logsumexp", "logmean(-1)", "softor(bias=true)")
 PRIOR = (

@@ -371,7 +371,7 @@ def test_how_many_documents_are_alternatives(index: Path, judged: list[str], tmp
         (["--system", "default"], "default is trained already"),
         (["--system", "voting(cutoff=|)"], 'voting: a value of cutoff is missing in "|"; write them as in 10|100'),
         (["--system", "voting(cutoff=10|)"], 'voting: a value of cutoff is missing in "10|"'),
-        (["--system", "voting", "--features", "noprox"], "--features is for features x aggregator; with --system write"),
+        (["--system", "voting", "--features", "noprox"], "--features is for features x aggregator; with --system"),
         (["--system", "voting", "--lambda", "1"], "--lambda is for features x aggregator; with --system write"),
         (["--bad", "-1"], "bad must be 0 or more, not -1"),
         (["--window", "0|x"], 'window must be 0 (none) or a number of tokens, not "x"'),
