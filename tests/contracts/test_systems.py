@@ -25,7 +25,7 @@ from fader.systems.base import Ranking, order_entities, system
 from fader.systems.fader import Fader
 
 PACKAGE = "fader.systems"
-FEW = settings(deadline=None, max_examples=25)
+FEW = settings(deadline=None, max_examples=15)
 
 
 def fields_of(part: Any) -> set[str]:
