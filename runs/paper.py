@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import fader
@@ -20,9 +20,12 @@ from fader.corpus.queries import Skipper, read_qrels, read_queries
 from fader.errors import FaderError, UsageError
 from fader.evaluate.comparison import Comparison
 from fader.evaluate.figures import available, draw
+from fader.evaluate.markup import escaped
 from fader.evaluate.page import inline, whole_page
+from fader.evaluate.published import PlainTable, plain_table
 from fader.evaluate.report import write_report
-from fader.evaluate.tables import PlainTable, escaped, make_table, plain_table, to_html, to_markdown
+from fader.evaluate.tables import make_table, to_html, to_markdown
+from fader.parts import discover
 from fader.progress import progress
 from fader.search.batch import parse_all
 from fader.search.compare import compare_judged
@@ -115,7 +118,7 @@ def systems_of(given: argparse.Namespace) -> dict[str, list[str]]:
     ours = [f"fader(features=noprox+coverage,aggregator=logsumexp{folds})"]
     ours += [f"fader(features=noprox+coverage,aggregator={name},top=1000,lam=1{cut})" for name in TOP]
     ours.append(CHOSEN.format(more=cut))
-    prior = [f"{name}(cv={given.folds})" if name in LEARN else name for name in PRIOR]
+    prior = [learner(name, given) if name in LEARN else name for name in PRIOR]
     tables = {
         "Proximity features compared": features,
         "Effect of T, (+) and soft cutoffs": aggregators + ours,
@@ -132,6 +135,14 @@ def systems_of(given: argparse.Namespace) -> dict[str, list[str]]:
         known = sorted({system for systems in tables.values() for system in systems})
         raise UsageError(f"--only {given.only}: no system is like that; they are {', '.join(known)}")
     return chosen
+
+
+def learner(name: str, given: argparse.Namespace) -> str:
+    """A learner with folds of its own; if it is settled, with its defaults in place of what is worth trying."""
+    part = discover("fader.systems")[name]
+    default = {f.name: f.default for f in fields(part)}
+    settled = [f"{key}={default[key]}" for key in part.tries] if given.settled else []
+    return f"{name}({','.join([*settled, f'cv={given.folds}'])})"
 
 
 def name_of(testbed: Path) -> str:
@@ -194,6 +205,9 @@ def main() -> None:
     )
     parser.add_argument("--lam", default="", help="lambdas of our family, such as 1 or 0.1/1/10 (default auto)")
     parser.add_argument("--bad", type=int, default=0, help="bad candidates of a query that train (default all)")
+    parser.add_argument(
+        "--settled", action="store_true", help="learners keep their default parameters, which is cheaper"
+    )
     parser.add_argument("--only", default="", help="only systems whose text this regular expression finds")
     given = parser.parse_args()
     try:

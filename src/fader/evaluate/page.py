@@ -19,8 +19,9 @@ import numpy as np
 
 from fader.evaluate.comparison import Comparison, SystemResult, counted
 from fader.evaluate.figures import COLOURS, Drawing
+from fader.evaluate.markup import escaped
 from fader.evaluate.provenance import made_by, value_text
-from fader.evaluate.tables import Cell, Table, escaped, p_text, to_html
+from fader.evaluate.tables import Cell, Table, p_text, to_html
 
 MOST_QUERIES = 200  # in the table of differences; the file has all
 MOST_SETTINGS = 12  # of one system
@@ -67,6 +68,8 @@ table.means td.worse { padding-right: .35rem; }
 td.worse abbr { text-decoration: none; cursor: help; color: var(--bad); display: inline-block; width: .75rem;
   text-align: center; }
 td.significant { font-weight: 600; }
+table.published { margin-top: 1.4rem; } caption { padding: .3rem 0; text-align: left; overflow-wrap: anywhere; }
+.other { color: var(--muted); } .other abbr { text-decoration: none; cursor: help; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .8rem 0; font-size: .9rem; }
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
 figure { margin: 1.6rem 0 2rem; }

@@ -27,14 +27,13 @@ from typing import Any
 from fader.errors import InputError, StorageError
 from fader.evaluate import figures as plots
 from fader.evaluate.comparison import FORMAT, Comparison
+from fader.evaluate.markup import heading_markdown, list_markdown
 from fader.evaluate.page import make_page
 from fader.evaluate.provenance import made_by
 from fader.evaluate.significance import LEVEL
 from fader.evaluate.tables import (
     PairedTest,
     Table,
-    heading_markdown,
-    list_markdown,
     make_table,
     per_query_csv,
     to_csv,

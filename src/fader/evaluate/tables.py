@@ -5,21 +5,17 @@ paired test over queries, p < 0.05) has a down arrow, also where worse means lar
 bold unless a test tells them apart. Tests are against the first of the systems whose mean is best, and their
 p-values can be corrected by Holm over the systems of a column.
 
-A `PlainTable` shows numbers that others published, marked as other data. It has no verdicts.
-
-Four forms: CSV (plain numbers, p-values), LaTeX (no packages needed), Markdown, HTML. Knows nothing of pages, nor of
-how p-values are computed: they come from `significance` or from a function (values, values) -> p.
+Four forms: CSV (plain numbers, p-values), LaTeX (no packages needed), Markdown, HTML. Knows nothing of pages, of
+how texts are escaped, nor of how p-values are computed: they come from `significance` or from a function
+(values, values) -> p.
 
 Golden case: AP of a = 1, 1, 1, 0.8 and b = 0.2, 0, 0.1, 0.1: a is bold 0.950, b is 0.100 with an arrow.
 """
 
 from __future__ import annotations
 
-import html
 import math
-import re
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,17 +23,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import UsageError, did_you_mean, quoted
-from fader.evaluate.comparison import Comparison, measure_title, shown
+from fader.evaluate.comparison import Comparison, measure_title
+from fader.evaluate.markup import (
+    csv_text,
+    document,
+    escaped,
+    exact,
+    latex_number,
+    latex_text,
+    markdown_text,
+    pipe_table,
+    signed,
+    tabular,
+)
 from fader.evaluate.significance import LEVEL, TESTS, holm, p_value
 
 F64 = NDArray[np.float64]
 PairedTest = Callable[[F64, F64], float]
 TEST_TITLES = {"t": "paired t-test", "randomisation": "paired randomisation test"}
 ARROW = "↓"
-MINUS = "−"
-MARK = "†"
-OTHER_DATA = f"{MARK} Other data: published numbers, not measured here, and compared with ours by no test."
-MOST_CODE = 4000  # characters of a value in a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +116,11 @@ class Table:
 
     def number(self, value: float | None) -> str:
         """A mean as it is printed."""
-        return "–" if value is None else _signed(f"{value:.{self.digits}f}")
+        return "–" if value is None else signed(f"{value:.{self.digits}f}")
 
     def change(self, value: float | None) -> str:
         """A difference as it is printed, with its sign."""
-        return "–" if value is None else _signed(f"{value:+.{self.digits}f}")
+        return "–" if value is None else signed(f"{value:+.{self.digits}f}")
 
 
 def make_table(
@@ -214,77 +218,56 @@ def to_csv(table: Table) -> str:
     for row in table.rows:
         line = [row.name, row.title]
         for cell in row.cells:
-            line += [_plain(cell.mean), _plain(cell.p)]
-            line += [_plain(cell.difference), _plain(cell.p_difference)] if table.baseline is not None else []
+            line += [exact(cell.mean), exact(cell.p)]
+            line += [exact(cell.difference), exact(cell.p_difference)] if table.baseline is not None else []
         lines.append(line)
-    return _csv(lines)
+    return csv_text(lines)
 
 
 def per_query_csv(comparison: Comparison) -> str:
     """`query,system,measure,value`, one line a value; an empty value where the measure is not defined."""
     lines = (
-        [query, system.name, measure, _plain(system.values[measure][i])]
+        [query, system.name, measure, exact(system.values[measure][i])]
         for system in comparison.systems
         for measure in comparison.measures
         for i, query in enumerate(comparison.queries)
     )
-    return _csv([["query", "system", "measure", "value"], *lines])
+    return csv_text([["query", "system", "measure", "value"], *lines])
 
 
 def to_markdown(table: Table, differences: Sequence[str] = ()) -> str:
     """A pipe table and its legend; `differences` names measures whose difference to the baseline is shown."""
     chosen = _chosen(table, differences)
-    head = ["System", *(_markdown(c.title) for c in table.columns)]
+    head = ["System", *(markdown_text(c.title) for c in table.columns)]
     for j in chosen:
-        head += [f"Δ {_markdown(table.columns[j].title)}", "p"]
-    lines = [head, ["---", *["---:"] * (len(head) - 1)]]
+        head += [f"Δ {markdown_text(table.columns[j].title)}", "p"]
+    lines = [head]
     for row in table.rows:
         cells = [_markdown_cell(table, cell) for cell in row.cells]
         for j in chosen:
-            cells += [table.change(row.cells[j].difference), _markdown(p_text(row.cells[j].p_difference))]
-        lines.append([_markdown(row.title), *cells])
-    body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    baseline = f" Δ: difference to {_markdown(_baseline(table))}." if chosen else ""
-    return f"{body}\n\n{table.legend().replace('<', '&lt;')}{baseline}\n"
-
-
-def list_markdown(items: Mapping[str, str]) -> str:
-    """A list of names and values; values are set as code, so that a command can be copied as it is."""
-    return "".join(f"- {_markdown(key)}: {_code(value)}\n" for key, value in items.items())
-
-
-def heading_markdown(text: str) -> str:
-    """A heading of the first level, on one line whatever the text is."""
-    return f"# {_markdown(text)}\n"
+            cells += [table.change(row.cells[j].difference), markdown_text(p_text(row.cells[j].p_difference))]
+        lines.append([markdown_text(row.title), *cells])
+    baseline = f" Δ: difference to {markdown_text(_baseline(table))}." if chosen else ""
+    return f"{pipe_table(lines)}\n{table.legend().replace('<', '&lt;')}{baseline}\n"
 
 
 def to_latex(table: Table, differences: Sequence[str] = (), whole: bool = True) -> str:
     r"""A `tabular` that needs no package; `whole` makes it a document that compiles alone, else it is for `\input`."""
     chosen = _chosen(table, differences)
-    head = ["~", *(_latex(c.title) for c in table.columns)]
+    head = ["~", *(latex_text(c.title) for c in table.columns)]
     for j in chosen:
-        head += [rf"$\Delta$ {_latex(table.columns[j].title)}", "$p$"]
+        head += [rf"$\Delta$ {latex_text(table.columns[j].title)}", "$p$"]
     lines = [head]
     for row in table.rows:
         cells = [_latex_cell(table, cell) for cell in row.cells]
         for j in chosen:
-            cells += [_latex_number(table.change(row.cells[j].difference)), _latex_p(row.cells[j].p_difference)]
-        lines.append([_latex(row.title), *cells])
-    tabular = _tabular(lines)
+            cells += [latex_number(table.change(row.cells[j].difference)), _latex_p(row.cells[j].p_difference)]
+        lines.append([latex_text(row.title), *cells])
+    body = tabular(lines)
     if not whole:
-        return tabular
-    baseline = rf" $\Delta$: difference to {_latex(_baseline(table))}." if chosen else ""
-    return _document(f"\\noindent\n{tabular}\n\\par\\medskip\\noindent {_latex(table.legend())}{baseline}\n")
-
-
-def _tabular(lines: Sequence[Sequence[str]]) -> str:
-    """Ready cells, the heads first."""
-    body = "\n".join(" & ".join(line) + r" \\ \hline" for line in lines)
-    return f"\\begin{{tabular}}{{|l|{'c|' * (len(lines[0]) - 1)}}}\n\\hline\n{body}\n\\end{{tabular}}\n"
-
-
-def _document(body: str) -> str:
-    return f"\\documentclass{{article}}\n\\pagestyle{{empty}}\n\\begin{{document}}\n{body}\\end{{document}}\n"
+        return body
+    baseline = rf" $\Delta$: difference to {latex_text(_baseline(table))}." if chosen else ""
+    return document(f"\\noindent\n{body}\n\\par\\medskip\\noindent {latex_text(table.legend())}{baseline}\n")
 
 
 def to_html(table: Table, differences: Sequence[str] = ()) -> str:
@@ -314,118 +297,6 @@ def p_text(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def escaped(text: str, limit: int = 1000) -> str:
-    """A text safe between HTML tags and in attributes, whatever is in it."""
-    return html.escape(shown(text, limit), quote=True)
-
-
-# Published numbers
-
-
-@dataclass(frozen=True, slots=True)
-class PlainTable:
-    """Rows by columns of given numbers or texts, None or NaN for nothing, to show published numbers beside ours.
-
-    `other` are the columns that hold other data than ours, by default all: in every form their heads are marked, and
-    but for CSV the mark is explained below the table, before the note. Nothing is compared: no cell is bold.
-    """
-
-    caption: str
-    columns: Sequence[str]
-    rows: Mapping[str, Sequence[float | str | None]]
-    note: str = ""
-    other: Sequence[str] | None = None
-    digits: int = 3
-    corner: str = "System"
-
-    def __post_init__(self) -> None:
-        if not self.columns or len(set(self.columns)) != len(self.columns):
-            raise UsageError(f"{quoted(self.caption)}: columns must be some and differ: {', '.join(self.columns)}")
-        for name, cells in self.rows.items():
-            if len(cells) != len(self.columns):
-                wanted = f"a cell for each of {len(self.columns)} columns"
-                raise UsageError(f"{quoted(self.caption)}, row {quoted(name)}: needs {wanted}, has {len(cells)}")
-        for column in self.other or ():
-            if column not in self.columns:
-                raise UsageError(f"no column {quoted(column)} in the table{did_you_mean(column, self.columns)}")
-
-    def is_other(self, column: str) -> bool:
-        """Whether a column holds other data than ours."""
-        return self.other is None or column in self.other
-
-    def text(self, cell: float | str | None) -> str:
-        """A cell as it is printed."""
-        if isinstance(cell, str):
-            return cell
-        return "–" if cell is None or math.isnan(cell) else _signed(f"{cell:.{self.digits}f}")
-
-    def below(self) -> str:
-        """What the mark means, and the note."""
-        marked = any(self.is_other(column) for column in self.columns)
-        return " ".join(part for part in (OTHER_DATA if marked else "", self.note) if part)
-
-
-def plain_table(table: PlainTable, form: str, whole: bool = True) -> str:
-    """The table as `markdown`, `latex`, `csv` or `html`; `whole` makes LaTeX a document that compiles alone."""
-    forms: dict[str, Callable[[PlainTable], str]] = {
-        "markdown": _plain_markdown,
-        "latex": partial(_plain_latex, whole=whole),
-        "csv": _plain_csv,
-        "html": _plain_html,
-    }
-    if form not in forms:
-        raise UsageError(f"no form {quoted(form)} of a table; give one of {', '.join(forms)}")
-    return forms[form](table)
-
-
-def _plain_markdown(table: PlainTable) -> str:
-    heads = [_markdown(column) + MARK * table.is_other(column) for column in table.columns]
-    lines = [[_markdown(table.corner), *heads], ["---", *["---:"] * len(heads)]]
-    lines += [[_markdown(name), *(_markdown(table.text(cell)) for cell in row)] for name, row in table.rows.items()]
-    body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    below = f"\n{_markdown(table.below())}\n" if table.below() else ""
-    return f"{_markdown(table.caption)}\n\n{body}\n{below}"
-
-
-def _plain_latex(table: PlainTable, whole: bool) -> str:
-    heads = [_latex(column + MARK * table.is_other(column)) for column in table.columns]
-    lines = [[_latex(table.corner), *heads]]
-    lines += [[_latex(name), *(_latex(table.text(cell)) for cell in row)] for name, row in table.rows.items()]
-    below = f"\n\\par\\medskip\\noindent {_latex(table.below())}\n" if table.below() else ""
-    body = f"\\noindent {_latex(table.caption)}\n\\par\\medskip\\noindent\n{_tabular(lines)}{below}"
-    return _document(body) if whole else body
-
-
-def _plain_csv(table: PlainTable) -> str:
-    heads = [column + "_other_data" * table.is_other(column) for column in table.columns]
-    lines = [[table.corner.lower(), *heads]]
-    for name, row in table.rows.items():
-        lines.append([name, *(c if isinstance(c, str) else "" if c is None or c != c else _plain(c) for c in row)])
-    return _csv(lines)
-
-
-def _plain_html(table: PlainTable) -> str:
-    others = [table.is_other(column) for column in table.columns]
-    kinds = [' class="other"' * other for other in others]
-    mark = f'<abbr title="{escaped(OTHER_DATA)}">{MARK}</abbr>'
-    heads = "".join(
-        f'<th scope="col"{kind}>{escaped(column)}{mark * other}</th>'
-        for column, kind, other in zip(table.columns, kinds, others, strict=True)
-    )
-    rows = (
-        f'<tr><th scope="row" dir="auto">{escaped(name)}</th>'
-        + "".join(f"<td{kind}>{escaped(table.text(cell))}</td>" for kind, cell in zip(kinds, row, strict=True))
-        + "</tr>"
-        for name, row in table.rows.items()
-    )
-    below = f'<p class="legend">{escaped(table.below())}</p>\n' if table.below() else ""
-    return (
-        f'<table class="published">\n<caption>{escaped(table.caption)}</caption>\n'
-        f'<thead><tr><th scope="col">{escaped(table.corner)}</th>{heads}</tr></thead>\n'
-        f"<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>\n{below}"
-    )
-
-
 # One cell
 
 
@@ -435,7 +306,7 @@ def _markdown_cell(table: Table, cell: Cell) -> str:
 
 
 def _latex_cell(table: Table, cell: Cell) -> str:
-    number = _latex_number(table.number(cell.mean))
+    number = latex_number(table.number(cell.mean))
     if cell.best:
         return rf"\textbf{{{number}}}"
     return rf"${number.strip('$')}^\downarrow$" if cell.worse else number
@@ -452,80 +323,9 @@ def _html_cell(table: Table, column: Column, cell: Cell) -> str:
     return f"<td>{number}</td>"
 
 
-# Text and numbers
-
-_LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": "$|$", "<": "$<$", ">": "$>$", '"': "''",
-    "↓": r"$^\downarrow$", "–": "--", "—": "---", "…": r"\ldots{}", "−": "$-$", "×": r"$\times$", "·": r"$\cdot$",
-    "⊕": r"$\oplus$", "≤": r"$\le$", "≥": r"$\ge$", "Σ": r"$\Sigma$", "Δ": r"$\Delta$", "∑": r"$\sum$", "ₑ": "$_e$",
-    "’": "'", "‘": "`", "“": "``", "”": "''", "\xa0": "~", "†": r"$^\dagger$",
-    "α": r"$\alpha$", "β": r"$\beta$", "γ": r"$\gamma$", "δ": r"$\delta$", "ε": r"$\varepsilon$", "θ": r"$\theta$",
-    "κ": r"$\kappa$", "λ": r"$\lambda$", "μ": r"$\mu$", "π": r"$\pi$", "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$",
-    "φ": r"$\varphi$", "χ": r"$\chi$", "ω": r"$\omega$",
-}  # fmt: skip
-# Accents that LaTeX composes without a package.
-_ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327")
-_QUOTED = re.compile(r'[,"\r\n]')
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#|~$!^])")
-
-
-def _latex(text: str) -> str:
-    """Escaped; a character that plain LaTeX cannot set is named by its code point rather than lost."""
-    return "".join(_latex_character(c) for c in unicodedata.normalize("NFC", shown(text)))
-
-
-def _latex_character(c: str) -> str:
-    if c in _LATEX:
-        return _LATEX[c]
-    parts = unicodedata.normalize("NFD", c)
-    if parts[0].isascii() and parts[0].isprintable() and _ACCENTS.issuperset(parts[1:]):
-        return c
-    return c if c in "ßæøåÆØłŁœŒ" else f"[U+{ord(c):04X}]"
-
-
-def _latex_number(text: str) -> str:
-    """A number as LaTeX sets it: signs need mathematics."""
-    if text == "–":
-        return "--"
-    return text if text[0].isdigit() else f"${text.replace(MINUS, '-')}$"
-
-
 def _latex_p(p: float | None) -> str:
     text = p_text(p)
-    return f"${text}$" if text.startswith("<") else _latex_number(text)
-
-
-def _markdown(text: str) -> str:
-    escaped_text = _MARKDOWN.sub(r"\\\1", shown(text).replace("&", "&amp;"))
-    return escaped_text.replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _code(text: str) -> str:
-    """A code span: its fence is longer than any run of backticks in it."""
-    text = shown(text, MOST_CODE)
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}" if text.strip() else "–"
-
-
-def _signed(text: str) -> str:
-    """A real minus sign, and none before a number that prints as 0."""
-    if float(text) == 0:
-        return text.lstrip("+-")
-    return text.replace("-", MINUS)
-
-
-def _plain(value: float | None) -> str:
-    return "" if value is None else repr(float(value))
-
-
-def _csv(lines: Iterable[Sequence[str]]) -> str:
-    """RFC 4180 but for line ends; the csv module would leave a carriage return in a name unquoted."""
-    return "".join(",".join(_csv_cell(cell) for cell in line) + "\n" for line in lines)
-
-
-def _csv_cell(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+    return f"${text}$" if text.startswith("<") else latex_number(text)
 
 
 def _baseline(table: Table) -> str:
