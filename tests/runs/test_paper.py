@@ -135,7 +135,7 @@ def test_a_second_run_takes_what_was_kept(out: Path, testbed: Path) -> None:
 
 def texts(**given: object) -> dict[str, list[str]]:
     """The systems of each table."""
-    options = {"lam": "", "bad": 0, "folds": 5, "folds_for_count": "loo", "only": "", **given}
+    options = {"lam": "", "bad": 0, "folds": 5, "folds_for_count": "loo", "only": "", "settled": False, **given}
     found: dict[str, list[str]] = paper.systems_of(Namespace(**options))
     return found
 
@@ -179,3 +179,14 @@ def test_what_is_no_testbed_is_refused(testbed: Path, tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
     assert "no corpus.jsonl in it; a testbed has one, entities.tsv, types.tsv" in done.stderr
     assert run("--help").returncode == 0
+
+
+def test_settled_learners_have_nothing_to_choose() -> None:
+    """Their defaults are written out; the other systems stay as they are."""
+    settled, free = texts(settled=True), texts()
+    for title in TABLES:
+        for text, other in zip(settled[title], free[title], strict=True):
+            learner = other.split("(")[0] in paper.LEARN
+            assert (text != other) == learner
+            if learner:
+                assert len(entrant(text, None).alternatives) == 1  # type: ignore[arg-type]
