@@ -189,4 +189,4 @@ def test_settled_learners_have_nothing_to_choose() -> None:
             learner = other.split("(")[0] in paper.LEARN
             assert (text != other) == learner
             if learner:
-                assert len(entrant(text, None).alternatives) == 1  # type: ignore[arg-type]
+                assert len(entrants([text], cast(IndexReader, None))[0].alternatives) == 1
