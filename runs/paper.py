@@ -117,6 +117,7 @@ def systems_of(given: argparse.Namespace) -> dict[str, list[str]]:
     cut = f"{few},cv={given.folds}"
     ours = [f"fader(features=noprox+coverage,aggregator=logsumexp{folds})"]
     ours += [f"fader(features=noprox+coverage,aggregator={name},top=1000,lam=1{cut})" for name in TOP]
+    ours.append(f"fader(features=noprox+coverage,aggregator=logsumexp,policy=mention,top=1000,lam=1{cut})")
     ours.append(CHOSEN.format(more=cut))
     prior = [learner(name, given) if name in LEARN else name for name in PRIOR]
     tables = {
