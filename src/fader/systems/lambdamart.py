@@ -39,7 +39,7 @@ from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
 from fader.systems.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
-from fader.systems.thinning import drawn_bad, some_entities, some_rows
+from fader.systems.thinning import drawn_bad, some_rows
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -110,7 +110,7 @@ class LambdaMART(Valued, Learner):
         return QueryData("", evidence.at, np.arange(rows.size + 1), blocks, unjudged)
 
     def thinned(self, query: QueryData, places: I64) -> QueryData:
-        return some_entities(query, places)
+        return query.of(places)
 
     def vectors(self, query: QueryData) -> F64:
         """The features of a query's entities: (entities, weights + 1 + maps)."""
@@ -126,7 +126,7 @@ class LambdaMART(Valued, Learner):
         rows, grades = [], []
         for example in examples:
             places = np.sort(np.concatenate(drawn_bad(example.judgments, self.bad, seed)))
-            rows.append(self.vectors(some_entities(example.query, places)))
+            rows.append(self.vectors(example.query.of(places)))
             grades.append(example.judgments.grades[places])
         settings = {"num_leaves": self.leaves, "learning_rate": self.rate, "min_data_in_leaf": self.least}
         return replace(self, trees_text=grown(self.name, rows, grades, self.trees, seed, settings))

@@ -45,7 +45,7 @@ from fader.learn.objective import summed_vectors
 from fader.measures import judge
 from fader.parts import written
 from fader.rank.pipeline import Piped, Pipeline
-from fader.systems.thinning import draws_of, some_entities, some_groups, within
+from fader.systems.thinning import draws_of, some_groups, within
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -197,7 +197,7 @@ class RankSVM(Piped, Learner):
         return query_data("", contexts, self.maps, self.policy, {})
 
     def thinned(self, query: QueryData, places: I64) -> QueryData:
-        return some_entities(query, places)
+        return query.of(places)
 
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
         every = [compared(e.query, e.judgments.grades > 0, self.pairs, seed) for e in examples]

@@ -43,14 +43,6 @@ def some_groups(query: QueryData, groups: I64, at: I64, judgments: Judgments) ->
     return replace(query, at=at, group_at=group_at, blocks=blocks, judgments=judgments, chosen=chosen)
 
 
-def some_entities(query: QueryData, places: I64) -> QueryData:
-    """The query with some candidates only."""
-    groups, at = within(query.at, places)
-    of = query.judgments
-    kept = replace(of, entity=of.entity[places], grades=of.grades[places], judged=of.judged[places])
-    return some_groups(query, groups, at, kept)
-
-
 def drawn_bad(judgments: Judgments, most: int, seed: int) -> tuple[I64, I64]:
     """Places of all good candidates, and of at most so many bad ones; drawn by seed and query, whatever the others."""
     good, bad = np.flatnonzero(judgments.grades > 0), np.flatnonzero(judgments.grades <= 0)
