@@ -4,14 +4,17 @@
 
 A testbed is a folder with corpus.jsonl (or .gz, .zst), entities.tsv, types.tsv, queries.jsonl and qrels.txt. OUT gets
 an index and three reports for each, `results.md` with all tables, and `index.html`, one page with tables and figures.
-Results of systems are kept in OUT/kept as they come, so that a run that was stopped goes on where it was.
+Results of systems are kept in OUT/kept as they come, so that a run that was stopped goes on where it was. A large
+testbed can have options of its own: --for NAME='--sample 300 --bad 50'.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
+from copy import copy
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -37,8 +40,8 @@ MEASURES = ["MAP", "MRR", "NDCG@5", "NDCG@10", "Pairswap"]
 MAPS = ("noprox", "noprox+idfupto", "noprox+grid", "noprox+rectangle", "noprox+coverage")
 FITTED = ("softmax", "softor", "softor(bias=true)", "logsumexp")
 CHOSEN = (
-    "fader(features=noprox+coverage,aggregator=sum|logsumexp|logmean(-1)|softor(bias=true),top=0|1000,lam=1{more},"
-    "label=chosen)"
+    "fader(features=noprox+coverage,aggregator=sum|logsumexp|logmean(-1)|softor(bias=true),policy=document|mention,"
+    "top=1000,lam=1{more},label=chosen)"
 )
 TOP = ("sum", "logsumexp", "logmean(-1)", "softor(bias=true)")
 PRIOR = (
@@ -195,10 +198,9 @@ def published(title: str) -> list[PlainTable]:
     ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="runs/paper.sh", description=__doc__.split("\n")[0])
-    parser.add_argument("out", type=Path, metavar="OUT")
-    parser.add_argument("testbeds", type=Path, nargs="+", metavar="TESTBED")
+def effort() -> argparse.ArgumentParser:
+    """How much is measured, which may differ between testbeds."""
+    parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--sample", type=int, default=0, help="only so many judged queries, drawn by seed 0")
     parser.add_argument("--folds", type=int, default=5, help="folds where leave-one-out is too dear (default 5)")
     parser.add_argument(
@@ -210,22 +212,50 @@ def main() -> None:
         "--settled", action="store_true", help="learners keep their default parameters, which is cheaper"
     )
     parser.add_argument("--only", default="", help="only systems whose text this regular expression finds")
+    return parser
+
+
+def main() -> None:
+    common = effort()
+    parser = argparse.ArgumentParser(prog="runs/paper.sh", description=__doc__.split("\n")[0], parents=[common])
+    parser.add_argument("out", type=Path, metavar="OUT")
+    parser.add_argument("testbeds", type=Path, nargs="+", metavar="TESTBED")
+    parser.add_argument(
+        "--for", dest="own", action="append", default=[], metavar="NAME=OPTIONS",
+        help="options of one testbed, by its folder's name: --for wiki='--sample 300 --bad 50'",
+    )  # fmt: skip
     given = parser.parse_args()
     try:
-        run(given)
+        run(given, common)
     except FaderError as error:
         sys.exit(f"runs/paper.sh: {error}")
 
 
-def run(given: argparse.Namespace) -> None:
+def own_options(
+    given: argparse.Namespace, parser: argparse.ArgumentParser
+) -> dict[str, argparse.Namespace]:  # fmt: skip
+    """What holds for each testbed, by name: the common options, and its own in their place."""
+    names = [name_of(t) for t in given.testbeds]
+    found = {name: copy(given) for name in names}
+    for text in given.own:
+        name, equals, options = text.partition("=")
+        if not equals or name not in found:
+            raise UsageError(f"--for {text}: must be NAME=OPTIONS with a testbed's name, one of {', '.join(names)}")
+        parser.parse_args(shlex.split(options), namespace=found[name])
+    return found
+
+
+def run(given: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """All tables of all testbeds, then what is made of them."""
-    tables = systems_of(given)
     check_names(given.testbeds)
+    options = own_options(given, parser)
+    planned = {name: systems_of(own) for name, own in options.items()}
     given.out.mkdir(parents=True, exist_ok=True)
     found: dict[str, list[Comparison]] = {}
     for testbed in given.testbeds:
-        judged = judged_of(testbed, given.out, given.sample)
-        for title, systems in tables.items():
+        name = name_of(testbed)
+        judged = judged_of(testbed, given.out, options[name].sample)
+        for title, systems in planned[name].items():
             if systems:
                 found.setdefault(title, []).append(compared(judged, title, systems, given.out))
                 write_all(given.out, found)
