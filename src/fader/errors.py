@@ -5,6 +5,8 @@
     │   ├── CorpusError            documents and their mentions
     │   ├── CatalogError           entities and types
     │   └── QueryError             a query, with the position of the fault in it
+    ├── LimitError                 a query needs more than a limit allows
+    │   └── BudgetError            more time, that is
     ├── StorageError               what is on disk, or could not be put there
     │   ├── NotAnIndexError        the folder is no index
     │   ├── VersionError           an index of a format this release does not read
@@ -47,6 +49,14 @@ class QueryError(InputError):
         self.position = position
 
 
+class LimitError(FaderError):
+    """A query needs more than a limit allows; nothing is wrong with it otherwise."""
+
+
+class BudgetError(LimitError):
+    """The time that a query may take is over."""
+
+
 class StorageError(FaderError):
     """The index on disk cannot be read or written."""
 
@@ -80,6 +90,13 @@ def did_you_mean(wanted: str, known: Iterable[str], limit: int = 3) -> str:
 
 def quoted(value: object, limit: int = 80) -> str:
     """The value in double quotes, cut where it is too long to be read."""
-    text = str(value)
+    text = _text(value)
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return '"' + "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text) + '"'
+
+
+def _text(value: object) -> str:
+    try:
+        return str(value)
+    except ValueError:  # Python refuses to write out whole numbers of thousands of digits
+        return f"a {type(value).__name__} too long to be shown"

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -222,9 +222,10 @@ def test_a_folder_that_is_no_index(tmp_path: Path) -> None:
 def test_an_index_of_another_version(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both versions and the remedy are named."""
     monkeypatch.setattr("fader.index.commit.VERSION", 99)
-    build(place / "index")
+    with suppress(VersionError):  # it is opened as soon as it is there
+        build(place / "index")
     monkeypatch.undo()
-    with pytest.raises(VersionError, match=r"format version 99; this release reads \d+; rebuild the index"):
+    with pytest.raises(VersionError, match=r"format version 99; this release reads 1 to \d+; rebuild the index"):
         fader.open(place / "index")
 
 

@@ -110,14 +110,16 @@ def test_what_stands_in_the_way_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_overwriting_replaces_the_index(tmp_path: Path) -> None:
-    """The new one answers, no file of the old one is left, and a reader of the old one goes on."""
+    """The new one answers, the old one stays as a commit until the next, and a reader of it goes on even then."""
     old = build(tmp_path / "index", corpus=CORPUS[:10])
     before = state(old)
     new = build(tmp_path / "index", overwrite=True)
     assert new.reader.documents == fader.open(tmp_path / "index").reader.documents == 30
+    assert fader.open(tmp_path / "index", at=1).reader.documents == 10
+    build(tmp_path / "index", overwrite=True)
     assert state(old) == before
     build(tmp_path / "other")
-    assert len(os.listdir(tmp_path / "index")) == len(os.listdir(tmp_path / "other"))
+    assert len(os.listdir(tmp_path / "index")) == 2 * len(os.listdir(tmp_path / "other"))
 
 
 def test_a_failed_build_leaves_the_users_empty_folder(tmp_path: Path) -> None:

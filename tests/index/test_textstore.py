@@ -25,13 +25,15 @@ def check(folder: Path, rows: list[Row], threads: int = 0) -> None:
         batch = rows[at : at + 7]
         documents = [Document(doc, text, [], title, url, prior) for doc, title, url, prior, text in batch]
         writer.add(documents, [text.encode() for *_fields, text in batch])
-    described = writer.close()
+    order = np.array(sorted(range(len(rows)), key=lambda i: rows[i][0]), dtype=np.int64)
+    described = writer.close(order)
     if pool is not None:
         pool.shutdown()
     store = TextStore(folder / "text", described)
     store.container.verify()
     assert len(store.ids) == len(rows)
-    for i, (doc, title, url, prior, text) in reversed(list(enumerate(rows))):
+    for i, row in reversed(list(enumerate(order.tolist()))):
+        doc, title, url, prior, text = rows[row]
         assert (store.ids[i], store.titles[i], store.urls[i], store.priors[i]) == (doc, title, url, prior)
         assert store.text(i) == text
         assert store.find(doc) == i
@@ -48,7 +50,7 @@ rows = st.lists(
 @settings(deadline=None)
 @given(rows)
 def test_documents_come_back(given: list[Row]) -> None:
-    """Any Unicode, empty texts included, in any order of asking."""
+    """Any Unicode, empty texts included, in any order of arrival and of asking; stored in the order of ids."""
     with tempfile.TemporaryDirectory() as folder:
         check(Path(folder), [row for row in given if row[0] != "no such document"])
 
@@ -66,5 +68,5 @@ def test_texts_can_be_left_out(tmp_path: Path) -> None:
     """Everything but the text is kept."""
     writer = TextWriter(tmp_path / "text", None, keep_text=False)
     writer.add([Document("d", "text", [], "title", "url")], [b"text"])
-    store = TextStore(tmp_path / "text", writer.close())
+    store = TextStore(tmp_path / "text", writer.close(np.zeros(1, dtype=np.int64)))
     assert (store.ids[0], store.titles[0], store.text(0), store.keeps_text) == ("d", "title", "", False)

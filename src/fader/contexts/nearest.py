@@ -1,16 +1,19 @@
-"""Kernels: for every mention the nearest occurrence of a literal, on one line of positions.
+"""For every mention the nearest occurrence of a literal, on one line of positions.
 
 A literal's occurrences are one sorted array of start positions between two sentinels; `place[i]` is a mention's
-start and end and its document's [low, high) on the same line. Knows nothing of segments, terms or queries.
+start and end and its document's [low, high) on the same line. Mentions are taken in pieces where time is counted.
+Knows nothing of segments, terms or queries.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.index.segment import CELL_BITS
 from fader.kernel import inline_kernel, kernel
 
@@ -90,16 +93,21 @@ def _first_after(place: I32, s: np.int32, occurrences: I32, begin: int, end: int
     return np.int64(_advance(place, s, occurrences, at, i3, e3, j3, origin))
 
 
-@kernel
-def distances(place: I32, occurrences: I32, length: int, out: I32) -> None:
-    """Distance of the occurrence nearest to each mention inside its document, 0 for overlap, -1 for none.
+@inline_kernel
+def _first(place: I32, s: np.int32, occurrences: I32) -> Any:
+    """Where the merge of some mentions begins."""
+    return _gallop(occurrences, place[0, 0] - s, 0) if place.shape[0] else 0
 
-    `at[i]` is the first occurrence not wholly to the left: one that begins before the mention's end overlaps it,
+
+@kernel
+def _distances(place: I32, occurrences: I32, length: int, out: I32) -> None:
+    """`at[i]` is the first occurrence not wholly to the left: one that begins before the mention's end overlaps it,
     and then its distance to the right is not positive. Tiles keep the merge's results in the nearest cache; each
     choice is between two values that are there already, so that it compiles to a select and not to a branch.
     """
     U, one = np.uintp, np.int32(1)
-    n, at, j = np.int32(length), np.empty(TILE, dtype=np.int32), 0
+    n, at = np.int32(length), np.empty(TILE, dtype=np.int32)
+    j = _first(place, np.int32(n - one), occurrences)
     for begin in range(0, place.shape[0], TILE):
         stop = min(place.shape[0], begin + TILE)
         j = _first_after(place, np.int32(n - one), occurrences, begin, stop, j, at)
@@ -118,9 +126,9 @@ def distances(place: I32, occurrences: I32, length: int, out: I32) -> None:
 
 
 @kernel
-def distances_beside(place: I32, occurrences: I32, length: int, out: I32) -> None:
-    """The same with occurrences that overlap the mention ignored."""
-    n, at, j = np.int32(length), np.empty(TILE, dtype=np.int32), 0
+def _distances_beside(place: I32, occurrences: I32, length: int, out: I32) -> None:
+    n, at = np.int32(length), np.empty(TILE, dtype=np.int32)
+    j = _first(place, np.int32(n - 1), occurrences)
     for begin in range(0, place.shape[0], TILE):
         stop = min(place.shape[0], begin + TILE)
         j = _first_after(place, np.int32(n - 1), occurrences, begin, stop, j, at)
@@ -138,12 +146,10 @@ def distances_beside(place: I32, occurrences: I32, length: int, out: I32) -> Non
 
 
 @kernel
-def sides(place: I32, occurrences: I32, length: int, distance: I32, out: I8) -> None:
-    """The side of the nearest occurrence at a known distance: -1 left, 1 right, 0 overlap or absent.
-
-    It is to the left where an occurrence ends just there, and on a tie left wins.
-    """
-    n, at, j = np.int32(length), np.empty(TILE, dtype=np.int32), 0
+def _sides(place: I32, occurrences: I32, length: int, distance: I32, out: I8) -> None:
+    """It is to the left where an occurrence ends just there, and on a tie left wins."""
+    n, at = np.int32(length), np.empty(TILE, dtype=np.int32)
+    j = _first(place, np.int32(n - 1), occurrences)
     for begin in range(0, place.shape[0], TILE):
         stop = min(place.shape[0], begin + TILE)
         j = _first_after(place, np.int32(n - 1), occurrences, begin, stop, j, at)
@@ -155,14 +161,12 @@ def sides(place: I32, occurrences: I32, length: int, distance: I32, out: I8) -> 
 
 
 @kernel
-def mark_documents(occurrences: I32, base: I32, cell: I32, marks: U8) -> None:
-    """Set the mark of every document with an occurrence; the sentinels at both ends are passed over.
-
-    `cell[p >> CELL_BITS]` is the document of a cell's first position, so a document is found in a step or two,
+def _mark_documents(occurrences: I32, base: I32, cell: I32, marks: U8) -> None:
+    """`cell[p >> CELL_BITS]` is the document of a cell's first position, so a document is found in a step or two,
     without waiting for the one before.
     """
     U = np.uintp
-    for k in range(1, occurrences.size - 1):
+    for k in range(occurrences.size):
         p = occurrences[U(k)]
         c = U(p) >> U(CELL_BITS)
         d = U(cell[c])
@@ -184,3 +188,33 @@ def where(flags: U8) -> I32:
         out[n] = np.int32(i)
         n += np.uintp(flags[np.uintp(i)] != 0)
     return out[: np.int64(n)]
+
+
+def _cut(mentions: int, occurrences: int) -> Iterator[tuple[int, int]]:
+    """Pieces of some mentions, fewer at once where each passes over many occurrences."""
+    return budget.pieces(mentions, weight=1 + occurrences // max(1, mentions))
+
+
+def distances(place: I32, occurrences: I32, length: int, out: I32) -> None:
+    """Distance of the occurrence nearest to each mention inside its document, 0 for overlap, -1 for none."""
+    for a, b in _cut(out.size, occurrences.size):
+        _distances(place[a:b], occurrences, length, out[a:b])
+
+
+def distances_beside(place: I32, occurrences: I32, length: int, out: I32) -> None:
+    """The same with occurrences that overlap the mention ignored."""
+    for a, b in _cut(out.size, occurrences.size):
+        _distances_beside(place[a:b], occurrences, length, out[a:b])
+
+
+def sides(place: I32, occurrences: I32, length: int, distance: I32, out: I8) -> None:
+    """The side of the nearest occurrence at a known distance: -1 left, 1 right, 0 overlap or absent."""
+    for a, b in _cut(out.size, occurrences.size):
+        _sides(place[a:b], occurrences, length, distance[a:b], out[a:b])
+
+
+def mark_documents(occurrences: I32, base: I32, cell: I32, marks: U8) -> None:
+    """Set the mark of every document with an occurrence; the sentinels at both ends are passed over."""
+    inside = occurrences[1:-1]
+    for a, b in budget.pieces(inside.size):
+        _mark_documents(inside[a:b], base, cell, marks)

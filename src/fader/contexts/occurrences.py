@@ -24,25 +24,28 @@ class Occurrences:
 
     def __init__(self, segment: Segment, literal: Literal) -> None:
         self._segment = segment
-        self._terms = [segment.find_term(term) for term in literal.terms]
+        found = [segment.find_term(term) for term in literal.terms]
+        self._terms = [term for term, _postings in found]
+        self._postings = [postings for _term, postings in found]
         self._offsets = literal.offsets
         self.length = literal.length
-        self._known = all(term >= 0 for term in self._terms)
-        self._heads = [segment.postings.head(t) for t in self._terms] if self._known else []
+        self._known = min(self._terms) >= 0
+        # An upper bound of the count of occurrences: the rarest word's.
+        self.most = min(self._postings)
 
     @property
     def is_word(self) -> bool:
         return len(self._terms) == 1
 
     @property
-    def most(self) -> int:
-        """An upper bound of the count of occurrences: the rarest word's."""
-        return min(n for n, _df in self._heads) if self._known else 0
-
-    @property
     def count(self) -> int:
         """Occurrences (cf)."""
-        return self.most if self.is_word else self._phrase.size - 2
+        return self.most if self._is_whole else self.all().size - 2
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the counts stored with a list are those of the literal: of a word, with nothing deleted."""
+        return self.is_word and self._segment.alive is None
 
     @property
     def documents(self) -> int:
@@ -50,7 +53,7 @@ class Occurrences:
         if not self._known:
             return 0
         if self.is_word:
-            return self._heads[0][1]
+            return self._segment.documents_with(self._terms[0])
         return int(np.count_nonzero(self.marks()))
 
     def marks(self) -> NDArray[np.uint8]:
@@ -91,13 +94,14 @@ class Occurrences:
     def _phrase(self) -> I32:
         if not self._known:
             return np.array([LOWEST, HIGHEST], dtype=np.int32)
-        by_rarity = sorted(range(len(self._terms)), key=lambda i: self._heads[i][0])
+        by_rarity = sorted(range(len(self._terms)), key=self._postings.__getitem__)
         rarest = by_rarity[0]
         starts = self._segment.postings.values(self._terms[rarest]) - np.int32(self._offsets[rarest])
         for i in by_rarity[1:]:
             starts = self._segment.postings.retain(self._terms[i], starts, self._offsets[i])
         if self.length > len(self._terms):
             starts = self._inside(starts)
+        starts = self._segment.living(starts)
         return np.concatenate([[LOWEST], starts, [HIGHEST]]).astype(np.int32)
 
     def _inside(self, starts: I32) -> Any:

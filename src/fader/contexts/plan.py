@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.nearest import where
+from fader.contexts.room import Room
 from fader.index.catalog import StoredCatalog
 from fader.index.segment import Mentions, Segment
 from fader.kernel import kernel
@@ -23,27 +25,39 @@ PLANS = ("type", "document")
 TYPE_ROW, DOCUMENT_ROW, DOCUMENT = 1.0, 10.0, 1.0
 
 
+def listed_mentions(segment: Segment, answer_type: int | None) -> int:
+    """How many mentions the list of a type has (None: of all entities)."""
+    return segment.mentions if answer_type is None else segment.rows_of_type.head(answer_type)[0]
+
+
 def choose(segment: Segment, answer_type: int | None, matching: int) -> str:
     """The cheaper plan for a type (None: any entity), given how many documents match."""
-    listed = segment.mentions if answer_type is None else segment.rows_of_type.head(answer_type)[0]
+    listed = listed_mentions(segment, answer_type)
     through_documents = matching * segment.mentions / max(1, segment.documents)
     return "document" if DOCUMENT * matching + DOCUMENT_ROW * through_documents < TYPE_ROW * listed else "type"
 
 
-def mentions_in(segment: Segment, catalog: StoredCatalog, answer_type: int | None, marks: U8, plan: str) -> Mentions:
-    """The mentions of the type in marked documents, in order of position."""
+def mentions_in(
+    segment: Segment, catalog: StoredCatalog, answer_type: int | None, marks: U8, plan: str, room: Room
+) -> Mentions:
+    """The mentions of the type in marked documents, in order of position, where there is room for them."""
     if plan == "document":
-        return segment.mentions_of_documents(where(marks), catalog, answer_type)
+        rows = segment.rows_of_documents(where(marks), catalog, answer_type)
+        room.take(rows.size)
+        return segment.decoded(rows)
+    room.take_list(listed_mentions(segment, answer_type))
     listed = segment.mentions_of_type(answer_type)
-    return listed.take(_marked(listed.document, marks))
+    kept = budget.gathered(listed.document.size, lambda a, b: _marked(listed.document[a:b], a, marks))
+    room.take(kept.size)
+    return listed.take(kept)
 
 
 @kernel
-def _marked(document: I32, marks: U8) -> I32:
-    """The indexes of the mentions in marked documents, without a branch on the marks."""
+def _marked(document: I32, first: int, marks: U8) -> I32:
+    """The indexes of the mentions in marked documents, counted from `first` on, without a branch on the marks."""
     out = np.empty(document.size + 1, dtype=np.int32)
     n = np.uintp(0)
     for i in range(document.size):
-        out[n] = np.int32(i)
+        out[n] = np.int32(first + i)
         n += np.uintp(marks[np.uintp(document[np.uintp(i)])])
     return out[: np.int64(n)]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.table import Contexts, occupied
 from fader.errors import UsageError, quoted
 from fader.kernel import kernel
@@ -33,15 +34,17 @@ class Evidence:
 
 
 @kernel
-def _best_mentions(slot: I32, document: I32, scores: F64, size: I32, row: I32) -> Any:
+def _best_mentions(
+    slot: I32, document: I32, scores: F64, begin: int, end: int, kept: int, latest: I32, size: I32, row: I32
+) -> Any:
     """Per entity and document the row with the largest score, in order of first sight; returns how many.
 
-    `latest[s]` is the place in `row` of the entity's latest document.
+    Of the rows [begin, end), those before having left `kept`. `latest[s]` is the place in `row` of the entity's latest
+    document.
     """
     U = np.uintp
-    latest = np.full(size.size, -1, dtype=np.int32)
-    n = U(0)
-    for k in range(slot.size):
+    n = U(kept)
+    for k in range(begin, end):
         i = U(k)
         s = U(slot[i])
         last = latest[s]
@@ -59,14 +62,9 @@ def _best_mentions(slot: I32, document: I32, scores: F64, size: I32, row: I32) -
 
 
 @kernel
-def _by_slot(row: I32, slot: I32, scores: F64, size: I32, out: I32, sorted_scores: F64) -> None:
-    """Counting sort of the rows and their scores by slot; stable."""
+def _by_slot(row: I32, slot: I32, scores: F64, put: I32, out: I32, sorted_scores: F64) -> None:
+    """Counting sort of the rows and their scores by slot, stable: `put[s]` is where the next one of slot s goes."""
     U = np.uintp
-    put = np.empty(size.size, dtype=np.int32)
-    total = np.int32(0)
-    for e in range(size.size):
-        put[e] = total
-        total += size[e]
     for k in range(row.size):
         r = row[U(k)]
         s = U(slot[U(r)])
@@ -79,9 +77,13 @@ def _by_slot(row: I32, slot: I32, scores: F64, size: I32, out: I32, sorted_score
 def _documents(contexts: Contexts, scores: F64) -> Evidence:
     row = np.empty(len(contexts), dtype=np.int32)
     size = np.zeros(contexts.entities.size, dtype=np.int32)
-    kept = _best_mentions(contexts.slot, contexts.document, scores, size, row)
+    latest, kept = np.full(size.size, -1, dtype=np.int32), 0
+    for a, b in budget.pieces(len(contexts)):
+        kept = _best_mentions(contexts.slot, contexts.document, scores, a, b, kept, latest, size, row)
     out, values = np.empty(kept, dtype=np.int32), np.empty(kept)
-    _by_slot(row[:kept], contexts.slot, scores, size, out, values)
+    put = np.cumsum(size, dtype=np.int32) - size
+    for a, b in budget.pieces(kept):
+        _by_slot(row[a:b], contexts.slot, scores, put, out, values)
     entity, at = occupied(contexts.entities, size)
     return Evidence(entity, out, at, values)
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fader.corpus.analysis import Analysis
-from fader.errors import QueryError, quoted
+from fader.errors import QueryError, UsageError, quoted
+from fader.limits import Limits
 
-MAX_LITERALS = 64
-MAX_CHARACTERS = 2000
 OPTIONAL, REQUIRED, FORBIDDEN = "optional", "required", "forbidden"
 _SIGNS = {"+": REQUIRED, "-": FORBIDDEN}
 
@@ -70,19 +69,23 @@ class _Piece:
 _TYPE = re.compile(r"type:", re.IGNORECASE)
 
 
-def parse_query(text: str, analysis: Analysis, type: str | None = None) -> Query:
-    """Parse a query; a type given beside it must agree with one given inside it."""
-    if len(text) > MAX_CHARACTERS:
-        raise QueryError(f"query of {len(text):,} characters; at most {MAX_CHARACTERS:,}", MAX_CHARACTERS)
+def parse_query(text: str, analysis: Analysis, type: str | None = None, limits: Limits | None = None) -> Query:
+    """Parse a query; a type given beside it must agree with one given inside it.
+
+    Without limits given, those of the environment hold.
+    """
+    limits = limits or Limits.from_environment()
+    _check_lengths(text, type, limits)
     pieces = _pieces(text)
     named = [p for p in pieces if p.is_type]
     literals = [p for p in pieces if not p.is_type]
-    if len(literals) > MAX_LITERALS:
-        raise QueryError(f"{len(literals)} literals; at most {MAX_LITERALS}", literals[MAX_LITERALS].at)
+    if len(literals) > limits.literals:
+        message = f"{len(literals):,} literals; {limits.at_most('literals')}"
+        raise QueryError(message, literals[limits.literals].at)
     kept: dict[tuple[Any, ...], Literal] = {}
     notes = []
     for piece in literals:
-        literal = _literal(piece, analysis)
+        literal = _literal(piece, analysis, limits)
         if literal is None:
             notes.append(f"{quoted(piece.text)} is a stop word of this index; it is left out")
         else:
@@ -92,6 +95,15 @@ def parse_query(text: str, analysis: Analysis, type: str | None = None) -> Query
     if not positive:
         raise QueryError(_nothing_to_look_for(forbidden, notes), 0)
     return Query(text, positive, forbidden, _one_type(named, type), tuple(notes))
+
+
+def _check_lengths(text: str, type: str | None, limits: Limits) -> None:
+    for what, given in (("query", text), ("answer type", "" if type is None else type)):
+        if not isinstance(given, str):
+            raise UsageError(f"a {what} must be text, not {quoted(given)}")
+        if len(given) > limits.query_characters:
+            message = f"{what} of {len(given):,} characters; {limits.at_most('query_characters')}"
+            raise QueryError(message, limits.query_characters)
 
 
 def _nothing_to_look_for(forbidden: tuple[Literal, ...], notes: list[str]) -> str:
@@ -151,7 +163,7 @@ def _body(text: str, i: int) -> tuple[str, int]:
     return text[i:end], end
 
 
-def _literal(piece: _Piece, analysis: Analysis) -> Literal | None:
+def _literal(piece: _Piece, analysis: Analysis, limits: Limits) -> Literal | None:
     """The literal of a piece; None for an optional one of stop words alone."""
     tokens = analysis.tokens(piece.text)
     placed = [(token.term, i) for i, token in enumerate(tokens) if token.term is not None]
@@ -160,6 +172,9 @@ def _literal(piece: _Piece, analysis: Analysis) -> Literal | None:
     if not placed:
         why = "only stop words" if tokens else "no letter or digit"
         raise QueryError(f"literal {quoted(piece.text)} has {why}, so it can match nothing", piece.at)
+    if len(tokens) > limits.phrase_terms:
+        message = f"literal {quoted(piece.text, 40)} has {len(tokens):,} words; {limits.at_most('phrase_terms')}"
+        raise QueryError(message, piece.at)
     first = placed[0][1]
     terms = tuple(term for term, _i in placed if term is not None)
     return Literal(terms, tuple(i - first for _t, i in placed), _SIGNS.get(piece.sign, OPTIONAL), piece.text)

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.query import Query
 from fader.contexts.statistics import Statistics
+from fader.kernel import kernel
 
 I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
@@ -142,6 +144,7 @@ class Contexts:
 
     def shared(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What several systems need of this query is made once: a document ranking, say."""
+        budget.check()
         if key not in self.memo:
             self.memo[key] = make()
         return self.memo[key]
@@ -155,6 +158,7 @@ class Contexts:
 
     def _late(self, name: str) -> Any:
         """Columns that most rankings never read are found when first asked for."""
+        budget.check()
         if self.late is None:
             raise ValueError(f"this Contexts table was made without {name}")
         return self.late(name)
@@ -162,8 +166,10 @@ class Contexts:
     @cached_property
     def groups(self) -> Groups:
         """Contexts by entity, entities ascending."""
-        order = np.argsort(self.slot, kind="stable").astype(np.int32)
         size = np.bincount(self.slot, minlength=self.entities.size)
+        order, put = np.empty(len(self), dtype=np.int32), np.cumsum(size) - size
+        for begin, end in budget.pieces(len(self)):
+            _sort_by_slot(self.slot, begin, end, put, order)
         return Groups(*occupied(self.entities, size), order)
 
     def entity_ids(self) -> list[str]:
@@ -231,6 +237,16 @@ class _Taken:
         if name in ("positions", "entity_documents"):
             return getattr(self._table, name)
         return self._table._late(name)
+
+
+@kernel
+def _sort_by_slot(slot: I32, begin: int, end: int, put: I64, order: I32) -> None:
+    """Counting sort of the rows [begin, end), stable: `put[s]` is where the next row of slot s goes."""
+    U = np.uintp
+    for k in range(begin, end):
+        s = U(slot[U(k)])
+        order[U(put[s])] = np.int32(k)
+        put[s] += 1
 
 
 def arrow_schema() -> Any:

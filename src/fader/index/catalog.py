@@ -25,9 +25,9 @@ SUGGESTIONS_AMONG = 20_000
 
 
 @kernel
-def _closure(at: I32, above: I32) -> tuple[I32, I32]:
-    """For each type all types reachable from it, itself first."""
-    n = at.size - 1
+def _closure(at: I32, above: I32, most: int) -> tuple[I32, I32]:
+    """For each type all types reachable from it, itself first; nothing where they are more than `most` in all."""
+    n, total = at.size - 1, 0
     size = np.zeros(n, dtype=np.int64)
     seen = np.full(n, -1, dtype=np.int32)
     stack = np.empty(n + 1, dtype=np.int32)
@@ -56,6 +56,9 @@ def _closure(at: I32, above: I32) -> tuple[I32, I32]:
                         stack[top] = above[j]
                         top += 1
             size[t] = count
+            total += count * (1 - fill)
+            if total > most:
+                return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
     return ends, out
 
 
@@ -86,7 +89,10 @@ def csr(rows: list[list[int]]) -> tuple[I32, I32]:
 def type_ancestors(catalog: Catalog) -> tuple[I32, I32]:
     """For each type all types it belongs to, itself included, as offsets and values."""
     at, above = csr(catalog.supertypes)
-    ends, ancestors = _closure(at, above)
+    ends, ancestors = _closure(at, above, catalog.limits.hierarchy_pairs)
+    if not ends.size:
+        pairs = "the hierarchy has too many pairs of a type and one above it, through all levels"
+        raise CatalogError(f"{pairs}; {catalog.limits.at_most('hierarchy_pairs')}; make the hierarchy flatter")
     return ends, ancestors
 
 
@@ -170,8 +176,14 @@ class StoredCatalog:
         if found:
             ids = ", ".join(self.type_ids[t] for t in found[:10])
             raise CatalogError(f"type name {quoted(wanted)} is ambiguous; give one of the ids {ids}")
-        hint = did_you_mean(key, self._type_labels) or "; `fader types` lists the types"
+        hint = did_you_mean(key, self._labels_like(key)) or "; `fader types` lists the types"
         raise CatalogError(f"unknown type {quoted(wanted)}{hint}")
+
+    def _labels_like(self, key: str) -> Iterator[str]:
+        """Labels of types that may have been meant: all, or where there are many, some that begin alike."""
+        n = len(self._type_labels)
+        a, b = (0, n) if n <= SUGGESTIONS_AMONG else prefix_range(n, self._type_labels.__getitem__, key[:2])
+        return (self._type_labels[i] for i in range(a, min(b, a + SUGGESTIONS_AMONG)))
 
     def resolve_entity(self, wanted: str) -> int:
         """The number of an entity given by id."""
@@ -196,6 +208,11 @@ class StoredCatalog:
         a, b = prefix_range(len(self._labels), self._labels.__getitem__, prefix.casefold())
         return iter(dict.fromkeys(int(e) for e in self._label_entity[a:b]))
 
+    def ancestors(self) -> tuple[I32, I32]:
+        """For each type all types it belongs to, itself included, as offsets and values."""
+        at, values = _transpose(self._descendants_at, self._descendants, len(self.type_ids))
+        return at, values
+
     def entities_of_type(self, type_number: int) -> I32:
         """All entities that match a type, ascending."""
         found: I32 = _entities_of(self.entity_types_at, self.entity_types, self.type_mask(type_number))
@@ -206,6 +223,22 @@ class StoredCatalog:
         mask = np.zeros(len(self.type_ids), dtype=np.uint8)
         mask[self.descendants(type_number)] = 1
         return mask
+
+
+class StoredNumbers(dict[str, int]):
+    """Numbers of entity ids, looked up when first asked for; -1 for an id that is not in the catalog."""
+
+    def __init__(self, catalog: StoredCatalog) -> None:
+        super().__init__()
+        self._catalog = catalog
+
+    def __missing__(self, key: str) -> int:
+        # Nothing but a text is an id; the caller refuses the mention.
+        self[key] = number = self._catalog.entity_ids.find(key) if isinstance(key, str) else -1
+        return number
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self[key] >= 0
 
 
 @kernel

@@ -3,8 +3,18 @@
     manifest := JSON line, newline, "xxh3:" checksum of the line
     commit   := write files, sync each; write `pending-N`, sync; sync folder; rename to `commit-N.json`; sync folder
 
-The commit with the largest number is the index. Files are named by the commit that made them and
-never change, so a reader's snapshot stays whole while a writer works. Knows nothing of what the files hold.
+    line     := {"format", "commit": N, "origin", "operation", "keep", "catalog", "segments", "analysis", "skipped"}
+    origin   := 16 hexadecimal digits that all commits of an index share, "" where unknown
+    operation := {"name": build | add | delete | merge, "documents", "replaced", "deleted", "merged": numbers}
+    keep     := how many of the newest commits stay
+    catalog  := {"name", "bytes", "xxh3", "entities", "types"}
+    segments := [{"name", "files": {part: {"bytes", "xxh3"}}, "documents", "tokens", "mentions", "terms", "deleted"}]
+    deleted  := {"name", "bytes", "xxh3", "documents", "tokens", "mentions"}, missing where nothing is deleted
+
+The commit with the largest number is the index. Files are named by the commit that made them and never change, so a
+reader's snapshot stays whole while a writer works. A file goes when no commit that is kept names it; a commit's
+manifest goes before its files, so that a commit that is there is whole. What a manifest must look like is in
+`manifest.py`. Knows nothing of what the files hold.
 """
 
 from __future__ import annotations
@@ -12,17 +22,37 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import xxhash
 
-from fader.errors import DamagedError, NotAnIndexError, VersionError
-from fader.index.format import VERSION, sync_and_close, sync_folder
+from fader.errors import DamagedError, FaderError, NotAnIndexError, StorageError
+from fader.index.format import VERSION, check_version, sync_and_close, sync_folder
+from fader.index.manifest import manifest_faults
 
-_NAME = re.compile(r"commit-(\d{8})\.json")
-_PART = re.compile(r"(\d{8})(?:-\d+)?\.[a-z]+")
-_PENDING = re.compile(r"pending-(\d{8})")
+KEEP = 2
+_NAME = re.compile(r"commit-([0-9]{8})\.json")
+_PART = re.compile(r"([0-9]{8})(?:\.catalog|-[0-9]+\.(?:deleted|documents|mentions|terms|text))")
+_PENDING = re.compile(r"pending-([0-9]{8})")
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSummary:
+    """What is told of a commit that is kept. `problem` says why its manifest cannot be read; nothing else is known."""
+
+    number: int
+    time: datetime
+    operation: dict[str, Any]
+    documents: int
+    deleted: int
+    segments: int
+    bytes: int
+    problem: str | None = None
 
 
 def commit_numbers(folder: Path) -> list[int]:
@@ -33,7 +63,14 @@ def commit_numbers(folder: Path) -> list[int]:
         raise NotAnIndexError(f"{folder}: no such folder; build an index with `fader index`") from None
     except NotADirectoryError:
         raise NotAnIndexError(f"{folder}: is a file; give the folder of an index") from None
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be read: {error.strerror or error}") from error
     return sorted(int(m[1]) for n in names if (m := _NAME.fullmatch(n)))
+
+
+def commit_path(folder: Path, number: int) -> Path:
+    """The manifest's file."""
+    return folder / f"commit-{number:08d}.json"
 
 
 def write_commit(folder: Path, manifest: dict[str, Any]) -> None:
@@ -48,7 +85,7 @@ def write_commit(folder: Path, manifest: dict[str, Any]) -> None:
     finally:
         file.close()
     sync_folder(folder)
-    os.rename(pending, folder / f"commit-{number:08d}.json")
+    os.rename(pending, commit_path(folder, number))
     sync_folder(folder)
 
 
@@ -57,41 +94,151 @@ def read_commit(folder: Path, number: int | None = None) -> dict[str, Any]:
     numbers = commit_numbers(folder)
     if not numbers:
         raise NotAnIndexError(f"{folder}: not a Fader index (no commit in it); build one with `fader index`")
-    path = folder / f"commit-{numbers[-1] if number is None else number:08d}.json"
+    if number is not None and number not in numbers:
+        there = ", ".join(map(str, numbers))
+        raise StorageError(f"{folder}: has no commit {number}, or no longer; there {_are(len(numbers))} {there}")
+    return _read(folder, numbers[-1] if number is None else number)
+
+
+def _are(count: int) -> str:
+    return "is commit" if count == 1 else "are commits"
+
+
+def _read(folder: Path, number: int) -> dict[str, Any]:
+    """The manifest of a commit that is there, its checksum, version and names checked."""
+    path = commit_path(folder, number)
     try:
         line, mark, rest = path.read_bytes().decode("utf-8").split("\n")
-    except (OSError, ValueError):
+    except (FileNotFoundError, ValueError):
         raise DamagedError(f"{path}: the manifest is damaged or missing") from None
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror or error}") from error
     if rest or mark != f"xxh3:{xxhash.xxh3_64_hexdigest(line.encode())}":
         raise DamagedError(f"{path}: the manifest's checksum does not match; the file is damaged")
-    manifest: dict[str, Any] = json.loads(line)
-    if manifest.get("format") != VERSION:
-        raise VersionError(
-            f"{path}: format version {manifest.get('format')}; this release reads {VERSION}; rebuild the index"
-        )
-    return manifest
+    try:
+        manifest = json.loads(line)
+        check_version(path, manifest["format"])
+        whole: dict[str, Any] = _since_1(manifest) | manifest
+        fault = next(_faults(whole, number), None)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DamagedError(f"{path}: is not a manifest ({type(error).__name__}: {error}); restore the file") from None
+    if fault is not None:
+        raise DamagedError(f"{path}: {fault}; the file is damaged, restore it")
+    return whole
+
+
+def origin_of(catalog: dict[str, Any], segments: list[dict[str, Any]]) -> str:
+    """The origin of an index that was built of these files."""
+    return xxhash.xxh3_64_hexdigest(json.dumps([catalog, segments], sort_keys=True).encode())
+
+
+def _since_1(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What version 1 did not write: it could only build."""
+    segments = manifest["segments"]
+    counts = {"documents": sum(segment["documents"] for segment in segments), "replaced": 0, "deleted": 0, "merged": 0}
+    return {
+        "origin": origin_of(manifest["catalog"], segments), "keep": KEEP, "operation": {"name": "build", **counts},
+    }  # fmt: skip
+
+
+def _faults(manifest: dict[str, Any], number: int) -> Iterator[str]:
+    """What is wrong with a manifest whose checksum fits: one that was made to harm, or of another folder."""
+    yield from manifest_faults(manifest)
+    if manifest["commit"] != number:
+        yield f"is the manifest of commit {manifest['commit']}"
+    for name in file_names(manifest):
+        made = _PART.fullmatch(name)
+        if made is None or int(made[1]) > number:
+            yield f"names {name}, which is no file of this commit"
+
+
+def commits(folder: Path) -> list[CommitSummary]:
+    """The commits that are kept, oldest first."""
+    found = []
+    for number in commit_numbers(folder):
+        with suppress(FileNotFoundError):  # a writer has removed it meanwhile
+            written = commit_path(folder, number).stat().st_mtime
+            found.append(_summary(folder, number, datetime.fromtimestamp(written, UTC)))
+    return found
+
+
+def _summary(folder: Path, number: int, time: datetime) -> CommitSummary:
+    try:
+        manifest = _read(folder, number)
+        segments = manifest["segments"]
+        deleted = sum(s["deleted"]["documents"] for s in segments if s.get("deleted"))
+        documents = sum(s["documents"] for s in segments) - deleted
+        size = sum(described["bytes"] for _name, described in _described(manifest))
+    except FaderError as error:
+        return CommitSummary(number, time, {}, 0, 0, 0, 0, str(error))
+    return CommitSummary(number, time, manifest["operation"], documents, deleted, len(segments), size)
 
 
 def remove_debris(folder: Path, number: int) -> None:
     """Delete what unfinished commits after commit `number` have left; the caller holds the folder's lock."""
+    names = [name for name, made_by in _ours(folder) if made_by > number]
+    if names:
+        _remove(folder, names)
+
+
+def is_debris(folder: Path) -> bool:
+    """Whether a folder without a commit holds nothing but what an unfinished first commit has left."""
+    return {name for name, _made_by in _ours(folder)} == set(os.listdir(folder))
+
+
+def remove_unneeded(folder: Path, keep: int) -> None:
+    """Delete all commits but the newest `keep`, files that none of these names, and the debris of unfinished ones.
+
+    The caller holds the folder's lock. What cannot be removed stays until the next time: the newest commit is there
+    already, and nothing of this may make it fail. Where a commit that is kept cannot be read, it could need any file
+    of its time, and an older commit may be what is left to fall back to: nothing as old as it is removed.
+    """
+    with suppress(OSError, StorageError):
+        kept = commit_numbers(folder)[-max(1, keep) :]
+        needed = {commit_path(folder, number).name for number in kept}
+        unreadable = 0
+        for number in kept:
+            try:
+                needed.update(file_names(_read(folder, number)))
+            except FaderError:
+                unreadable = number
+        removable = [name for name, made_by in _ours(folder) if made_by > unreadable and name not in needed]
+        _remove(folder, removable, forgiving=True)
+
+
+def _remove(folder: Path, names: list[str], forgiving: bool = False) -> None:
+    """Delete files, manifests first: a power loss leaves no commit without its files.
+
+    The sync is for manifests that went earlier too, where a writer was stopped before its own.
+    """
+    manifests = [name for name in names if _NAME.fullmatch(name)]
+    for name in manifests:
+        (folder / name).unlink(missing_ok=True)
+    if names:
+        sync_folder(folder)
+    for name in sorted(set(names) - set(manifests)):
+        with suppress(OSError) if forgiving else nullcontext():
+            (folder / name).unlink(missing_ok=True)
+
+
+def _ours(folder: Path) -> Iterator[tuple[str, int]]:
+    """The names of an index's files in a folder, with the commits that made them."""
     for name in os.listdir(folder):
         made = _PART.fullmatch(name) or _NAME.fullmatch(name) or _PENDING.fullmatch(name)
-        if made and int(made[1]) > number:
-            (folder / name).unlink(missing_ok=True)
-
-
-def remove_unneeded(folder: Path, manifest: dict[str, Any]) -> None:
-    """Delete the files and commits that a newer commit has replaced, and the debris of unfinished ones."""
-    needed = set(file_names(manifest)) | {f"commit-{manifest['commit']:08d}.json"}
-    for name in os.listdir(folder):
-        ours = _NAME.fullmatch(name) or _PART.fullmatch(name) or _PENDING.fullmatch(name)
-        if ours and name not in needed:
-            (folder / name).unlink(missing_ok=True)
+        if made:
+            yield name, int(made[1])
 
 
 def file_names(manifest: dict[str, Any]) -> list[str]:
     """Every file a commit needs."""
-    names = [manifest["catalog"]["name"]]
+    return [name for name, _described in _described(manifest)]
+
+
+def _described(manifest: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every file a commit needs, with what its manifest says of it."""
+    yield manifest["catalog"]["name"], manifest["catalog"]
     for segment in manifest["segments"]:
-        names += [f"{segment['name']}.{part}" for part in segment["files"]]
-    return names
+        for part, described in segment["files"].items():
+            yield f"{segment['name']}.{part}", described
+        if segment.get("deleted"):
+            yield segment["deleted"]["name"], segment["deleted"]

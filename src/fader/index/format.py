@@ -6,9 +6,9 @@
     footer := magic[8] version:u32 0:u32 toc_offset:u64 toc_length:u64 file_length:u64
               xxh3(arrays):u64 xxh3(toc):u64 xxh3(the footer so far):u64          (64 bytes)
 
-Opening checks the footer, the table of contents and that every array lies inside the file, so that a hostile or
-cut file can never make a map larger than itself; the arrays' own checksum is read by `verify`. Files are written
-once, synced, and never changed. Knows nothing of what the arrays mean.
+Opening checks the footer, the types in the table of contents and that every array lies inside the file, so that a
+hostile or cut file can never make a map larger than itself; the arrays' own checksum is read by `verify`. Files are
+written once, synced, and never changed. Knows nothing of what the arrays mean.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import errno
 import json
 import mmap
 import os
+import stat
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +30,8 @@ from numpy.typing import NDArray
 
 from fader.errors import DamagedError, StorageError, VersionError
 
-VERSION = 1
+VERSION = 2  # what is written
+OLDEST = 1  # what is still read
 MAGIC = b"FADERIDX"
 ALIGN = 64
 _FOOTER = struct.Struct("<8sIIQQQQQQ")
@@ -127,34 +129,39 @@ class Container:
     def __init__(self, path: Path, kind: str, expected: dict[str, Any] | None = None) -> None:
         self.path = path
         self._map = _map_file(path)
-        footer = _read_footer(path, self._map)
+        self.version, self._data_end, self._data_sum = _read_footer(path, self._map)
         if expected is not None:
             _check_expected(path, self._map, expected)
-        self._data_end, self._data_sum = footer
         toc = self._read_toc(kind)
         self.meta: dict[str, Any] = toc["meta"]
         self._places: dict[str, tuple[str, int, int]] = toc["arrays"]
 
     def _read_toc(self, kind: str) -> dict[str, Any]:
-        toc = json.loads(self._map[self._data_end : len(self._map) - _FOOTER.size])
+        try:
+            toc = json.loads(self._map[self._data_end : len(self._map) - _FOOTER.size].decode("utf-8"))
+        except (ValueError, RecursionError):
+            raise DamagedError(f"{self.path}: its table of contents is no JSON that can be read") from None
+        if not isinstance(toc, dict) or not all(isinstance(toc.get(key), dict) for key in ("arrays", "meta")):
+            raise DamagedError(f"{self.path}: its table of contents lacks arrays or values")
         if toc.get("kind") != kind:
             raise DamagedError(f"{self.path}: holds {toc.get('kind')!r} where {kind!r} was expected")
-        for name, (dtype, length, offset) in toc["arrays"].items():
-            whole = isinstance(length, int) and isinstance(offset, int)
-            fits = whole and dtype in _DTYPES and offset >= 0 and length >= 0 and offset % ALIGN == 0
-            if not fits or offset + length * np.dtype(dtype).itemsize > self._data_end:
+        for name, place in toc["arrays"].items():
+            if not _lies_inside(place, self._data_end):
                 raise DamagedError(f"{self.path}: array {name!r} does not lie inside the file")
-        return toc  # type: ignore[no-any-return]
+        return toc
 
-    def __getitem__(self, name: str) -> Array:
+    def _place(self, name: str) -> tuple[str, int, int]:
         if name not in self._places:
             raise DamagedError(f"{self.path}: array {name!r} is missing")
-        dtype, length, offset = self._places[name]
+        return self._places[name]
+
+    def __getitem__(self, name: str) -> Array:
+        dtype, length, offset = self._place(name)
         return np.frombuffer(self._map, dtype="<" + dtype, count=length, offset=offset)
 
     def slice(self, name: str, start: int, end: int) -> bytes:
         """Bytes [start, end) of a byte array."""
-        _dtype, length, offset = self._places[name]
+        _dtype, length, offset = self._place(name)
         if not 0 <= start <= end <= length:
             raise DamagedError(f"{self.path}: bytes {start}-{end} lie outside array {name!r}")
         return self._map[offset + start : offset + end]
@@ -166,10 +173,28 @@ class Container:
                 raise DamagedError(f"{self.path}: checksum does not match; the file is damaged: restore it or rebuild")
 
 
+def _lies_inside(place: object, end: int) -> bool:
+    """Whether a place in a table of contents is that of a plain, aligned array before `end`."""
+    if not isinstance(place, list) or len(place) != 3:
+        return False
+    dtype, length, offset = place
+    if not isinstance(dtype, str) or dtype not in _DTYPES or type(length) is not int or type(offset) is not int:
+        return False
+    return min(length, offset) >= 0 and offset % ALIGN == 0 and offset + length * np.dtype(dtype).itemsize <= end
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open without waiting: what is a pipe and no file must not hold the reader up."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def _map_file(path: Path) -> mmap.mmap:
     try:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size < _FOOTER.size:
+        with open(path, "rb", opener=_open_at_once) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise DamagedError(f"{path}: is no plain file; restore it or rebuild")
+            if status.st_size < _FOOTER.size:
                 raise DamagedError(f"{path}: too short to be a file of an index; it was cut")
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
@@ -179,18 +204,25 @@ def _map_file(path: Path) -> mmap.mmap:
         raise StorageError(f"{path}: cannot be read: {error.strerror}{remedy}") from None
 
 
-def _read_footer(path: Path, data: mmap.mmap) -> tuple[int, int]:
+def check_version(path: Path, version: object) -> None:
+    """Refuse a format that this release does not read."""
+    if isinstance(version, bool) or not isinstance(version, int) or not OLDEST <= version <= VERSION:
+        reads = f"this release reads {OLDEST} to {VERSION}"
+        raise VersionError(f"{path}: format version {version}; {reads}; rebuild the index")
+
+
+def _read_footer(path: Path, data: mmap.mmap) -> tuple[int, int, int]:
+    """The format's version, where the arrays end, and their checksum."""
     raw = data[-_FOOTER.size :]
     magic, version, zero, toc_at, toc_length, length, data_sum, toc_sum, own_sum = _FOOTER.unpack(raw)
     if magic != MAGIC or own_sum != xxhash.xxh3_64_intdigest(raw[:-8]):
         raise DamagedError(f"{path}: its footer is damaged, or it was cut or extended")
-    if version != VERSION:
-        raise VersionError(f"{path}: format version {version}; this release reads {VERSION}; rebuild the index")
+    check_version(path, version)
     if length != len(data) or toc_at + toc_length + _FOOTER.size != length or zero:
         raise DamagedError(f"{path}: {len(data)} bytes where {length} were written")
     if xxhash.xxh3_64_intdigest(data[toc_at : toc_at + toc_length]) != toc_sum:
         raise DamagedError(f"{path}: its table of contents is damaged")
-    return toc_at, data_sum
+    return version, toc_at, data_sum
 
 
 def _check_expected(path: Path, data: mmap.mmap, expected: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.errors import StorageError
 from fader.index.format import Container, FileWriter
 from fader.index.varint import get_varint, put_varint
@@ -291,11 +292,30 @@ def _decode(entry: U8, entry_at: U32, base: I32, width: U8, block_at: U32, words
     for b in range(block, block + n // BLOCK):
         _unpack_block(base, width, block_at, words, b, out, o)
         o += BLOCK
-    _unpack_tail(entry, tail, n % BLOCK, out, o)
+    _end(entry, tail, n, out, margin)
+    return out
+
+
+@inline_kernel
+def _end(entry: U8, tail: int, n: int, out: I32, margin: int) -> None:
+    """Put the tail behind the blocks of a list, and the sentinels around them."""
+    _unpack_tail(entry, tail, n % BLOCK, out, margin + n - n % BLOCK)
     if margin:
         out[0] = LOWEST
         out[n + 1] = HIGHEST
-    return out
+
+
+@kernel
+def _decode_part(
+    entry: U8, entry_at: U32, base: I32, width: U8, block_at: U32, words: U32, i: int, first: int, last: int,
+    margin: int, out: I32,
+) -> None:  # fmt: skip
+    """The blocks [first, last) of list i in their places; behind the last one its end."""
+    n, _extra, block, tail = _read_head(entry, _seek(entry, entry_at, i))
+    for b in range(first, last):
+        _unpack_block(base, width, block_at, words, block + b, out, margin + b * BLOCK)
+    if last == n // BLOCK:
+        _end(entry, tail, n, out, margin)
 
 
 @kernel
@@ -435,6 +455,27 @@ def write_lists(writer: FileWriter, name: str, encoded: Encoded) -> None:
     writer.meta[name + "_lists"] = encoded.lists
 
 
+@kernel
+def _decode_all(entry: U8, base: I32, width: U8, block_at: U32, words: U32, lists: int) -> Any:
+    """All lists laid end to end, and where each one begins; entries are read one after the other."""
+    at = np.zeros(lists + 1, dtype=np.int64)
+    out, skipped = np.empty(0, dtype=np.int32), np.empty(BLOCK, dtype=np.int32)
+    for fill in range(2):
+        p = np.int64(0)
+        for i in range(lists):
+            n, _extra, block, p = _read_head(entry, p)
+            if fill:
+                for b in range(n // BLOCK):
+                    _unpack_block(base, width, block_at, words, block + b, out, at[i] + b * BLOCK)
+                p = _unpack_tail(entry, p, n % BLOCK, out, at[i + 1] - n % BLOCK)
+            else:
+                at[i + 1] = at[i] + n
+                p = _unpack_tail(entry, p, n % BLOCK, skipped, 0)
+        if not fill:
+            out = np.empty(at[lists], dtype=np.int32)
+    return out, at
+
+
 class Lists:
     """Stored lists, decoded on demand."""
 
@@ -453,11 +494,26 @@ class Lists:
 
     def values(self, i: int) -> I32:
         """All values."""
-        return _decode(*self._arrays, i, 0)  # type: ignore[no-any-return]
+        return self._decoded(i, 0)
+
+    def all(self) -> tuple[I32, I64]:
+        """All lists laid end to end, and where each one begins."""
+        entry, _entry_at, *blocks = self._arrays
+        return _decode_all(entry, *blocks, self._lists)  # type: ignore[no-any-return]
 
     def bounded(self, i: int) -> I32:
         """All values, between a sentinel below and one above all positions."""
-        return _decode(*self._arrays, i, 1)  # type: ignore[no-any-return]
+        return self._decoded(i, 1)
+
+    def _decoded(self, i: int, margin: int) -> I32:
+        """All values; a long list in pieces where time is counted."""
+        n = self.head(i)[0] if budget.is_counted() else 0
+        if n <= budget.PIECE:
+            return _decode(*self._arrays, i, margin)  # type: ignore[no-any-return]
+        out = np.empty(n + 2 * margin, dtype=np.int32)
+        for first, last in budget.pieces(n // BLOCK, weight=BLOCK):
+            _decode_part(*self._arrays, i, first, last, margin, out)
+        return out
 
     def within(self, i: int, low: I32, high: I32) -> I32:
         """At least the values inside the sorted ranges [low, high), between sentinels."""
@@ -465,4 +521,6 @@ class Lists:
 
     def retain(self, i: int, starts: I32, offset: int) -> I32:
         """Those of the sorted `starts` for which `start + offset` is in list i."""
-        return _retain(*self._arrays, i, starts, offset)  # type: ignore[no-any-return]
+        return budget.gathered(  # type: ignore[no-any-return]
+            starts.size, lambda a, b: _retain(*self._arrays, i, starts[a:b], offset)
+        )

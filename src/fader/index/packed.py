@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.index.format import Container, FileWriter
 from fader.kernel import inline_kernel, kernel
 
@@ -93,7 +94,9 @@ class Packed:
 
     def gather(self, rows: I32) -> I32:
         """The values of some rows."""
-        return _gather(*self.arrays, rows)  # type: ignore[no-any-return]
+        return budget.gathered(  # type: ignore[no-any-return]
+            rows.size, lambda a, b: _gather(*self.arrays, rows[a:b])
+        )
 
     def all(self) -> I32:
         """The whole column."""

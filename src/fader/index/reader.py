@@ -1,11 +1,10 @@
 """An index opened for reading: its segments, catalog, analysis and statistics of one commit.
 
-Documents are numbered through all segments in order. Knows nothing of queries or scores.
+Documents are numbered by the ranks of their ids (`numbering`). Knows nothing of queries or scores.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
-from fader.errors import DamagedError, StorageError
+from fader.errors import DamagedError, StorageError, quoted
 from fader.index.catalog import StoredCatalog
 from fader.index.commit import commit_numbers, read_commit
+from fader.index.numbering import are_identity, numbers
 from fader.index.segment import Segment
 from fader.memory import Cache, keep_freed_memory
 
@@ -25,27 +25,26 @@ TRIES = 5
 
 
 class IndexReader:
-    """The newest commit of an index folder."""
+    """A commit of an index folder: the newest, or the one with number `at`."""
 
-    def __init__(self, folder: str | Path, verify: bool = False, cache_mb: int = CACHE_MB) -> None:
+    def __init__(
+        self, folder: str | Path, verify: bool = False, cache_mb: int = CACHE_MB, at: int | None = None
+    ) -> None:
         keep_freed_memory()
         self.folder = Path(folder)
         self._cache = Cache(cache_mb << 20)
-        self._open_newest()
-        self.first_document = [0]
-        for segment in self.segments:
-            self.first_document.append(self.first_document[-1] + segment.documents)
+        self._open(at)
         if verify:
             self.verify()
 
-    def _open_newest(self) -> None:
-        """Open the newest commit; again, where a writer has replaced it while its files were being opened."""
+    def _open(self, at: int | None) -> None:
+        """Open a commit; the newest again, where a writer has replaced it while its files were being opened."""
         for _ in range(TRIES):
-            self.manifest: dict[str, Any] = read_commit(self.folder)
+            self.manifest: dict[str, Any] = read_commit(self.folder, at)
             try:
                 return self._open_files()
             except DamagedError:
-                if commit_numbers(self.folder)[-1:] == [self.manifest.get("commit")]:
+                if at is not None or commit_numbers(self.folder)[-1:] == [self.manifest.get("commit")]:
                     raise
         raise StorageError(f"{self.folder}: is replaced faster than it can be opened; try again")
 
@@ -55,21 +54,48 @@ class IndexReader:
             self.catalog = StoredCatalog(self.folder / described["name"], described)
             self.analysis = Analysis.from_dict(self.manifest["analysis"])
             self.segments = [Segment(self.folder, s, self._cache) for s in self.manifest["segments"]]
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             message = f"{self.folder}: the commit or a file of it lacks {error}; the index is damaged, rebuild it"
             raise DamagedError(message) from None
 
     @property
+    def commit(self) -> int:
+        return int(self.manifest["commit"])
+
+    @property
     def documents(self) -> int:
-        return self.first_document[-1]
+        return self._living("documents")
 
     @property
     def tokens(self) -> int:
-        return sum(s.tokens for s in self.segments)
+        return self._living("tokens")
 
     @property
     def mentions(self) -> int:
-        return sum(s.mentions for s in self.segments)
+        return self._living("mentions")
+
+    def _living(self, what: str) -> int:
+        """A count of all segments without what is deleted."""
+        return sum(s[what] - (s["deleted"][what] if s.get("deleted") else 0) for s in self.manifest["segments"])
+
+    @cached_property
+    def numbers(self) -> list[NDArray[np.int32]]:
+        """For each segment the numbers of its documents, -1 for a deleted one; found when first asked for."""
+        return numbers(self.segments)
+
+    @cached_property
+    def numbered_as_stored(self) -> bool:
+        """Whether documents are stored in the order of their numbers, all in one segment."""
+        return are_identity(self.segments)
+
+    @cached_property
+    def _places(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The segment of each numbered document, and its place there."""
+        segment, local = np.empty((2, self.documents), dtype=np.int32)
+        for s, number in enumerate(self.numbers):
+            living = np.flatnonzero(number >= 0)
+            segment[number[living]], local[number[living]] = s, living
+        return segment, local
 
     @cached_property
     def entity_documents(self) -> NDArray[np.int32]:
@@ -80,16 +106,27 @@ class IndexReader:
         return counted
 
     def verify(self) -> None:
-        """Read every file through and compare checksums."""
-        self.catalog.container.verify()
-        for segment in self.segments:
-            for container in segment.containers:
-                container.verify()
+        """Read every file through: its checksum, and all that must hold in it and among files."""
+        from fader.index.invariants import verify
+
+        verify(self.manifest, self.catalog.container, [segment.containers for segment in self.segments])
+        self.check_ids()
+
+    def check_ids(self) -> None:
+        """Each id is that of one live document; segments are checked on their own before."""
+        from fader.index.invariants import repeated_id
+
+        repeated = repeated_id([(*segment.text.ids.arrays, segment.alive) for segment in self.segments])
+        if repeated is not None:
+            message = f"{self.folder}: commit {self.commit} has two documents with the id {quoted(repeated)}"
+            raise DamagedError(f"{message}; the index is damaged, rebuild it")
 
     def locate(self, document: int) -> tuple[Segment, int]:
         """The segment of a document and its number there."""
-        s = bisect_right(self.first_document, document) - 1
-        return self.segments[s], document - self.first_document[s]
+        if self.numbered_as_stored:
+            return self.segments[0], document
+        segment, local = self._places
+        return self.segments[segment[document]], int(local[document])
 
     def document_id(self, document: int) -> str:
         segment, local = self.locate(document)
@@ -97,8 +134,8 @@ class IndexReader:
 
     def find_document(self, doc_id: str) -> int:
         """The number of a document, -1 if there is none with that id."""
-        for segment, first in zip(self.segments, self.first_document, strict=False):
-            local = segment.text.find(doc_id)
+        for s, segment in enumerate(self.segments):
+            local = segment.find_document(doc_id)
             if local >= 0:
-                return first + local
+                return local if self.numbered_as_stored else int(self.numbers[s][local])
         return -1

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.errors import DamagedError
 from fader.index.catalog import StoredCatalog
 from fader.index.format import Container
@@ -29,6 +30,7 @@ I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
 PARTS = ("terms", "mentions", "documents", "text")
 CELL_BITS = 8
+MOST_FOUND = 10_000  # terms whose numbers are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,11 @@ class Mentions:
 
     def take(self, kept: I32) -> Mentions:
         """Some of the mentions; slots keep their meaning."""
-        row, document, place, slot = _take(kept, self.row, self.document, self.place, self.slot)
+        row, document, slot = np.empty((3, kept.size), dtype=np.int32)
+        place = np.empty((kept.size, 4), dtype=np.int32)
+        for a, b in budget.pieces(kept.size):
+            taken = row[a:b], document[a:b], place[a:b], slot[a:b]
+            _take(kept[a:b], self.row, self.document, self.place, self.slot, *taken)
         return Mentions(row, document, place, slot, self.entities)
 
     @classmethod
@@ -71,6 +77,7 @@ class Segment:
         if set(files) != set(PARTS):
             raise DamagedError(f"{folder}: segment {described['name']} lacks a file; the index is not whole")
         self._cache = cache
+        self._found: dict[str, tuple[int, int]] = {}
         self.name: str = described["name"]
         self.documents: int = described["documents"]
         self.tokens: int = described["tokens"]
@@ -94,6 +101,11 @@ class Segment:
         self.distinct = self._documents["distinct"]
         self.square = self._documents["square"]
         self._check_sizes(described)
+        self._tombstones = _tombstones(folder, described)
+        self.alive: NDArray[np.uint8] | None = None
+        if self._tombstones is not None:
+            self.alive = np.ones(self.documents, dtype=np.uint8)
+            self.alive[self.deleted] = 0
 
     def _check_sizes(self, described: dict[str, Any]) -> None:
         sizes = (self.base.size - 1, self.mentions_at.rows - 1, len(self.text.ids))
@@ -101,9 +113,15 @@ class Segment:
             raise DamagedError(f"{self._documents.path}: its arrays do not fit the commit")
 
     @property
+    def deleted(self) -> I32:
+        """The documents that are deleted, ascending."""
+        return np.empty(0, dtype=np.int32) if self._tombstones is None else self._tombstones["document"]
+
+    @property
     def containers(self) -> list[Container]:
         """Every file of the segment."""
-        return [self._terms, self._mentions, self._documents, self.text.container]
+        own = [self._terms, self._mentions, self._documents, self.text.container]
+        return own if self._tombstones is None else [*own, self._tombstones]
 
     @property
     def mentions(self) -> int:
@@ -113,9 +131,21 @@ class Segment:
         """The annotation confidence of mentions."""
         return self._confidences[self._confidence_code.gather(rows)]
 
-    def find_term(self, term: str) -> int:
-        """The number of a term, -1 if the segment has none such."""
-        return self.terms.find(term)
+    def find_document(self, doc_id: str) -> int:
+        """The document with an id that is not deleted, -1 if there is none."""
+        found = self.text.find(doc_id)
+        return found if found >= 0 and (self.alive is None or self.alive[found]) else -1
+
+    def find_term(self, term: str) -> tuple[int, int]:
+        """The number of a term, -1 if the segment has none such, and how many postings it has, deleted ones too."""
+        found = self._found.get(term)
+        if found is None:
+            number = self.terms.find(term)
+            found = number, self.postings.head(number)[0] if number >= 0 else 0
+            if len(self._found) >= MOST_FOUND:
+                self._found.clear()
+            self._found[term] = found
+        return found
 
     def mentions_of_type(self, type_number: int | None) -> Mentions:
         """The mentions of a type's entities, of all entities for None; lately used ones are kept decoded."""
@@ -128,37 +158,95 @@ class Segment:
         found: Mentions = self._cache.get((self.name, "type", type_number), decode, lambda m: m.nbytes)
         return found
 
-    def mentions_of_documents(self, documents: I32, catalog: StoredCatalog, type_number: int | None) -> Mentions:
-        """The mentions in some documents of entities of a type (None: any)."""
-        rows = _expand(documents, *self.mentions_at.arrays)
-        if type_number is not None:
-            mask = catalog.type_mask(type_number)
-            rows = _rows_of_types(rows, catalog.entity_types_at, catalog.entity_types, mask, *self.entity.arrays)
-        return self.decoded(rows)
+    def rows_of_documents(self, documents: I32, catalog: StoredCatalog, type_number: int | None) -> I32:
+        """The rows of the mentions in some documents of entities of a type (None: any)."""
+        rows: I32 = budget.gathered(documents.size, lambda a, b: _expand(documents[a:b], *self.mentions_at.arrays))
+        if type_number is None:
+            return rows
+        types = catalog.entity_types_at, catalog.entity_types, catalog.type_mask(type_number)
+        kept: I32 = budget.gathered(rows.size, lambda a, b: _rows_of_types(rows[a:b], *types, *self.entity.arrays))
+        return kept
 
     def decoded(self, rows: I32) -> Mentions:
         """Some mentions, decoded."""
         document, place = np.empty(rows.size, dtype=np.int32), np.empty((rows.size, 4), dtype=np.int32)
-        columns = (self.document, self.start, self.length)
-        _decode(rows, self.base, *(a for c in columns for a in c.arrays), document, place)
-        entities, slot = _numbered(self.entity.gather(rows))
+        columns = (*self.document.arrays, *self.start.arrays, *self.length.arrays)
+        for a, b in budget.pieces(rows.size):
+            _decode(rows[a:b], self.base, *columns, document[a:b], place[a:b])
+        entities, slot = numbered(self.entity.gather(rows))
         return Mentions(rows, document, place, slot, entities)
 
     def count_documents(self, counted: I32) -> None:
         """Add to each entity's count the documents here that mention it."""
-        rows = np.arange(self.mentions, dtype=np.int32)
-        _count_documents(self.document.gather(rows), self.entity.gather(rows), counted)
+        document, entity = self.document.all(), self.entity.all()
+        if self.alive is not None:
+            kept = self.alive[document] > 0
+            document, entity = document[kept], entity[kept]
+        _count_documents(document, entity, counted)
 
     def positions(self, term: int) -> I32:
         """A term's positions between two sentinels; lately used ones are kept decoded."""
         found: I32 = self._cache.get(
-            (self.name, "term", term), lambda: self.postings.bounded(term), lambda values: values.nbytes
+            (self.name, "term", term), lambda: self.living(self.postings.bounded(term)), lambda values: values.nbytes
         )
         return found
+
+    def documents_with(self, term: int) -> int:
+        """How many documents have a term (df)."""
+        if self.alive is None:
+            return self.postings.head(term)[1]
+
+        def count() -> int:
+            positions = self.positions(term)[1:-1]
+            return int(np.unique(np.searchsorted(self.base, positions, side="right")).size)
+
+        found: int = self._cache.get((self.name, "df", term), count, lambda _df: 100)
+        return found
+
+    def living(self, positions: I32) -> I32:
+        """Those of some ascending positions that lie in documents which are not deleted, or in none."""
+        if self.alive is None:
+            return positions
+        low, high = self.base[self.deleted], self.base[self.deleted + 1]
+
+        def part(a: int, b: int) -> I32:
+            first = np.searchsorted(high, positions[a], side="right") if a < b else 0
+            return _outside(positions[a:b], low[first:], high[first:])  # type: ignore[no-any-return]
+
+        kept: I32 = budget.gathered(positions.size, part)
+        return kept
 
     def lengths(self, documents: I32) -> I32:
         """Tokens of each document."""
         return self.base[documents + 1] - self.base[documents] - 1
+
+
+def _tombstones(folder: Path, described: dict[str, Any]) -> Container | None:
+    """The file that says which documents are deleted, if any are."""
+    deleted = described.get("deleted")
+    if deleted is None:
+        return None
+    found = Container(folder / deleted["name"], "deleted", deleted)
+    document = found["document"]
+    ascending = document.dtype == np.int32 and bool((np.diff(document) > 0).all())
+    inside = ascending and bool(((document >= 0) & (document < described["documents"])).all())
+    if not inside or document.size != deleted["documents"]:
+        raise DamagedError(f"{found.path}: its documents are not those of segment {described['name']}")
+    return found
+
+
+@kernel
+def _outside(positions: I32, low: I32, high: I32) -> I32:
+    """The positions in none of the ranges [low, high), all ascending."""
+    out = np.empty(positions.size, dtype=np.int32)
+    n, r = 0, 0
+    for p in positions:
+        while r < high.size and high[r] <= p:
+            r += 1
+        if r == high.size or p < low[r]:
+            out[n] = p
+            n += 1
+    return out[:n].copy()
 
 
 @kernel
@@ -220,32 +308,49 @@ def _decode(
         place[i, U(3)] = base[U(d) + U(1)] - np.int32(1)
 
 
-@kernel
-def _numbered(entity: I32) -> Any:
+def numbered(entity: I32) -> tuple[I32, I32]:
     """The different entities, ascending, and the place of each one among them: a sort by counting."""
-    U = np.uintp
-    top = entity.max() + 1 if entity.size else 0
-    place = np.zeros(top, dtype=np.int32)
-    for k in range(entity.size):
-        place[U(entity[U(k)])] = 1
-    n = np.int32(0)
-    for e in range(top):
-        n += place[e]
-        place[e] = n - place[e]
-    entities, slot = np.empty(n, dtype=np.int32), np.empty(entity.size, dtype=np.int32)
-    for k in range(entity.size):
-        s = place[U(entity[U(k)])]
-        slot[U(k)] = s
-        entities[U(s)] = entity[U(k)]
+    place = np.zeros(int(entity.max()) + 1 if entity.size else 0, dtype=np.int32)
+    for a, b in budget.pieces(entity.size):
+        _see(entity[a:b], place)
+    entities, slot = np.empty(_count_off(place), dtype=np.int32), np.empty(entity.size, dtype=np.int32)
+    for a, b in budget.pieces(entity.size):
+        _number(entity[a:b], place, slot[a:b], entities)
     return entities, slot
 
 
 @kernel
-def _take(kept: I32, row: I32, document: I32, place: NDArray[np.int32], slot: I32) -> Any:
-    U, n = np.uintp, kept.size
-    out_row, out_document, out_slot = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    out_place = np.empty((n, 4), np.int32)
-    for k in range(n):
+def _see(entity: I32, place: I32) -> None:
+    for k in range(entity.size):
+        place[np.uintp(entity[np.uintp(k)])] = 1
+
+
+@kernel
+def _count_off(place: I32) -> Any:
+    """The place of each one that is there among those that are; returns how many are."""
+    n = np.int32(0)
+    for e in range(place.size):
+        n += place[e]
+        place[e] = n - place[e]
+    return n
+
+
+@kernel
+def _number(entity: I32, place: I32, slot: I32, entities: I32) -> None:
+    U = np.uintp
+    for k in range(entity.size):
+        s = place[U(entity[U(k)])]
+        slot[U(k)] = s
+        entities[U(s)] = entity[U(k)]
+
+
+@kernel
+def _take(
+    kept: I32, row: I32, document: I32, place: NDArray[np.int32], slot: I32, out_row: I32, out_document: I32,
+    out_place: NDArray[np.int32], out_slot: I32,
+) -> None:  # fmt: skip
+    U = np.uintp
+    for k in range(kept.size):
         i, j = U(k), U(kept[U(k)])
         out_row[i] = row[j]
         out_document[i] = document[j]
@@ -254,4 +359,3 @@ def _take(kept: I32, row: I32, document: I32, place: NDArray[np.int32], slot: I3
         out_place[i, U(1)] = place[j, U(1)]
         out_place[i, U(2)] = place[j, U(2)]
         out_place[i, U(3)] = place[j, U(3)]
-    return out_row, out_document, out_place, out_slot

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from fader.kernel import kernel
 
 GROUP = 16
 U8 = NDArray[np.uint8]
+I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 
@@ -110,6 +113,93 @@ def _find(data: U8, at: Any, n: int, key: U8) -> int:
     return -1
 
 
+@kernel
+def _unfold(data: U8, n: int) -> tuple[U8, I64]:
+    """Front-coded strings laid end to end, and where each one begins."""
+    at = np.zeros(n + 1, dtype=np.int64)
+    out = np.empty(0, dtype=np.uint8)
+    for fill in range(2):
+        p = np.int64(0)
+        for i in range(n):
+            shared, p = get_varint(data, p)
+            rest, p = get_varint(data, p)
+            if fill:
+                out[at[i] : at[i] + shared] = out[at[i - 1] : at[i - 1] + shared]
+                out[at[i] + shared : at[i + 1]] = data[p : p + rest]
+            else:
+                at[i + 1] = at[i] + shared + rest
+            p += rest
+        if not fill:
+            out = np.empty(at[n], dtype=np.uint8)
+    return out, at
+
+
+@kernel
+def _merge(a: U8, a_at: I64, b: U8, b_at: I64) -> Any:
+    """Two sorted lists of different strings as one, and the place of each string of a and of b in it."""
+    n, m = a_at.size - 1, b_at.size - 1
+    of_a, of_b = np.empty(n, dtype=np.int32), np.empty(m, dtype=np.int32)
+    out, at = np.empty(a.size + b.size, dtype=np.uint8), np.zeros(n + m + 1, dtype=np.int64)
+    i, j, k = 0, 0, 0
+    while i < n or j < m:
+        order = -1 if j == m else 1
+        if i < n and j < m:
+            order = _compare(a, a_at[i], a_at[i + 1] - a_at[i], b[b_at[j] : b_at[j + 1]])
+        source, start, end = (a, a_at[i], a_at[i + 1]) if order <= 0 else (b, b_at[j], b_at[j + 1])
+        out[at[k] : at[k] + end - start] = source[start:end]
+        at[k + 1] = at[k] + end - start
+        if order <= 0:
+            of_a[i] = k
+            i += 1
+        if order >= 0:
+            of_b[j] = k
+            j += 1
+        k += 1
+    return out[: at[k]], at[: k + 1], of_a, of_b
+
+
+@kernel
+def _select(data: U8, at: I64, kept: U8) -> tuple[U8, I64]:
+    """Some of the strings."""
+    n, size = 0, 0
+    for i in range(kept.size):
+        if kept[i]:
+            n += 1
+            size += at[i + 1] - at[i]
+    out, out_at = np.empty(size, dtype=np.uint8), np.zeros(n + 1, dtype=np.int64)
+    k = 0
+    for i in range(kept.size):
+        if kept[i]:
+            out_at[k + 1] = out_at[k] + at[i + 1] - at[i]
+            out[out_at[k] : out_at[k + 1]] = data[at[i] : at[i + 1]]
+            k += 1
+    return out, out_at
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Sorted strings, each once, laid end to end: string i is `data[at[i]:at[i+1]]`."""
+
+    data: U8
+    at: I64
+
+    def __len__(self) -> int:
+        return self.at.size - 1
+
+    @classmethod
+    def of(cls, strings: Iterable[str | bytes]) -> Joined:
+        return cls(*_joined(strings))
+
+    def merged(self, other: Joined) -> tuple[Joined, I32, I32]:
+        """The strings of both, and the place of each string of this one and of the other among them."""
+        data, at, mine, others = _merge(self.data, self.at, other.data, other.at)
+        return Joined(data, at), mine, others
+
+    def select(self, kept: U8) -> Joined:
+        """The strings that are marked."""
+        return Joined(*_select(self.data, self.at, kept))
+
+
 def _joined(strings: Iterable[str | bytes]) -> tuple[U8, I64]:
     encoded = [s.encode("utf-8") if isinstance(s, str) else s for s in strings]
     at = np.zeros(len(encoded) + 1, dtype=np.int64)
@@ -128,10 +218,10 @@ def write_strings(writer: FileWriter, name: str, strings: Iterable[str | bytes])
     writer.array(name, data)
 
 
-def write_sorted(writer: FileWriter, name: str, strings: Iterable[str | bytes]) -> None:
+def write_sorted(writer: FileWriter, name: str, strings: Joined | Iterable[str | bytes]) -> None:
     """Store sorted strings front-coded under `name` and `name_at`."""
-    data, at = _joined(strings)
-    n = at.size - 1
+    joined = strings if isinstance(strings, Joined) else Joined.of(strings)
+    data, at, n = joined.data, joined.at, len(joined)
     out, block_at = np.empty(data.size + 10 * n + 1, dtype=np.uint8), np.zeros(-(-n // GROUP) + 1, dtype=np.int64)
     block_at[-1] = used = _front_code(data, at, out, block_at)
     writer.array(name + "_at", _narrow(block_at))
@@ -146,6 +236,11 @@ class Strings(Sequence[str]):
         self._container = container
         self._name = name
         self._at: NDArray[Any] = container[name + "_at"]
+
+    @property
+    def arrays(self) -> tuple[U8, NDArray[Any]]:
+        """All bytes, and where each string's begin."""
+        return self._container[self._name], self._at
 
     def __len__(self) -> int:
         return self._at.size - 1
@@ -175,29 +270,18 @@ class SortedStrings(Sequence[str]):
         return bytes(_get(self._data, self._at, int(i))).decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        data, p, before = self._data.tobytes(), 0, b""
-        for _ in range(self._n):
-            shared, p = _varint(data, p)
-            rest, p = _varint(data, p)
-            before = before[:shared] + data[p : p + rest]
-            p += rest
-            yield before.decode("utf-8", "replace")
+        whole = self.joined()
+        data, at = whole.data.tobytes(), whole.at.tolist()
+        return (data[a:b].decode("utf-8", "replace") for a, b in pairwise(at))
+
+    def joined(self) -> Joined:
+        """All strings."""
+        return Joined(*_unfold(self._data, self._n))
 
     def find(self, wanted: str) -> int:
         """The index of a string, -1 if it is not there."""
         key = np.frombuffer(wanted.encode("utf-8", "surrogatepass"), dtype=np.uint8)
         return int(_find(self._data, self._at, self._n, key))
-
-
-def _varint(data: bytes, p: int) -> tuple[int, int]:
-    """`get_varint` without compiling, for reading all strings through."""
-    value, shift = 0, 0
-    while True:
-        value |= (data[p] & 127) << shift
-        p += 1
-        if data[p - 1] < 128:
-            return value, p
-        shift += 7
 
 
 class _Keys(Sequence[Any]):

@@ -1,0 +1,44 @@
+"""The room that the contexts of one query may take: asked for before columns are made, refused where it is too much.
+
+    bytes of a context = 64 + 8 literals:  the mention's columns, its distances, both again when segments are put
+                                           together, a score and a place in the evidence
+
+Knows nothing of where contexts come from.
+"""
+
+from __future__ import annotations
+
+from fader.errors import LimitError
+from fader.limits import Limits
+
+MENTION_BYTES = 28  # of a mention that a list of its type holds, decoded
+CONTEXT_BYTES, LITERAL_BYTES = 64, 8
+REMEDY = "ask with rarer words or a narrower type"
+
+
+class Room:
+    """What is left for one query."""
+
+    def __init__(self, limits: Limits, literals: int) -> None:
+        self._limits = limits
+        self._each = CONTEXT_BYTES + LITERAL_BYTES * literals
+        self._contexts = 0
+
+    def take(self, contexts: int) -> None:
+        """Room for so many contexts more."""
+        self._contexts += contexts
+        most = self._limits.contexts
+        if most is not None and self._contexts > most:
+            message = f"the query has {self._contexts:,} contexts or more; {self._limits.at_most('contexts')}"
+            raise LimitError(f"{message}; {REMEDY}")
+        self._check_memory(self._contexts * self._each)
+
+    def take_list(self, mentions: int) -> None:
+        """Room for a list of mentions, some of which become contexts."""
+        self._check_memory(self._contexts * self._each + mentions * MENTION_BYTES)
+
+    def _check_memory(self, needed: int) -> None:
+        most = self._limits.memory_mb
+        if most is not None and needed > most << 20:
+            message = f"the query needs about {needed >> 20:,} MB; {self._limits.at_most('memory_mb')}"
+            raise LimitError(f"{message}; {REMEDY}")

@@ -1,0 +1,15 @@
+"""How much of a long test is run: a small part in CI, all of it with FADER_DOSE=1.
+
+    FADER_DOSE=1 python -m pytest tests/durability
+"""
+
+from __future__ import annotations
+
+import os
+
+DEFAULT = 0.01
+
+
+def dose(full: int, least: int) -> int:
+    """So many of `full` cases, but `least` at least."""
+    return max(least, round(full * float(os.environ.get("FADER_DOSE", DEFAULT))))
