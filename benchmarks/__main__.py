@@ -11,7 +11,7 @@ from benchmarks import common, growth, indexing, living, query, systems, trainin
 
 
 def main() -> None:
-    args = common.arguments("Query time, indexing, growth, changes, training and systems, one after the other.").parse_args()
+    args = common.arguments("Query time, indexing, growth, changes, training and systems, in turn.").parse_args()
     if args.json:
         sys.exit("--json: each benchmark writes its own report; give --work instead")
     shared = [f"--scale={args.scale}", f"--work={args.work}", f"--seed={args.seed}"]

@@ -12,11 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Index", "Ranker", "__version__", "build", "compare", "errors", "open", "write_report"]
+__all__ = [
+    "Index", "Limits", "Ranker", "__version__", "add", "build", "compare", "delete", "errors", "merge", "open",
+    "write_report",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from fader import errors
     from fader.evaluate.report import write_report
+    from fader.limits import Limits
+    from fader.search.change import add, delete, merge
     from fader.search.compare import compare
     from fader.search.index import Index, build, open
     from fader.search.ranker import Ranker
@@ -26,6 +31,10 @@ _HOMES = {
     "Index": "fader.search.index",
     "build": "fader.search.index",
     "open": "fader.search.index",
+    "add": "fader.search.change",
+    "delete": "fader.search.change",
+    "merge": "fader.search.change",
+    "Limits": "fader.limits",
     "Ranker": "fader.search.ranker",
     "compare": "fader.search.compare",
     "write_report": "fader.evaluate.report",

@@ -141,6 +141,8 @@ DAMAGED = {
     "no analysis": (changed(no_key("analysis")), "not a whole model"),
     "analysis as a number": (changed(lambda p: p.update(analysis=3)), "not a whole model"),
     "collection of something": (changed(lambda p: p.update(collection={"files": 3})), "not a whole model"),
+    "a count as a text": (changed(lambda p: p["collection"].update(documents="120")), "not a whole model"),
+    "an origin as a number": (changed(lambda p: p["collection"].update(origin=7)), "not a whole model"),
 }
 
 
@@ -208,6 +210,56 @@ def test_a_model_fits_its_own_index_only() -> None:
         other = replace(COLLECTION, **{name: 7})
         with pytest.raises(InputError, match=r"another index \(120 documents.*--any-index.*model\.anywhere\(\)"):
             model.check(ANALYSIS, other)
+
+
+GROWN = Collection(200, 9999, 1234, 10)
+
+
+def test_a_model_fits_all_commits_of_its_index() -> None:
+    """Later and earlier ones, whatever was added and deleted; not an index of another origin or other words."""
+    model = model_of(made(collection=replace(COLLECTION, origin="ab12")).to_text(), "m")
+    assert model.collection == replace(COLLECTION, origin="ab12")
+    model.check(ANALYSIS, replace(GROWN, origin="ab12"))
+    model.check(ANALYSIS, replace(COLLECTION, origin="cd34"))
+    model.check(ANALYSIS, COLLECTION)
+    for origin in ("cd34", ""):
+        with pytest.raises(InputError, match=r"another index \(120 documents.*this one has 200 documents"):
+            model.check(ANALYSIS, replace(GROWN, origin=origin))
+    with pytest.raises(InputError, match="analysed with"):
+        model.check({**ANALYSIS, "stemmer": "english"}, replace(GROWN, origin="ab12"))
+
+
+def test_an_unknown_origin_is_nobodys() -> None:
+    """Two indexes of which no origin is known are not one."""
+    with pytest.raises(InputError, match="another index"):
+        made().check(ANALYSIS, GROWN)
+
+
+def test_a_file_from_before_there_were_origins_opens() -> None:
+    """It fits by its counts, as before."""
+    old = model_of(changed(lambda p: p["collection"].pop("origin")), "m")
+    assert old.collection == COLLECTION
+    old.check(ANALYSIS, replace(COLLECTION, origin="ab12"))
+    with pytest.raises(InputError, match="another index"):
+        old.check(ANALYSIS, replace(GROWN, origin="ab12"))
+
+
+@pytest.mark.parametrize(
+    ("documents", "warned"), [(120, False), (144, False), (145, True), (96, False), (95, True), (0, True)]
+)
+def test_a_model_says_that_its_index_has_changed_much(documents: int, warned: bool) -> None:
+    """By more than a fifth of the documents it was trained on, more or less."""
+    made_for = made(collection=replace(COLLECTION, origin="ab12")).made_for
+    found = made_for.warnings(Collection(documents, 1, 1, 10, "ab12"))
+    said = f"the model was trained when the index had 120 documents; it has {documents} now; train it again"
+    assert found == ([said] if warned else [])
+
+
+def test_a_model_from_elsewhere_says_nothing_of_growth() -> None:
+    """A portable model, or one of an unknown origin, was never told of this index."""
+    assert made().made_for.warnings(GROWN) == []
+    assert made(collection=None).made_for.warnings(GROWN) == []
+    assert made(collection=replace(COLLECTION, origin="ab12")).made_for.warnings(replace(GROWN, origin="cd34")) == []
 
 
 def test_anywhere_lifts_the_collection_but_not_the_analysis() -> None:

@@ -25,7 +25,12 @@ READER: Any = None  # only models look at the index
 def any_reader() -> Any:
     """An index of nothing, which any model without a collection fits."""
     return SimpleNamespace(
-        analysis=Analysis(), documents=0, tokens=0, mentions=0, catalog=SimpleNamespace(entity_ids=[])
+        analysis=Analysis(),
+        documents=0,
+        tokens=0,
+        mentions=0,
+        manifest={"origin": ""},
+        catalog=SimpleNamespace(entity_ids=[]),
     )
 
 

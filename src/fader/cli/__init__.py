@@ -18,16 +18,19 @@ from fader.errors import FaderError
 
 # Each is a module of this package, with one line of help.
 COMMANDS = {
+    "add": "Add or replace documents of an index.",
     "analyze": "Show a text's tokens as they are indexed.",
     "batch": "Run a file of queries and write a TREC run.",
     "check": "Verify every checksum and invariant of an index.",
     "compare": "Compare systems by cross-validation and write a report.",
     "contexts": "Write every context of a file of queries as Parquet.",
+    "delete": "Delete documents of an index.",
     "demo": "Build the demo index and show what Fader does.",
     "entities": "Look up entities.",
     "evaluate": "Measure TREC runs against judgments and compare them.",
     "index": "Build an index from an annotated corpus.",
-    "info": "Show an index's statistics.",
+    "info": "Show an index's statistics and commits.",
+    "merge": "Merge the segments of an index into one.",
     "search": "Ask for entities and see the evidence.",
     "systems": "List the systems that rank, with their parameters.",
     "train": "Train a model on judged queries.",

@@ -13,6 +13,9 @@ import click
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no progress and no remarks.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+at_option = click.option(
+    "--at", type=int, metavar="COMMIT", help="Read this commit, not the newest; `fader info` lists them."
+)
 on_error_option = click.option(
     "--on-error",
     type=click.Choice(["skip", "fail"]),

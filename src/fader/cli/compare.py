@@ -9,6 +9,7 @@ import click
 
 from fader.cli.common import (
     asked,
+    at_option,
     folder_argument,
     json_option,
     on_error_option,
@@ -40,13 +41,14 @@ EXAMPLE = (
 @click.option("--sample", type=int, default=0, metavar="N", help="Only N judged queries, drawn by the seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of folds, sample and randomisation test.")
 @click.option("--workers", type=int, default=0, help="Threads; as many as there are processors by default.")
+@at_option
 @on_error_option
 @json_option
 @quiet_option
 def command(
     folder: Path, queries: str, qrels: str, systems: str, output: str, cv: str, keep: str | None, baseline: str | None,
     measures: str | None, test: str, holm: bool, title: str, overwrite: bool, sample: int, seed: int, workers: int,
-    on_error: str | None, as_json: bool, quiet: bool,
+    at: int | None, on_error: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Compare systems on the judged queries of the index in DIR.
 
@@ -64,7 +66,7 @@ def command(
 
     say_when_compiling(quiet)
     check_destination(output, overwrite)
-    index = Index(folder)
+    index = Index(folder, at=at)
     named = [text.strip() for text in split_top(systems, ",")]
     known = entrants(named, index.reader)
     baseline = None if baseline is None else baseline_among(baseline, known, index.reader)

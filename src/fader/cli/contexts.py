@@ -12,6 +12,7 @@ import click
 
 from fader.cli.common import (
     asked,
+    at_option,
     folder_argument,
     json_option,
     on_error_option,
@@ -40,12 +41,14 @@ from fader.cli.common import (
 @click.option("--ignore-overlap", is_flag=True, help="Ignore occurrences inside the mention itself.")
 @click.option("--window", type=int, metavar="TOKENS", help="Only literals within so many tokens.")
 @click.option("--plan", type=click.Choice(["type", "document"]), help="Force a plan; the table is the same.")
+@at_option
 @on_error_option
 @json_option
 @quiet_option
 def command(
     folder: Path, queries: str, qrels: str | None, output: str, form: str, features: str, policy: str,
-    ignore_overlap: bool, window: int | None, plan: str | None, on_error: str | None, as_json: bool, quiet: bool,
+    ignore_overlap: bool, window: int | None, plan: str | None, at: int | None, on_error: str | None, as_json: bool,
+    quiet: bool,
 ) -> None:  # fmt: skip
     """Write every context of every query, one row a mention, with all distances and sides."""
     from fader.errors import UsageError
@@ -57,7 +60,7 @@ def command(
     if output == "-":
         raise UsageError("-o: this file cannot go to standard output; give a file name")
     refuse_overwriting(output, queries, qrels)
-    index = Index(folder)
+    index = Index(folder, at=at)
     parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
     remarks = _remarks(parsed, grades, queries, qrels, form)
     for line in remarks:

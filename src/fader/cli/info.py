@@ -1,39 +1,54 @@
-"""`fader info`: what is in an index."""
+"""`fader info`: what is in an index, and which of its commits can be read."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fader.cli.common import folder_argument, json_option, print_json
+from fader.cli.common import at_option, folder_argument, json_option, print_json
 
 
 @click.command("info", epilog="Example: fader info index/")
 @folder_argument
+@at_option
 @json_option
-def command(folder: Path, as_json: bool) -> None:
-    """Show statistics of the index in DIR."""
+def command(folder: Path, at: int | None, as_json: bool) -> None:
+    """Show statistics of the index in DIR, and the commits that are kept."""
     from fader.index.reader import IndexReader
 
-    described = describe(IndexReader(folder))
+    described = describe(IndexReader(folder, at=at))
     if as_json:
         print_json(described)
         return
     for name, value in described.items():
-        shown = f"{value:,}" if isinstance(value, int) else value
-        if isinstance(value, dict):
-            shown = ", ".join(f"{k} {v:,}" if isinstance(v, int) else f"{k} {v}" for k, v in value.items())
-        print(f"{name.replace('_', ' '):<18} {shown}")
+        if name == "commits":
+            for i, commit in enumerate(value):
+                print(f"{'commits' if i == 0 else '':<18} {_line(commit)}")
+        else:
+            print(f"{name.replace('_', ' '):<18} {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {_shown(v)}" for k, v in value.items())
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _line(commit: dict[str, Any]) -> str:
+    """A commit for people."""
+    if "problem" in commit:
+        return f"{commit['commit']}  cannot be read: {commit['problem']}"
+    counts = ("documents", "segments", "bytes")
+    shown = ", ".join(f"{commit[c]:,} {c[:-1] if commit[c] == 1 else c}" for c in counts)
+    return f"{commit['commit']}  {commit['time']}  {commit['operation']['name']}: {shown}"
 
 
 def describe(reader: Any) -> dict[str, Any]:
     """The statistics as plain data."""
-    sizes: dict[str, int] = {}
-    for path in sorted(reader.folder.iterdir()):
-        part = path.suffix.lstrip(".") or path.name
-        sizes[part] = sizes.get(part, 0) + path.stat().st_size
+    sizes = _sizes(reader.folder)
     total = sum(sizes.values())
     analysis = reader.analysis
     return {
@@ -43,6 +58,7 @@ def describe(reader: Any) -> dict[str, Any]:
         "documents": reader.documents,
         "tokens": reader.tokens,
         "mentions": reader.mentions,
+        "deleted": _deleted(reader.manifest),
         "entities": len(reader.catalog.entity_ids),
         "types": len(reader.catalog.type_ids),
         "segments": len(reader.segments),
@@ -54,4 +70,39 @@ def describe(reader: Any) -> dict[str, Any]:
         "bytes": total,
         "bytes_without_text": total - sizes.get("text", 0),
         "bytes_by_part": sizes,
+        "commits_kept": reader.manifest["keep"],
+        "commits": _commits(reader.folder),
     }
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """The bytes of the folder's files, all commits together, by kind."""
+    sizes: dict[str, int] = {}
+    for path in sorted(folder.iterdir()):
+        with suppress(FileNotFoundError):  # a writer has removed it meanwhile
+            size = path.stat().st_size
+            part = path.suffix.lstrip(".") or path.name
+            sizes[part] = sizes.get(part, 0) + size
+    return sizes
+
+
+def _deleted(manifest: dict[str, Any]) -> dict[str, int]:
+    """What is still in the files but deleted; merging drops it."""
+    tombs = [s["deleted"] for s in manifest["segments"] if s.get("deleted")]
+    return {what: sum(t[what] for t in tombs) for what in ("documents", "tokens", "mentions")}
+
+
+def _commits(folder: Path) -> list[dict[str, Any]]:
+    from fader.index.commit import commits
+
+    found: list[dict[str, Any]] = []
+    for c in commits(folder):
+        time = f"{c.time:%Y-%m-%d %H:%M:%S} UTC"
+        if c.problem is not None:
+            found.append({"commit": c.number, "time": time, "problem": c.problem})
+            continue
+        found.append({
+            "commit": c.number, "time": time, "operation": c.operation, "documents": c.documents,
+            "deleted": c.deleted, "segments": c.segments, "bytes": c.bytes,
+        })  # fmt: skip
+    return found

@@ -14,6 +14,7 @@ import click
 
 from fader.cli.common import (
     asked,
+    at_option,
     folder_argument,
     json_option,
     on_error_option,
@@ -57,14 +58,15 @@ FAMILY = (
 @click.option("--sample", type=int, default=0, metavar="N", help="Only N judged queries, drawn by the seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of groups, starts and sample.")
 @click.option("--workers", type=int, default=0, help="Threads; as many as there are processors by default.")
+@at_option
 @on_error_option
 @json_option
 @quiet_option
 def command(
     folder: Path, queries: str, qrels: str, output: str, system: str | None, features: str, aggregator: str,
     loss: str, lam: str, policy: str, window: str, top: str, ignore_overlap: bool, judged_only: bool, starts: int,
-    rounds: int, bad: int, portable: bool, sample: int, seed: int, workers: int, on_error: str | None, as_json: bool,
-    quiet: bool,
+    rounds: int, bad: int, portable: bool, sample: int, seed: int, workers: int, at: int | None, on_error: str | None,
+    as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Train features x aggregator, or any other system, on the judged queries of the index in DIR.
 
@@ -86,7 +88,7 @@ def command(
         features, aggregator, loss=loss, lam=lam, policy=policy, window=window, top=top, ignore_overlap=ignore_overlap,
         judged_only=judged_only, starts=starts, rounds=rounds, seed=seed, bad=bad,
     )  # fmt: skip
-    index = Index(folder)
+    index = Index(folder, at=at)
     parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
     began = time.perf_counter()
     with progress("Training", quiet) as reporter:

@@ -8,19 +8,20 @@ from typing import Any
 
 import click
 
-from fader.cli.common import folder_argument, json_option, print_json
+from fader.cli.common import at_option, folder_argument, json_option, print_json
 
 
 @click.command("types", epilog="Example: fader types index/ sci")
 @folder_argument
 @click.argument("prefix", default="")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
+@at_option
 @json_option
-def command(folder: Path, prefix: str, limit: int, as_json: bool) -> None:
+def command(folder: Path, prefix: str, limit: int, at: int | None, as_json: bool) -> None:
     """List types whose id or name starts with PREFIX, with their supertypes and number of entities."""
     from fader.index.reader import IndexReader
 
-    catalog = IndexReader(folder).catalog
+    catalog = IndexReader(folder, at=at).catalog
     rows: list[dict[str, Any]] = [
         {
             "id": catalog.type_ids[t],

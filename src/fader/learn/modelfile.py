@@ -4,7 +4,8 @@
              "checksum": "xxh3:" of all the rest}
 
 What ranks is in the other keys, which this file does not know. A model fits an index of the same analysis (of any,
-where none is named) and the same collection, unless it is portable.
+where none is named) and the same collection, unless it is portable. An index that documents are added to and deleted
+from stays the same collection: its commits share their origin.
 """
 
 from __future__ import annotations
@@ -20,16 +21,34 @@ from fader.errors import InputError, StorageError, quoted
 
 FORMAT, VERSION = "fader-model", 1
 LARGEST_BYTES = 64 << 20
+AGED = 0.2  # a collection that has grown or shrunk by more than this share may want a new model
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What tells one collection from another: its counts."""
+    """What tells one collection from another: its counts, and the origin that all commits of an index share."""
 
     documents: int
     tokens: int
     mentions: int
     entities: int
+    origin: str = ""  # unknown
+
+    def __post_init__(self) -> None:
+        if not all(type(count) is int for count in self.counts) or not isinstance(self.origin, str):
+            raise TypeError("a collection has four numbers and an origin")
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        return self.documents, self.tokens, self.mentions, self.entities
+
+    def is_of_same_index(self, other: Collection) -> bool:
+        """Whether both are commits of one index, as far as is known."""
+        return bool(self.origin) and self.origin == other.origin
+
+    def same(self, other: Collection) -> bool:
+        """Whether a model of this one is at home in the other."""
+        return self.counts == other.counts or self.is_of_same_index(other)
 
     def __str__(self) -> str:
         return f"{self.documents:,} documents, {self.tokens:,} tokens, {self.mentions:,} mentions"
@@ -51,15 +70,25 @@ class MadeFor:
                 f"the model was trained on texts analysed with {_analysed(self.analysis)}, this index has "
                 f"{_analysed(analysis)}: its words are others; train a model for this index"
             )
-        if not self.portable and self.collection is not None and self.collection != collection:
+        if not self.portable and self.collection is not None and not self.collection.same(collection):
             raise InputError(
                 f"the model was trained on another index ({self.collection}; this one has {collection}); train a model "
                 "for this index, or take the model as it is with --any-index (in Python: model.anywhere())"
             )
 
+    def warnings(self, collection: Collection) -> list[str]:
+        """What a user should know of a model that fits: that its index is no longer what it was trained on."""
+        before = self.collection
+        if before is None or not before.is_of_same_index(collection):
+            return []
+        if abs(collection.documents - before.documents) <= AGED * before.documents:
+            return []
+        then, now = f"{before.documents:,} documents", f"{collection.documents:,}"
+        return [f"the model was trained when the index had {then}; it has {now} now; train it again"]
+
     def to_dict(self) -> dict[str, Any]:
         """Its keys of a model file."""
-        collection = None if self.collection is None else vars(self.collection)
+        collection = None if self.collection is None else dict(vars(self.collection))
         return {
             "analysis": self.analysis, "portable": self.portable, "provenance": self.provenance,
             "collection": collection,

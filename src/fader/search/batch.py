@@ -17,7 +17,7 @@ import numpy as np
 
 from fader.contexts.query import Query
 from fader.corpus.queries import QueryLine, Skipper
-from fader.errors import FaderError, InputError, StorageError, UsageError, quoted
+from fader.errors import FaderError, InputError, LimitError, StorageError, UsageError, quoted
 from fader.progress import Progress
 from fader.search.index import Index
 from fader.systems.base import System
@@ -74,30 +74,45 @@ def refuse_overwriting(output: str, *inputs: str | None) -> None:
 
 
 def write_run(
-    index: Index, queries: list[Parsed], model: System, k: int, path: str, progress: Progress
-) -> dict[str, list[str]]:
-    """A TREC run of all queries; returns the ranked entities of each."""
+    index: Index, queries: list[Parsed], model: System, k: int, path: str, progress: Progress,
+    fault: Skipper | None = None,
+) -> dict[str, list[str]]:  # fmt: skip
+    """A TREC run of all queries; returns the ranked entities of each.
+
+    A query that passes a limit, of time say, is told to `fault`, and is not in the run; without one it is an error.
+    """
     if path == "-":
-        return _rank_all(index, queries, model, k, sys.stdout, progress)
+        return _rank_all(index, queries, model, k, sys.stdout, progress, fault)
     with whole_file(path) as pending, open(pending, "w", encoding="utf-8") as file:
-        ranked = _rank_all(index, queries, model, k, file, progress)
+        ranked = _rank_all(index, queries, model, k, file, progress, fault)
         file.flush()
     return ranked
 
 
 def _rank_all(
-    index: Index, queries: list[Parsed], model: System, k: int, out: TextIO, progress: Progress
+    index: Index, queries: list[Parsed], model: System, k: int, out: TextIO, progress: Progress, fault: Skipper | None
 ) -> dict[str, list[str]]:
     ranked = {}
     tag = str(model).replace(" ", "")
     for done, parsed in enumerate(queries, 1):
-        result = index.rank(parsed.query, k=k, model=model)
+        try:
+            result = index.rank(parsed.query, k=k, model=model)
+        except LimitError as error:
+            _tell(fault, parsed.id, error)
+            continue
         ranked[parsed.id] = result.entities
         pairs = zip(result.entities, result.scores, strict=True)
         for rank, (entity, score) in enumerate(pairs, 1):
             out.write(f"{parsed.id} Q0 {_column(entity)} {rank} {score!r} {tag}\n")
         progress.update(done, len(queries), parsed.id)
     return ranked
+
+
+def _tell(fault: Skipper | None, query: str, error: LimitError) -> None:
+    message = f"query {quoted(query)}: {error}"
+    if fault is None:
+        raise type(error)(message) from None
+    fault(message)
 
 
 def _column(entity: str) -> str:

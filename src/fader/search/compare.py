@@ -36,7 +36,7 @@ from fader.search.index import Index
 from fader.search.inputs import qrels_of, queries_of
 from fader.search.judged import JudgedQueries, judged_queries
 from fader.search.kept import Kept, Measured
-from fader.search.models import collection_of
+from fader.search.models import contents_of
 from fader.search.shown import context_scores, mean_grids
 from fader.systems.count import Count
 
@@ -196,7 +196,7 @@ def _about(contest: Contest) -> dict[str, Any]:
         )
     reader = judged.index.reader
     return {
-        "fader": __version__, "collection": vars(collection_of(reader)), "analysis": reader.analysis.to_dict(),
+        "fader": __version__, "collection": contents_of(reader), "analysis": reader.analysis.to_dict(),
         "queries": grades.hexdigest(), "seed": contest.seed, "measures": [str(m) for m in contest.measures],
     }  # fmt: skip
 

@@ -67,6 +67,8 @@ def _snippet(reader: IndexReader, contexts: Contexts, row: int, share: float) ->
     text = segment.text.text(local)
     tokens = _Tokens(text)
     marks = _marks(reader.analysis, contexts, row, text, tokens) if len(tokens) else []
+    # A text may have fewer tokens than when it was indexed, where Unicode has changed since: show what there is.
+    marks = [mark for mark in marks if mark.end <= len(tokens)]
     shown, placed = _cut(text, tokens, marks)
     mention = next(((a, b) for mark, a, b in placed if mark.literal is None), (0, 0))
     matches = [Match(m.literal.text, (a, b), m.distance) for m, a, b in placed if m.literal is not None]

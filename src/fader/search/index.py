@@ -6,28 +6,35 @@ Thin: every call parses, matches and ranks through the layers below. Safe to sha
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fader import budget
+from fader.budget import spending
 from fader.contexts.match import MatchOptions, match
 from fader.contexts.query import Query, parse_query
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.errors import CatalogError, QueryError, UsageError
+from fader.index.change import ChangeReport
+from fader.index.commit import KEEP, read_commit
 from fader.index.reader import IndexReader
 from fader.index.writer import BuildOptions, BuildReport
 from fader.index.writer import build as build_index
 from fader.learn.dataset import View
+from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
 from fader.rank.base import Ranking, System
 from fader.search.answer import Answer, Result
 from fader.search.evidence import evidence_of, explanation_of
-from fader.search.models import DEFAULT, ranker_of, view_of
+from fader.search.models import DEFAULT, ranker_of, view_of, warnings_of
 from fader.systems.weighting import in_best_documents
 
-MAX_K = 100_000
+MAX_K = DEFAULTS.k
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +47,35 @@ class Ranked:
 
 
 class Index:
-    """An index opened for asking."""
+    """An index opened for asking; without limits given, those of the environment hold."""
 
-    def __init__(self, folder: str | Path, verify: bool = False) -> None:
-        self.reader = IndexReader(folder, verify)
-        self.report: BuildReport | None = None
+    def __init__(
+        self, folder: str | Path, verify: bool = False, at: int | None = None, limits: Limits | None = None
+    ) -> None:
+        self.limits = limits or Limits.from_environment()
+        self.reader = IndexReader(folder, verify, at=at)
+        self.report: BuildReport | ChangeReport | None = None
 
     def __repr__(self) -> str:
         r = self.reader
         return f"Index({str(r.folder)!r}, documents={r.documents:,}, mentions={r.mentions:,})"
 
+    @property
+    def commit(self) -> int:
+        """The number of the commit that is open; what writers do does not change it."""
+        return self.reader.commit
+
+    def refreshed(self) -> Index:
+        """The index at its newest commit: itself where that is open already."""
+        if read_commit(self.reader.folder) == self.reader.manifest:
+            return self
+        newest = copy(self)
+        newest.reader, newest.report = IndexReader(self.reader.folder), None
+        return newest
+
     def parse(self, query: str, type: str | None = None) -> Query:
         """Parse a query and resolve its type to an id."""
-        parsed = parse_query(query, self.reader.analysis, type)
+        parsed = parse_query(query, self.reader.analysis, type, self.limits)
         if parsed.type is None:
             return parsed
         try:
@@ -63,13 +86,20 @@ class Index:
 
     def contexts(
         self, query: str | Query, type: str | None = None, *,
-        plan: str | None = None, overlap: bool = True, window: int | None = None,
+        plan: str | None = None, overlap: bool = True, window: int | None = None, timeout_ms: float | None = None,
     ) -> Contexts:  # fmt: skip
         """The Contexts table of a query."""
         if isinstance(query, Query) and type is not None:
             raise UsageError("a parsed query has its type already; leave type out, or give the query as text")
-        parsed = query if isinstance(query, Query) else self.parse(query, type)
-        return match(self.reader, parsed, MatchOptions(overlap, window, plan))
+        with self._spending(timeout_ms):
+            parsed = query if isinstance(query, Query) else self.parse(query, type)
+            return match(self.reader, parsed, MatchOptions(overlap, window, plan, self.limits))
+
+    @contextmanager
+    def _spending(self, timeout_ms: float | None) -> Iterator[None]:
+        """Count the time of a query: its own, and never more than the limit."""
+        with spending(self.limits.time_ms), spending(timeout_ms):
+            yield
 
     def _contexts_for(self, ranker: System, query: str | Query, type: str | None) -> Contexts:
         """The contexts as a ranker wants them matched."""
@@ -80,27 +110,34 @@ class Index:
         contexts = self.contexts(query, type, window=view.window, overlap=view.overlap)
         return in_best_documents(contexts, view.top) if view.top else contexts
 
-    def rank(self, query: str | Query, type: str | None = None, k: int = 10, model: Any = DEFAULT) -> Ranked:
+    def rank(
+        self, query: str | Query, type: str | None = None, k: int = 10, model: Any = DEFAULT, *,
+        timeout_ms: float | None = None,
+    ) -> Ranked:  # fmt: skip
         """The k best entities of a query, without evidence."""
-        ranker = ranker_of(model, self.reader)
-        ranking = ranker.rank(self._contexts_for(ranker, query, type), _checked_k(k))
+        k = self.limits.check("k", k)
+        with self._spending(timeout_ms):
+            ranker = ranker_of(model, self.reader)
+            ranking = ranker.rank(self._contexts_for(ranker, query, type), k)
         ids = self.reader.catalog.entity_ids
         entities = [ids[e] for e in ranking.entity.tolist()]
         return Ranked(entities, ranking.score.tolist(), ranking.support.tolist())
 
     def search(
         self, query: str | Query, type: str | None = None, k: int = 10, model: Any = DEFAULT, *,
-        snippets: int = 1, explain: bool = False,
+        snippets: int = 1, explain: bool = False, timeout_ms: float | None = None,
     ) -> Answer:  # fmt: skip
         """The k best entities with their evidence."""
-        if snippets < 0:
-            raise UsageError(f"snippets must be 0 or more, not {snippets}")
+        k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
         began = time.perf_counter()
-        ranker = ranker_of(model, self.reader)
-        contexts = self._contexts_for(ranker, query, type)
-        ranking = ranker.rank(contexts, _checked_k(k))
-        results = [self._result(contexts, ranker, ranking, i, snippets, explain) for i in range(ranking.entity.size)]
-        warnings = [*contexts.warnings, *([contexts.empty_because] if contexts.empty_because else [])]
+        with self._spending(timeout_ms):
+            ranker = ranker_of(model, self.reader)
+            contexts = self._contexts_for(ranker, query, type)
+            ranking = ranker.rank(contexts, k)
+            every = range(ranking.entity.size)
+            results = [self._result(contexts, ranker, ranking, i, snippets, explain) for i in every]
+        empty = [contexts.empty_because] if contexts.empty_because else []
+        warnings = [*warnings_of(ranker, self.reader), *contexts.warnings, *empty]
         return Answer(
             query=contexts.query.to_dict(), type=contexts.query.type, matched_documents=contexts.matched_documents,
             contexts=len(contexts), candidates=ranking.candidates, warnings=warnings, model=str(ranker),
@@ -110,6 +147,7 @@ class Index:
     def _result(
         self, contexts: Contexts, ranker: System, ranking: Ranking, i: int, snippets: int, explain: bool
     ) -> Result:
+        budget.check()
         catalog, entity = self.reader.catalog, int(ranking.entity[i])
         shares = ranker.explain(contexts, ranking, i) if snippets or explain else None
         return Result(
@@ -124,15 +162,9 @@ class Index:
         return [(term, a, b) for term, a, b in self.reader.analysis.tokens(text) if term is not None]
 
 
-def _checked_k(k: int) -> int:
-    if not isinstance(k, int) or not 1 <= k <= MAX_K:
-        raise UsageError(f"k must be a whole number from 1 to {MAX_K:,}, not {k}")
-    return k
-
-
-def open(path: str | Path, verify: bool = False) -> Index:
-    """Open an index; with `verify` every checksum is compared first."""
-    return Index(path, verify)
+def open(path: str | Path, verify: bool = False, at: int | None = None, limits: Limits | None = None) -> Index:
+    """Open an index at its newest commit, or at commit `at`; with `verify` every checksum is compared first."""
+    return Index(path, verify, at, limits)
 
 
 def build(
@@ -150,14 +182,17 @@ def build(
     threads: int = 1,
     store_text: bool = True,
     overwrite: bool = False,
+    keep: int = KEEP,
     progress: Progress | None = None,
+    limits: Limits | None = None,
 ) -> Index:
-    """Build an index from files (paths) or dictionaries, and open it."""
+    """Build an index from files (paths) or dictionaries, and open it; `keep` is how many commits it keeps."""
+    limits = limits or Limits.from_environment()
     options = BuildOptions(
         Analysis(stemmer, tuple(stopwords)), on_error, catalog_on_error, memory_mb, segment_tokens, threads,
-        store_text, overwrite,
+        store_text, overwrite, keep=keep, limits=limits,
     )  # fmt: skip
     report = build_index(Path(path), corpus, entities, types, options, progress)
-    index = Index(path)
+    index = Index(path, limits=limits)
     index.report = report
     return index

@@ -1,0 +1,149 @@
+"""An index changed from Python: what each call gives back, snapshots, older commits, and what is kept of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fader
+from fader.errors import InputError, NotAnIndexError, StorageError, UsageError
+from fader.index.change import ChangeReport
+from fader.search.compare import compare
+from fader.search.models import collection_of, contents_of
+
+ENTITIES = [{"id": name, "name": name, "types": ["t"]} for name in ("A", "B")]
+JUDGED = ([{"id": "q", "query": "word", "type": "t"}], {"q": {"A": 1, "B": 0}})
+
+
+def document(name: str, text: str = "word and more", entity: str = "A") -> dict[str, Any]:
+    text = f"{entity} {text}"
+    return {"id": name, "text": text, "mentions": [{"start": 0, "end": 1, "entity": entity}]}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> fader.Index:
+    corpus = [document(f"d{i}", entity="AB"[i % 2]) for i in range(10)]
+    return fader.build(tmp_path / "index", corpus=corpus, entities=ENTITIES, types=[{"id": "t", "name": "t"}])
+
+
+def found(index: fader.Index) -> list[tuple[str, int]]:
+    ranked = index.rank("word", type="t", model="count")
+    return list(zip(ranked.entities, ranked.support, strict=True))
+
+
+def test_adding_gives_the_index_at_its_commit(index: fader.Index, tmp_path: Path) -> None:
+    """With what was done; the index that was open before has not changed."""
+    more = fader.add(tmp_path / "index", [document("d0", "other", "B"), document("d10"), {"id": "no text"}])
+    assert isinstance(more.report, ChangeReport)
+    report = more.report
+    assert (more.commit, report.added, report.replaced, report.faults.total) == (2, 2, 1, 1)
+    assert (found(more), more.reader.documents) == ([("B", 5), ("A", 5)], 11)
+    assert (index.commit, found(index), index.reader.documents) == (1, [("B", 5), ("A", 5)], 10)
+    with pytest.raises(InputError, match='needs a "text"'):
+        fader.add(tmp_path / "index", [{"id": "no text"}], on_error="fail")
+    assert fader.open(tmp_path / "index").commit == 2
+
+
+def test_deleting_and_merging(index: fader.Index, tmp_path: Path) -> None:
+    """One id may be given as a text; what was not there is listed."""
+    fewer = fader.delete(tmp_path / "index", ["d1", "d3", "nobody"], merge=False)
+    assert isinstance(fewer.report, ChangeReport)
+    assert (fewer.commit, fewer.report.deleted, fewer.report.missing) == (2, 2, ["nobody"])
+    assert found(fewer) == [("A", 5), ("B", 3)]
+    assert found(fader.delete(tmp_path / "index", "d5", merge=False)) == [("A", 5), ("B", 2)]
+    merged = fader.merge(tmp_path / "index", keep=1)
+    assert isinstance(merged.report, ChangeReport)
+    assert (merged.commit, merged.report.merged, found(merged)) == (4, 1, [("A", 5), ("B", 2)])
+    with pytest.raises(StorageError, match="has no commit 3, or no longer; there is commit 4"):
+        fader.open(tmp_path / "index", at=3)
+
+
+def test_an_index_is_refreshed(index: fader.Index, tmp_path: Path) -> None:
+    """To the newest commit, and it is itself where nothing has changed."""
+    assert index.refreshed() is index
+    index.report = None
+    fader.delete(tmp_path / "index", ["d1"])
+    newer = index.refreshed()
+    assert (index.commit, newer.commit, newer.report) == (1, 2, None)
+    assert (found(index), found(newer)) == ([("B", 5), ("A", 5)], [("A", 5), ("B", 4)])
+    assert newer.refreshed() is newer
+    old = fader.open(tmp_path / "index", at=1)
+    assert (old.commit, found(old), old.refreshed().commit) == (1, found(index), 2)
+
+
+def test_a_snapshot_outlives_its_files(index: fader.Index, tmp_path: Path) -> None:
+    """Queries in it go on while writers remove what it was opened from."""
+    before = found(index)
+    for i in range(5):
+        fader.add(tmp_path / "index", [document(f"n{i}")], keep=1)
+    fader.merge(tmp_path / "index")
+    assert not (tmp_path / "index" / "commit-00000001.json").exists()
+    assert not list((tmp_path / "index").glob("00000001-*"))
+    assert found(index) == before
+    assert index.search("word", type="t").results[0].evidence[0].snippet
+
+
+def test_a_refreshed_index_that_is_gone_is_told(index: fader.Index, tmp_path: Path) -> None:
+    """The folder was moved away."""
+    (tmp_path / "index").rename(tmp_path / "moved")
+    with pytest.raises(NotAnIndexError, match="no such folder"):
+        index.refreshed()
+    assert found(index) == [("B", 5), ("A", 5)]
+
+
+def test_ids_are_texts_or_numbers(index: fader.Index, tmp_path: Path) -> None:
+    """As in a corpus; anything else is refused."""
+    fader.add(tmp_path / "index", [{"id": 7, "text": "seven"}, {"id": "8", "text": "eight"}, {"id": 9, "text": "nine"}])
+    for given in (7, [8, "9"]):
+        fewer = fader.delete(tmp_path / "index", given)
+        assert isinstance(fewer.report, ChangeReport)
+        assert fewer.report.missing == []
+    assert fewer.reader.documents == 10
+    with pytest.raises(UsageError, match="a text or a whole number, not"):
+        fader.delete(tmp_path / "index", ["d1", None])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="ids must be the ids of documents"):
+        fader.delete(tmp_path / "index", None)  # type: ignore[arg-type]
+    assert fader.open(tmp_path / "index").commit == fewer.commit
+
+
+def test_limits_hold_for_what_is_added(index: fader.Index, tmp_path: Path) -> None:
+    """And stay with the index that is opened, also when it is refreshed."""
+    limits = fader.Limits(document_characters=20, k=3)
+    more = fader.add(tmp_path / "index", [document("long", "word " * 20), document("short")], limits=limits)
+    assert isinstance(more.report, ChangeReport)
+    assert (more.report.added, more.report.faults.total, more.limits) == (1, 1, limits)
+    fader.delete(tmp_path / "index", ["short"])
+    assert more.refreshed().limits == limits
+
+
+@pytest.mark.parametrize("keep", [0, -1])
+def test_at_least_one_commit_is_kept(index: fader.Index, tmp_path: Path, keep: int) -> None:
+    """The newest one is the index."""
+    with pytest.raises(UsageError, match="keep must be at least 1"):
+        fader.merge(tmp_path / "index", keep=keep)
+
+
+def test_commits_share_their_origin(index: fader.Index, tmp_path: Path) -> None:
+    """And have counts of their own; another index has another origin."""
+    more = fader.add(tmp_path / "index", [document("d10")])
+    first, second = collection_of(index.reader), collection_of(more.reader)
+    assert first.origin == second.origin != ""
+    assert (first.documents, second.documents) == (10, 11)
+    assert first.same(second)
+    other = fader.build(
+        tmp_path / "other", corpus=[document("d1")], entities=ENTITIES, types=[{"id": "t", "name": "t"}]
+    )
+    assert not first.same(collection_of(other.reader))
+
+
+def test_contents_are_told_apart_where_counts_are_equal(index: fader.Index, tmp_path: Path) -> None:
+    """Results that were kept for an index are not taken for what has become of it."""
+    changed = fader.add(tmp_path / "index", [document("d1", "word and mere", "A")])
+    assert collection_of(changed.reader) == collection_of(index.reader)
+    assert contents_of(changed.reader) != contents_of(index.reader)
+    assert contents_of(fader.open(tmp_path / "index", at=1).reader) == contents_of(index.reader)
+    for i, opened in enumerate((index, changed, index), 1):
+        compare(opened, *JUDGED, ["count"], cv=2, keep=tmp_path / "kept")
+        assert len(list((tmp_path / "kept").iterdir())) == min(i, 2)
