@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from cli.running import fader, passed, refused
+from fader.search.change import delete as fader_delete
+from fader.search.index import build as fader_build
 
 PARTS = ("terms", "mentions", "documents", "text", "catalog", "json")
 
@@ -40,7 +42,10 @@ def test_a_whole_index_passes(index: Path) -> None:
     assert "whole" in passed("check", index).err
     assert passed("check", index, "--quiet").err == ""
     report = passed("check", index, "--json").json
-    assert report == {"index": str(index), "whole": True, "files": 5, "problems": []}
+    assert report == {
+        "index": str(index), "whole": True, "files": 5, "problems": [], "debris": [],
+        "commits": [{"commit": 1, "whole": True, "problems": []}],
+    }  # fmt: skip
 
 
 def _damage(path: Path, how: str) -> None:
@@ -70,6 +75,59 @@ def test_damage_is_found_and_the_file_named(copy: Path, part: str, how: str) -> 
     assert report.code == 1
     assert not report.json["whole"]
     assert any(named in problem for problem in report.json["problems"])
+
+
+def test_debris_is_told_and_is_no_damage(copy: Path) -> None:
+    """Files that no commit names: a remark, a list for programs, and exit code 0."""
+    (copy / "pending-00000002").write_text("half")
+    assert "named by no commit" in passed("check", copy).err
+    assert passed("check", copy, "--json").json["debris"] == ["pending-00000002"]
+    assert passed("check", copy, "--quiet").err == ""
+
+
+@pytest.fixture
+def two_commits(tmp_path: Path) -> Path:
+    """An index of three documents, then of two."""
+    folder = tmp_path / "two"
+    documents = [{"id": f"d{i}", "text": f"some text {i}"} for i in range(3)]
+    fader_build(folder, documents, entities=[{"id": "E"}], types=[{"id": "T"}])
+    fader_delete(folder, ["d1"], merge=False)
+    return folder
+
+
+def test_repair_says_what_is_lost(two_commits: Path) -> None:
+    """`check` names the whole commit and the way out; `--repair` takes it, and then all is well."""
+    _damage(two_commits / "00000002-0.deleted", "flip")
+    told = refused(1, "check", two_commits)
+    assert "00000002-0.deleted" in told
+    assert "commit 1 is whole" in told
+    assert "--repair" in told
+    repaired = passed("check", two_commits, "--repair")
+    assert "commit 2, delete (1 deleted), is lost; it had 1 document fewer than what is left" in repaired.out
+    assert "00000002-0.deleted" in repaired.out
+    assert "commit 1 is whole and is the index: 3 documents" in repaired.err
+    assert passed("check", two_commits, "--quiet").err == ""
+    assert passed("info", two_commits, "--json").json["documents"] == 3
+    again = passed("check", two_commits, "--repair")
+    assert again.out == ""
+    assert "nothing had to be removed" in again.err
+
+
+def test_repair_for_programs(two_commits: Path) -> None:
+    _damage(two_commits / "commit-00000002.json", "flip")
+    report = passed("check", two_commits, "--repair", "--json").json
+    assert (report["commit"], report["documents"]) == (1, 3)
+    assert [lost["commit"] for lost in report["lost"]] == [2]
+    assert "commit-00000002.json" in report["removed"]
+
+
+def test_repair_refuses_what_it_cannot_mend(two_commits: Path, tmp_path: Path) -> None:
+    """Where no commit is whole, and where there is no index: exit code 1, and nothing is changed."""
+    _damage(two_commits / "00000001.catalog", "cut")
+    before = {path.name for path in two_commits.iterdir()}
+    assert "nothing was changed" in refused(1, "check", two_commits, "--repair")
+    assert {path.name for path in two_commits.iterdir()} == before
+    assert "no such folder" in refused(1, "check", tmp_path / "none", "--repair")
 
 
 def test_search_can_verify_first(copy: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fader.errors import DamagedError, VersionError
-from fader.index.format import Container, writing
+from fader.errors import DamagedError, StorageError, VersionError
+from fader.index.format import OLDEST, VERSION, Container, writing
+from index.damage import Sealed
 from index.stored import stored
 
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
@@ -111,7 +113,7 @@ def test_another_version_is_named(small: Path, monkeypatch: pytest.MonkeyPatch) 
     with writing(path, "test") as writer:
         writer.close()
     monkeypatch.undo()
-    with pytest.raises(VersionError, match=r"later: format version 99; this release reads \d+; rebuild the index"):
+    with pytest.raises(VersionError, match=r"later: format version 99; this release reads 1 to \d+; rebuild the index"):
         Container(path, "test")
 
 
@@ -161,3 +163,68 @@ def test_a_hostile_table_of_contents_is_refused(tmp_path: Path, place: tuple[str
         writer.close()
     with pytest.raises(DamagedError, match="array 'x' does not lie inside the file"):
         Container(path, "test")
+
+
+BOMBS: dict[str, bytes] = {
+    "deep": b"[" * 100_000,
+    "deep objects": b'{"a":' * 100_000,
+    "no JSON": b"{",
+    "not UTF-8": b"\xff\xfe{}",
+    "another encoding": '{"kind": "test", "arrays": {}, "meta": {}}'.encode("utf-16"),
+    "a huge number": b'{"kind": "test", "arrays": {"x": ["u1", ' + b"9" * 5000 + b', 0]}, "meta": {}}',
+    "a list": b"[]",
+    "nothing": b"",
+    "null": b"null",
+    "no arrays": b'{"kind": "test", "meta": {}}',
+    "a list of arrays": b'{"kind": "test", "arrays": [], "meta": {}}',
+    "no values": b'{"kind": "test", "arrays": {}}',
+    "a list of values": b'{"kind": "test", "arrays": {}, "meta": []}',
+    "no kind": b'{"arrays": {}, "meta": {}}',
+    "a kind of no kind": b'{"kind": ["test"], "arrays": {}, "meta": {}}',
+    "a place of no kind": b'{"kind": "test", "arrays": {"x": 7}, "meta": {}}',
+    "a short place": b'{"kind": "test", "arrays": {"x": ["u1", 1]}, "meta": {}}',
+    "a type of no kind": b'{"kind": "test", "arrays": {"x": [["u1"], 1, 0]}, "meta": {}}',
+    "an object type": b'{"kind": "test", "arrays": {"x": ["O", 1, 0]}, "meta": {}}',
+    "a fraction": b'{"kind": "test", "arrays": {"x": ["u1", 1.0, 0]}, "meta": {}}',
+    "true": b'{"kind": "test", "arrays": {"x": ["u1", true, 0]}, "meta": {}}',
+    "no number": b'{"kind": "test", "arrays": {"x": ["u1", NaN, 0]}, "meta": {}}',
+    "infinity": b'{"kind": "test", "arrays": {"x": ["u1", 1, 1e999]}, "meta": {}}',
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_table_of_contents_made_to_harm_is_damage(small: Path, bomb: str) -> None:
+    """Its checksum fits, but it is no table of contents: that is said of the file, whatever the JSON holds."""
+    sealed = Sealed(small)
+    sealed.toc = BOMBS[bomb]
+    sealed.seal()
+    with pytest.raises(DamagedError) as caught:
+        Container(small, "test")
+    assert str(small) in str(caught.value)
+
+
+def test_both_versions_are_read(small: Path) -> None:
+    """A reader can tell them apart; what was before the first is refused."""
+    assert Container(small, "test").version == VERSION
+    sealed = Sealed(small)
+    for version in range(OLDEST, VERSION + 1):
+        sealed.version = version
+        sealed.seal()
+        assert Container(small, "test").version == version
+    sealed.version = OLDEST - 1
+    sealed.seal()
+    with pytest.raises(VersionError, match=f"format version {OLDEST - 1}; this release reads {OLDEST} to {VERSION}"):
+        Container(small, "test")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without pipes that have names")
+def test_what_is_no_file_is_damage(small: Path) -> None:
+    """A pipe must not hold the reader up, and a folder holds no arrays."""
+    small.unlink()
+    os.mkfifo(small)
+    with pytest.raises(DamagedError, match="small: is no plain file"):
+        Container(small, "test")
+    small.unlink()
+    small.mkdir()
+    with pytest.raises(StorageError, match="small: "):
+        Container(small, "test")
