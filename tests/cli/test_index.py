@@ -34,9 +34,9 @@ def build(place: Path, catalog: list[str], *arguments: str | Path, stdin: bytes 
     return passed("index", *arguments, *catalog, "-o", place, "--json", stdin=stdin).json
 
 
-def answers(index: Path) -> list[tuple[str, float, int]]:
+def answers(index: Path, *more: str) -> list[tuple[str, float, int]]:
     """The ranking of one query."""
-    found = passed("search", index, "played made the", "--type", "person", "-k", "50", "--json").json
+    found = passed("search", index, "played made the", "--type", "person", "-k", "50", "--json", *more).json
     return [(r["entity"], r["score"], r["support"]) for r in found["results"]]
 
 
@@ -132,6 +132,9 @@ def test_an_existing_index_is_refused_unless_overwritten(
     assert build(index, catalog, more, "--overwrite")["documents"] == 60
     info = passed("info", index, "--json").json
     assert (info["documents"], info["commit"]) == (60, 2)
+    assert answers(index, "--at", "1") == before
+    build(index, catalog, more, "--overwrite", "--keep", "1")
+    assert [c["commit"] for c in passed("info", index, "--json").json["commits"]] == [3]
     passed("check", index)
 
 

@@ -10,6 +10,7 @@ import click
 from fader.cli.common import (
     any_index_option,
     asked,
+    at_option,
     folder_argument,
     json_option,
     on_error_option,
@@ -29,29 +30,39 @@ from fader.cli.common import (
 @click.option("-k", type=int, default=1000, show_default=True, help="How many entities a query.")
 @system_option
 @any_index_option
+@at_option
+@click.option("--timeout-ms", type=int, metavar="MS", help="Time for each query; --on-error says what if it is over.")
 @on_error_option
 @json_option
 @quiet_option
 def command(
     folder: Path, queries: str, output: str, qrels: str | None, k: int, model: str, any_index: bool,
-    on_error: str | None, as_json: bool, quiet: bool,
+    at: int | None, timeout_ms: int | None, on_error: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Run every query of a file on the index in DIR and write a TREC run."""
+    from fader.corpus.queries import Skipper
     from fader.evaluate.measures import mean_measures
+    from fader.limits import Limits
     from fader.progress import progress
     from fader.search.batch import refuse_overwriting, write_run
     from fader.search.index import Index
-    from fader.search.models import ranker_of
+    from fader.search.models import ranker_of, warnings_of
 
     say_when_compiling(quiet)
     refuse_overwriting(output, queries, qrels)
-    index = Index(folder)
+    index = Index(folder, at=at, limits=Limits.from_environment(time_ms=timeout_ms))
     ranker = ranker_of(model, index.reader, any_index)
+    for line in warnings_of(ranker, index.reader):
+        remark(line, quiet)
     parsed, grades, skipped = asked(index, queries, qrels, on_error, quiet)
     began = time.perf_counter()
     with progress("Searching", quiet) as reporter:
-        ranked = write_run(index, parsed, ranker, k, output, reporter)
-    summary = {"queries": len(parsed), "skipped": skipped, "seconds": time.perf_counter() - began}
+        fault = Skipper(skip=True) if on_error == "skip" else None
+        ranked = write_run(index, parsed, ranker, k, output, reporter, fault)
+    for message in fault.messages if fault else ():
+        remark(f"skipped {message}", quiet)
+    skipped += len(parsed) - len(ranked)
+    summary = {"queries": len(ranked), "skipped": skipped, "seconds": time.perf_counter() - began}
     if qrels:
         summary |= mean_measures(ranked, grades)
         if not summary["judged"]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from fader.cli.changed import keep_option
 from fader.cli.common import (
     json_option,
     on_error_option,
@@ -30,7 +31,10 @@ from fader.cli.common import (
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads; the index is the same with any.")
 @click.option("--memory", type=int, default=2048, show_default=True, metavar="MB", help="Memory a segment may take.")
 @click.option("--no-text", is_flag=True, help="Do not store texts: smaller, but without snippets.")
+@click.option("--max-document-chars", type=int, metavar="N", help="Characters of a text; longer documents are faults.")
+@click.option("--max-mentions", type=int, metavar="N", help="Mentions of a document; one with more is a fault.")
 @click.option("--overwrite", is_flag=True, help="Replace the index in DIR once the new one is whole.")
+@keep_option
 @on_error_option
 @json_option
 @quiet_option
@@ -44,9 +48,15 @@ def command(
     """
     from fader.corpus.analysis import read_stopwords
     from fader.corpus.readers import read_lines
+    from fader.index.commit import KEEP
+    from fader.index.writer import BuildReport
+    from fader.limits import Limits
     from fader.progress import progress
     from fader.search.index import build
 
+    limits = Limits.from_environment(
+        document_characters=given["max_document_chars"], document_mentions=given["max_mentions"]
+    )
     say_when_compiling(quiet)
     began = time.perf_counter()
     words = read_stopwords(line for _n, line in read_lines(given["stopwords"])) if given["stopwords"] else ()
@@ -54,10 +64,11 @@ def command(
         index = build(
             output, list(corpus), given["entities"], given["types"], stemmer=given["stemmer"], stopwords=words,
             on_error=on_error or "skip", catalog_on_error=on_error or "fail", memory_mb=given["memory"],
-            threads=given["threads"], store_text=not given["no_text"], overwrite=given["overwrite"], progress=reporter,
+            threads=given["threads"], store_text=not given["no_text"], overwrite=given["overwrite"],
+            keep=given["keep"] or KEEP, progress=reporter, limits=limits,
         )  # fmt: skip
     report, reader = index.report, index.reader
-    assert report is not None
+    assert isinstance(report, BuildReport)
     for line in [*report.catalog_notes[:5], *report.faults.lines()]:
         remark(line, quiet)
     counts = {"documents": reader.documents, "tokens": reader.tokens, "mentions": reader.mentions}

@@ -8,6 +8,7 @@ import click
 
 from fader.cli.common import (
     any_index_option,
+    at_option,
     folder_argument,
     json_option,
     print_json,
@@ -24,24 +25,27 @@ from fader.cli.common import (
 @click.option("-k", type=int, default=10, show_default=True, help="How many entities.")
 @click.option("--snippets", type=int, default=2, show_default=True, help="Snippets an entity.")
 @click.option("--explain", is_flag=True, help="Show how each score comes about.")
-@click.option("--verify", is_flag=True, help="Compare all checksums before answering.")
+@click.option("--verify", is_flag=True, help="Verify checksums and invariants before answering.")
 @system_option
 @any_index_option
+@at_option
+@click.option("--timeout-ms", type=int, metavar="MS", help="Time for the query, about a second to start included.")
 @json_option
 @quiet_option
 def command(
     folder: Path, query: str, answer_type: str | None, k: int, snippets: int, explain: bool, verify: bool,
-    model: str, any_index: bool, as_json: bool, quiet: bool,
+    model: str, any_index: bool, at: int | None, timeout_ms: int | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Ask the index in DIR for entities.
 
     QUERY: words, "phrases", +required, -forbidden, type:name.
     """
     say_when_compiling(quiet)
+    from fader.limits import Limits
     from fader.search.index import Index
     from fader.search.models import ranker_of
 
-    index = Index(folder, verify)
+    index = Index(folder, verify, at, Limits.from_environment(time_ms=timeout_ms))
     ranker = ranker_of(model, index.reader, any_index)
     answer = index.search(query, answer_type, k, ranker, snippets=snippets, explain=explain)
     if as_json:

@@ -14,6 +14,10 @@ from typing import Any
 
 from fader.corpus.readers import display_name, read_lines
 from fader.errors import CatalogError, did_you_mean, quoted
+from fader.limits import Limits
+
+HINTS = 20  # faults that are helped by a look through all types
+SHOWN_CYCLE = 20  # types of a cycle that are named
 
 Rows = str | Path | Iterable[Mapping[str, Any]]
 
@@ -38,32 +42,41 @@ class Catalog:
     entity_types: list[list[int]]
     supertypes: list[list[int]]
     notes: list[str]
+    limits: Limits
 
 
-def read_catalog(entities: Rows, types: Rows, on_error: str = "fail") -> Catalog:
-    """Read and check both files; faults raise, or with `on_error="skip"` leave out the row and are noted."""
+def read_catalog(entities: Rows, types: Rows, on_error: str = "fail", limits: Limits | None = None) -> Catalog:
+    """Read and check both files; faults raise, or with `on_error="skip"` leave out the row and are noted.
+
+    Without limits given, those of the environment hold.
+    """
     notes: list[str] = []
-    report = _Report(on_error == "skip", notes)
+    report = _Report(on_error == "skip", notes, limits or Limits.from_environment())
     type_rows = _sorted_rows(_rows(types, "type", report), "type", report)
     number = {row.id: i for i, row in enumerate(type_rows)}
     supertypes = [_above(row, number, "supertype", report) for row in type_rows]
     _refuse_cycles(type_rows, supertypes)
     entity_rows = _sorted_rows(_rows(entities, "entity", report), "entity", report)
     entity_types = [_above(row, number, "type", report) for row in entity_rows]
-    return Catalog(entity_rows, type_rows, entity_types, supertypes, notes)
+    return Catalog(entity_rows, type_rows, entity_types, supertypes, notes, report.limits)
 
 
 class _Report:
     """Raises a fault, or notes it where faults are to be skipped."""
 
-    def __init__(self, skip: bool, notes: list[str]) -> None:
+    def __init__(self, skip: bool, notes: list[str], limits: Limits) -> None:
         self._skip = skip
         self._notes = notes
+        self.limits = limits
 
     def __call__(self, message: str) -> None:
         if not self._skip:
             raise CatalogError(message)
         self._notes.append(message)
+
+    def hint(self, name: str, known: Iterable[str]) -> str:
+        """What may have been meant, for the first faults: a look through all types for each fault could take hours."""
+        return did_you_mean(name, known) if len(self._notes) < HINTS else ""
 
 
 def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
@@ -79,7 +92,17 @@ def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
         elif fault := _not_text(given):
             report(f"{place}: {fault}")
         else:
-            yield _row_of_dict(given, kind, place)
+            yield from _within(_row_of_dict(given, kind, place), report)
+
+
+def _within(row: Row, report: _Report) -> Iterator[Row]:
+    """The row, or nothing where it is beyond a limit."""
+    longest = max((row.name, *row.aliases), key=len)
+    for what, text, name in (("an id", row.id, "id_characters"), ("a name", longest, "name_characters")):
+        if len(text) > getattr(report.limits, name):
+            has = f"{quoted(row.id)} has {what} of {len(text):,} characters"
+            return report(f"{row.place}: {has}; {report.limits.at_most(name)}")
+    yield row
 
 
 def _row_of_dict(given: Mapping[str, Any], kind: str, place: str) -> Row:
@@ -89,8 +112,10 @@ def _row_of_dict(given: Mapping[str, Any], kind: str, place: str) -> Row:
 
 
 def _strings(given: Any) -> list[str]:
-    """One string or several."""
-    return [given] if isinstance(given, str) else [str(g) for g in given or []]
+    """One string or several; a number is a string too."""
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        return [str(g) for g in given]
+    return [] if given is None or given == "" else [str(given)]
 
 
 def _not_text(given: Mapping[str, Any]) -> str:
@@ -105,7 +130,7 @@ def _not_text(given: Mapping[str, Any]) -> str:
 
 def _rows_of_file(path: str | Path, kind: str, report: _Report) -> Iterator[Row]:
     columns = (1, 3) if kind == "type" else (2, 4)
-    for number, line in read_lines(path):
+    for number, line in read_lines(path, report, report.limits):
         if not line.strip():
             continue
         place = f"{display_name(path)}:{number}"
@@ -115,7 +140,7 @@ def _rows_of_file(path: str | Path, kind: str, report: _Report) -> Iterator[Row]
             report(f"{place}: {len(cells)} columns; expected tab-separated {expected}")
             continue
         cells += [""] * (4 - len(cells))
-        yield Row(cells[0], cells[1] or cells[0], _split(cells[2]), _split(cells[3]), place)
+        yield from _within(Row(cells[0], cells[1] or cells[0], _split(cells[2]), _split(cells[3]), place), report)
 
 
 def _split(cell: str) -> list[str]:
@@ -138,7 +163,7 @@ def _above(row: Row, number: dict[str, int], kind: str, report: _Report) -> list
         if name in number:
             found[number[name]] = None
         else:
-            report(f"{row.place}: unknown {kind} {quoted(name)}{did_you_mean(name, number)}")
+            report(f"{row.place}: unknown {kind} {quoted(name)}{report.hint(name, number)}")
     return sorted(found)
 
 
@@ -147,6 +172,8 @@ def _refuse_cycles(rows: list[Row], supertypes: list[list[int]]) -> None:
         TopologicalSorter(dict(enumerate(supertypes))).prepare()
     except CycleError as error:
         cycle = [rows[i].id for i in reversed(error.args[1])]
+        if len(cycle) > SHOWN_CYCLE:
+            cycle[SHOWN_CYCLE // 2 : -SHOWN_CYCLE // 2] = ["…"]
         where = rows[error.args[1][-1]].place
         raise CatalogError(
             f"{where}: the type hierarchy has a cycle: {' -> '.join(cycle)}; remove one of these edges"

@@ -17,12 +17,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.corpus.readers import display_name, read_batches, shown_line
+from fader.corpus.readers import LongLine, display_name, read_batches, shown_line, too_long, without_mark
 from fader.errors import CorpusError, UsageError, quoted
+from fader.limits import Limits
 
 EXAMPLES_KEPT = 5
 DICTIONARIES = 4096  # taken together as one batch
-MAX_TEXT = 1 << 28  # characters of one document; beyond it offsets into a batch could overflow
+MAX_TEXT = 1 << 28  # no offset in a document is beyond
+OBJECTS = 8  # a line with so many times more objects than mentions are allowed is not decoded
+OVER = "documents over a limit"
+LARGEST = 2**256
 
 
 class RawMention(msgspec.Struct, gc=False):
@@ -49,6 +53,17 @@ class RawDocument(msgspec.Struct, gc=False):
     title: str | None = None
     url: str | None = None
     prior: float | None = None
+
+
+class _Objects(msgspec.Struct, gc=False):
+    """A corpus line of which only what holds the mentions is taken, undecoded."""
+
+    mentions: msgspec.Raw = msgspec.Raw(b"")
+    entities: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _OverError(CorpusError):
+    """A document beyond a limit."""
 
 
 @dataclass(slots=True)
@@ -109,55 +124,86 @@ class Batch:
     consumed: int
 
 
-def read_corpus(sources: Iterable[str | Path] | Iterable[Mapping[str, Any]], faults: Faults) -> Iterator[Batch]:
-    """Batches of documents from files (paths, `-` for standard input) or from dictionaries."""
+def read_corpus(
+    sources: Iterable[str | Path] | Iterable[Mapping[str, Any]], faults: Faults, limits: Limits | None = None
+) -> Iterator[Batch]:
+    """Batches of documents from files (paths, `-` for standard input) or from dictionaries.
+
+    Without limits given, those of the environment hold.
+    """
+    reader = _Reader(faults, limits or Limits.from_environment())
     pending: list[Mapping[str, Any]] = []
     number = 0
     for number, source in enumerate(sources, 1):
         if isinstance(source, Mapping):
             pending.append(source)
             if len(pending) == DICTIONARIES:
-                yield _from_dicts(pending, number - len(pending) + 1, faults)
+                yield reader.dictionaries(pending, number - len(pending) + 1)
                 pending = []
         elif isinstance(source, str | Path):
-            yield from _from_file(source, faults)
+            yield from reader.file(source)
         else:
             raise UsageError(f"corpus item {number} must be a path or a dictionary, not {quoted(source)}")
     if pending:
-        yield _from_dicts(pending, number - len(pending) + 1, faults)
+        yield reader.dictionaries(pending, number - len(pending) + 1)
 
 
-def _from_file(path: str | Path, faults: Faults) -> Iterator[Batch]:
-    name = display_name(path)
-    decode = msgspec.json.Decoder(RawDocument).decode
-    for first, lines, consumed in read_batches(path):
+class _Reader:
+    """Documents within limits, and a place for the faults of others."""
+
+    def __init__(self, faults: Faults, limits: Limits) -> None:
+        self._faults, self._limits = faults, limits
+        self._decode = msgspec.json.Decoder(RawDocument).decode
+        self._objects = msgspec.json.Decoder(_Objects).decode
+
+    def file(self, path: str | Path) -> Iterator[Batch]:
+        """The documents of a file."""
+        name = display_name(path)
+        for first, lines, consumed in read_batches(path, self._limits):
+            documents = []
+            for number, line in enumerate(lines, first):
+                if not line or line.isspace():
+                    continue
+                place = f"{name}:{number}"
+                try:
+                    documents.append(_document(self._decoded(line, number, place), place, self._limits))
+                except _OverError as error:
+                    self._faults.add(OVER, str(error))
+                except (msgspec.MsgspecError, CorpusError, ValueError, RecursionError) as error:
+                    self._faults.add("lines", _line_fault(place, line, error))
+            yield Batch(documents, name, consumed)
+
+    def _decoded(self, line: bytes, number: int, place: str) -> RawDocument:
+        if isinstance(line, LongLine):
+            raise _OverError(f"{place}: {too_long(line, self._limits)}")
+        line = without_mark(line, number)
+        # Decoding takes many times the memory of a line that is all mentions: such a line is looked through first.
+        most = OBJECTS * self._limits.document_mentions
+        if len(line) > 2 * most and line.count(b"{") > most:
+            found = self._objects(line)
+            count = max(bytes(raw).count(b"{") for raw in (found.mentions, found.entities))
+            if count > most:
+                raise _OverError(f"{place}: about {count:,} mentions; {self._limits.at_most('document_mentions')}")
+        return self._decode(line)
+
+    def dictionaries(self, rows: list[Mapping[str, Any]], first: int) -> Batch:
+        """The documents of some dictionaries, numbered from `first` on."""
         documents = []
-        for number, line in enumerate(lines, first):
-            if not line or line.isspace():
-                continue
+        for number, row in enumerate(rows, first):
+            place = f"document {number} ({quoted(row.get('id'))})"
             try:
-                raw = decode(line[3:] if number == 1 and line.startswith(b"\xef\xbb\xbf") else line)
-                documents.append(_document(raw, f"{name}:{number}"))
-            except (msgspec.MsgspecError, CorpusError, UnicodeError, RecursionError) as error:
-                faults.add("lines", _line_fault(f"{name}:{number}", line, error))
-        yield Batch(documents, name, consumed)
-
-
-def _from_dicts(rows: list[Mapping[str, Any]], first: int, faults: Faults) -> Batch:
-    documents = []
-    for number, row in enumerate(rows, first):
-        place = f"document {number} ({quoted(row.get('id'))})"
-        try:
-            documents.append(_document(msgspec.convert(dict(row), RawDocument), place))
-            _check_text(documents[-1])
-        except CorpusError as error:
-            faults.add("documents", str(error))
-        except UnicodeEncodeError:
-            documents.pop()
-            faults.add("documents", f"{place}: holds half a surrogate pair, which is no character")
-        except msgspec.MsgspecError as error:
-            faults.add("documents", f"{place}: {error}")
-    return Batch(documents, "documents", 0)
+                document = _document(msgspec.convert(dict(row), RawDocument), place, self._limits)
+                _check_text(document)
+                documents.append(document)
+            except _OverError as error:
+                self._faults.add(OVER, str(error))
+            except CorpusError as error:
+                self._faults.add("documents", str(error))
+            except UnicodeEncodeError:
+                self._faults.add("documents", f"{place}: holds half a surrogate pair, which is no character")
+            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+                self._faults.add("documents", f"{place}: {error}")
+        return Batch(documents, "documents", 0)
 
 
 def _check_text(document: Document) -> None:
@@ -166,19 +212,35 @@ def _check_text(document: Document) -> None:
         text.encode("utf-8")
 
 
-def _document(raw: RawDocument, place: str) -> Document:
+def _document(raw: RawDocument, place: str, limits: Limits) -> Document:
     text = raw.text if raw.text is not None else raw.contents
     if raw.id is None or raw.id == "":
         raise CorpusError(f'{place}: a document needs an "id"')
+    if isinstance(raw.id, int) and abs(raw.id) > LARGEST:
+        raise CorpusError(f'{place}: an "id" that is a number has 77 digits at most; give it as text')
     if text is None:
         raise CorpusError(f'{place}: document {quoted(raw.id)} needs a "text" (or "contents")')
-    if len(text) > MAX_TEXT:
-        raise CorpusError(f"{place}: text of {len(text):,} characters; at most {MAX_TEXT:,}")
     prior = 1.0 if raw.prior is None else raw.prior
     if not (math.isfinite(prior) and prior >= 0):
         raise CorpusError(f'{place}: "prior" must be a number >= 0, not {prior}')
     mentions = raw.mentions if raw.mentions is not None else (raw.entities or [])
-    return Document(str(raw.id), text, mentions, raw.title or "", raw.url or "", prior, place)
+    document = Document(str(raw.id), text, mentions, raw.title or "", raw.url or "", prior, place)
+    _check_sizes(document, limits)
+    return document
+
+
+def _check_sizes(document: Document, limits: Limits) -> None:
+    sizes = (
+        ("an id of {:,} characters", len(document.id), "id_characters"),
+        ("a text of {:,} characters", len(document.text), "document_characters"),
+        ("{:,} mentions", len(document.mentions), "document_mentions"),
+        ("a title of {:,} characters", len(document.title), "name_characters"),
+        ("a url of {:,} characters", len(document.url), "name_characters"),
+    )
+    for what, size, name in sizes:
+        if size > getattr(limits, name):
+            has = f"document {quoted(document.id)} has {what.format(size)}"
+            raise _OverError(f"{document.place}: {has}; {limits.at_most(name)}")
 
 
 def _line_fault(place: str, line: bytes, error: Exception) -> str:
@@ -221,4 +283,10 @@ def mention_fields(mention: RawMention) -> tuple[int | None, int | None, str | N
     if entity is None:
         entity = mention.wikidata_id if mention.wikidata_id is not None else mention.wikipedia_id
     confidence = 1.0 if mention.confidence is None else mention.confidence
-    return start, end, None if entity is None else str(entity), confidence
+    name = entity if isinstance(entity, str | None) else str(_bounded_number(entity))
+    return _bounded_number(start), _bounded_number(end), name, confidence
+
+
+def _bounded_number(value: int | None) -> int | None:
+    """A number as it is, but no larger than can be shown: Python refuses to write out thousands of digits."""
+    return value if value is None else max(-LARGEST, min(value, LARGEST))

@@ -54,13 +54,13 @@ class Skipper:
 def read_queries(path: str | Path, fault: Skipper) -> list[QueryLine]:
     """The queries of a JSON-lines file."""
     found: dict[str, QueryLine] = {}
-    for number, line in read_lines(path):
+    for number, line in read_lines(path, fault):
         if not line.strip():
             continue
         place = f"{display_name(path)}:{number}"
         try:
             raw = msgspec.json.decode(line, type=RawQuery)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             fault(f"{place}: not a query ({error}): {quoted(line, 60)}")
             continue
         if raw.id in (None, "") or raw.query is None:
@@ -81,7 +81,7 @@ def read_qrels(path: str | Path, fault: Skipper) -> dict[str, dict[str, int]]:
     """
     qrels: dict[str, dict[str, int]] = {}
     lines: dict[tuple[str, str], int] = {}
-    for number, line in read_lines(path):
+    for number, line in read_lines(path, fault):
         cells = line.split()
         if not cells:
             continue

@@ -1,7 +1,7 @@
 """Lines of text files, plain, gzip or zstandard, or standard input, in bounded memory.
 
-A damaged or cut file gives a clear error that names the last whole line before the damage.
-Knows nothing of what the lines mean.
+Of a line that is longer than the limit only the start is kept, whatever a compressed file expands to. A damaged or cut
+file gives a clear error that names the last whole line before the damage. Knows nothing of what the lines mean.
 """
 
 from __future__ import annotations
@@ -11,15 +11,23 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
 from fader.errors import InputError, quoted
+from fader.limits import Limits
 
 CHUNK = 1 << 22
-ZSTD_INPUT = 1 << 13  # small, because a frame's pieces cannot be limited in what they expand to
+ZSTD_STEP = 512  # bytes taken at once: what they expand to cannot be limited, and is 32,768 times as much at most
+SHOWN = 60  # bytes of a line that a message shows
+
+
+class LongLine(bytes):
+    """The start of a line that is longer than the limit; `size` is what the line has."""
+
+    size: int
 
 
 def display_name(path: str | Path) -> str:
@@ -27,34 +35,101 @@ def display_name(path: str | Path) -> str:
     return "<stdin>" if str(path) == "-" else str(path)
 
 
-def read_batches(path: str | Path) -> Iterator[tuple[int, list[bytes], int]]:
-    """Yield `(number of the first line, lines without their ends, compressed bytes read so far)`."""
-    first, rest = 1, b""
+def read_batches(path: str | Path, limits: Limits | None = None) -> Iterator[tuple[int, list[bytes], int]]:
+    """Yield `(number of the first line, lines without their ends, compressed bytes read so far)`.
+
+    A line over the limit is a `LongLine`. Without limits given, those of the environment hold.
+    """
+    first, cutter = 1, _Cutter((limits or Limits.from_environment()).line_bytes)
     try:
         for chunk, consumed in _chunks(path):
-            parts = (rest + chunk).split(b"\n")
-            rest = parts.pop()
-            if parts:
-                yield first, parts, consumed
-                first += len(parts)
+            lines = cutter.cut(chunk)
+            if lines:
+                yield first, lines, consumed
+                first += len(lines)
     except (_TruncatedError, zlib.error, _zstd_error()) as error:
         at = f"{display_name(path)}: damaged or cut short after line {first - 1}"
         raise InputError(f"{at} ({error}); get a whole copy of the file") from None
-    if rest:
-        yield first, [rest], file_size(path)
+    if cutter.size:
+        yield first, [cutter.last()], file_size(path)
 
 
-def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Yield `(line number, text)`; text that is not UTF-8 is an error with the line's number."""
-    for first, lines, _consumed in read_batches(path):
+class _Cutter:
+    """Cuts chunks into lines. The line that is not ended yet is kept in pieces, and only its start beyond the limit."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._pieces: list[bytes] = []
+        self.size = 0
+
+    def cut(self, chunk: bytes) -> list[bytes]:
+        """The lines that end in a chunk."""
+        head, *lines = chunk.split(b"\n")
+        self._grow(head)
+        if not lines:
+            return []
+        ended, rest = self.last(), lines.pop()
+        self._grow(rest)
+        if len(chunk) > self._limit:
+            lines = [self._checked(line, len(line)) for line in lines]
+        return [ended, *lines]
+
+    def last(self) -> bytes:
+        """What is kept, as a line; nothing is kept then."""
+        line = self._checked(b"".join(self._pieces), self.size)
+        self._pieces, self.size = [], 0
+        return line
+
+    def _grow(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self.size += len(piece)
+        if self.size > self._limit:
+            self._pieces = [b"".join(piece[:SHOWN] for piece in self._pieces)[:SHOWN]]
+
+    def _checked(self, line: bytes, size: int) -> bytes:
+        if size <= self._limit:
+            return line
+        long = LongLine(line[:SHOWN])
+        long.size = size
+        return long
+
+
+def too_long(line: LongLine, limits: Limits) -> str:
+    """What is wrong with a line over the limit."""
+    return f"a line of {line.size:,} bytes; {limits.at_most('line_bytes')}: {shown_line(line)}"
+
+
+def read_lines(
+    path: str | Path, fault: Callable[[str], None] | None = None, limits: Limits | None = None
+) -> Iterator[tuple[int, str]]:
+    """Yield `(line number, text)`.
+
+    A line that is not UTF-8 or too long is told to `fault`, which raises or passes it over; without one it is an error.
+    """
+    limits = limits or Limits.from_environment()
+    for first, lines, _consumed in read_batches(path, limits):
         for number, line in enumerate(lines, first):
-            if number == 1 and line.startswith(b"\xef\xbb\xbf"):
-                line = line[3:]
+            place = f"{display_name(path)}:{number}"
+            if isinstance(line, LongLine):
+                _tell(fault, f"{place}: {too_long(line, limits)}")
+                continue
             try:
-                yield number, line.decode("utf-8").rstrip("\r")
+                text = without_mark(line, number).decode("utf-8").rstrip("\r")
             except UnicodeDecodeError as error:
-                message = f"{display_name(path)}:{number}: not UTF-8 at byte {error.start + 1}"
-                raise InputError(f"{message}; save the file as UTF-8") from None
+                _tell(fault, f"{place}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8")
+                continue
+            yield number, text
+
+
+def without_mark(line: bytes, number: int) -> bytes:
+    """The line without a byte order mark before the first."""
+    return line[3:] if number == 1 and line.startswith(b"\xef\xbb\xbf") else line
+
+
+def _tell(fault: Callable[[str], None] | None, message: str) -> None:
+    if fault is None:
+        raise InputError(message)
+    fault(message)
 
 
 def check_readable(source: object) -> None:
@@ -74,8 +149,8 @@ def _named_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name}: no such file; check the path") from None
     except IsADirectoryError:
         raise InputError(f"{name}: is a folder; give a file") from None
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # a name with a NUL or half a character is a ValueError
+        raise InputError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def file_size(path: str | Path) -> int:
@@ -155,25 +230,42 @@ class _Decompressed:
             raise _TruncatedError("the gzip stream has no end mark")
 
     def _zstd(self) -> Iterator[bytes]:
+        """What the frames hold, gathered: they are decoded in small steps."""
+        held, size = list[bytes](), 0
+        try:
+            for out in self._frames():
+                held.append(out)
+                size += len(out)
+                if size >= CHUNK:
+                    yield b"".join(held)
+                    held, size = [], 0
+        except (_TruncatedError, _zstd_error()):
+            if held:
+                yield b"".join(held)
+            raise
+        if held:
+            yield b"".join(held)
+
+    def _frames(self) -> Iterator[bytes]:
         import zstandard
 
         frame = None
-        while data := self._input(ZSTD_INPUT):
-            while data:
+        while data := self._input(CHUNK // 4):
+            at = 0
+            while at < len(data):
                 if frame is None:
                     frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
-                out = frame.decompress(data)
-                data = frame.unused_data
-                if out:
-                    yield out
+                step = data[at : at + ZSTD_STEP]
+                out = frame.decompress(step)
+                at += len(step) - len(frame.unused_data)
                 if frame.eof:
                     frame = None
-                else:
-                    break
+                if out:
+                    yield out
         if frame is not None:
             raise _TruncatedError("the zstandard stream has no end mark")
 
 
 def shown_line(line: bytes) -> str:
     """The start of a raw line, fit for a message."""
-    return quoted(line[:60].decode("utf-8", "replace"), 60)
+    return quoted(line[:SHOWN].decode("utf-8", "replace"), SHOWN)

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.table import Contexts
 from fader.kernel import kernel
 
@@ -137,11 +138,14 @@ def _add_codes(codes: NDArray[Any], scale: F64, values: F64, out: F64) -> None:
 
 
 @kernel
-def _add_columns(values: F64, row: I32, weights: F64, out: F64) -> None:
-    shared = np.zeros(values.shape[0])
+def _weigh(values: F64, weights: F64, shared: F64) -> None:
     for d in range(values.shape[0]):
         for c in range(values.shape[1]):
             shared[d] += values[d, c] * weights[c]
+
+
+@kernel
+def _add_shared(shared: F64, row: I32, out: F64) -> None:
     for x in range(row.size):
         out[x] += shared[row[x]]
 
@@ -163,6 +167,11 @@ def cell_values(blocks: Sequence[Block], cells: F64) -> list[F64]:
 def add_scores(block: Block, values: F64, out: F64) -> None:
     """Add a block's scores to `out`, with `values` from `cell_values`; literals one after the other, in query order."""
     if isinstance(block, Codes):
-        _add_codes(block.codes, block.scale, values, out)
-    else:
-        _add_columns(block.values, block.row, values, out)
+        for a, b in budget.pieces(out.size):
+            _add_codes(block.codes[a:b], block.scale, values, out[a:b])
+        return
+    shared = np.zeros(block.values.shape[0])
+    for a, b in budget.pieces(shared.size):
+        _weigh(block.values[a:b], values, shared[a:b])
+    for a, b in budget.pieces(out.size):
+        _add_shared(shared, block.row[a:b], out[a:b])

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32
 from fader.kernel import kernel
@@ -41,13 +42,15 @@ class Cells:
         right = np.where(self.column >= 0, left + self.copy, self.cells)
         table = np.concatenate([left, right], axis=1).astype(code_type(self.cells))
         out = np.empty(distances.shape[::-1], dtype=table.dtype)
-        _encode(distances, sides, table, self.copy > 0, out)
+        for a, b in budget.pieces(out.shape[0]):
+            _encode(distances, sides, table, self.copy > 0, a, b, out)
         return out
 
     def scores(self, distances: I32, sides: I8, scale: F64, values: F64) -> F64:
         """The sum of each context's cell values."""
         out = np.zeros(distances.shape[1])
-        _look_up(distances, sides, self.column, self.first, self.copy, scale, values, out)
+        for a, b in budget.pieces(out.size):
+            _look_up(distances, sides, self.column, self.first, self.copy, scale, values, a, b, out)
         return out
 
 
@@ -67,15 +70,16 @@ def taken(array: NDArray[Any], rows: NDArray[Any]) -> Any:
 
 
 @kernel
-def _encode(distances: I32, sides: I8, table: NDArray[Any], signed: bool, out: NDArray[Any]) -> None:
+def _encode(
+    distances: I32, sides: I8, table: NDArray[Any], signed: bool, from_: int, to: int, out: NDArray[Any]
+) -> None:
     """`table[t]` has the code of literal t by distance, first for the left side, then for the right."""
     U = np.uintp
-    literals, n = distances.shape
     half = table.shape[1] // 2
     last = np.int32(half - 1)
-    for begin in range(0, n, CHUNK):
-        end = min(n, begin + CHUNK)
-        for t in range(literals):
+    for begin in range(from_, to, CHUNK):
+        end = min(to, begin + CHUNK)
+        for t in range(distances.shape[0]):
             row, code = distances[t], table[t]
             if signed:
                 for x in range(begin, end):
@@ -87,21 +91,24 @@ def _encode(distances: I32, sides: I8, table: NDArray[Any], signed: bool, out: N
 
 
 @kernel
-def _look_up(distances: I32, sides: I8, column: I32, first: I32, copy: int, scale: F64, values: F64, out: F64) -> None:
+def _look_up(
+    distances: I32, sides: I8, column: I32, first: I32, copy: int, scale: F64, values: F64, begin: int, end: int,
+    out: F64,
+) -> None:  # fmt: skip
+    """Scores of the contexts [begin, end)."""
     U = np.uintp
-    literals, n = distances.shape
     last = column.size - 1
     table = np.zeros(2 * column.size)
-    for t in range(literals):
+    for t in range(distances.shape[0]):
         for d in range(1, column.size):
             if column[d] >= 0:
                 table[d] = scale[t] * values[first[t] + column[d]]
                 table[column.size + d] = scale[t] * values[first[t] + column[d] + copy]
         row = distances[t]
         if copy > 0:
-            for x in range(n):
+            for x in range(begin, end):
                 d = min(row[U(x)] + 1, last)
                 out[U(x)] += table[U(d + column.size if sides[U(t), U(x)] > 0 else d)]
         else:
-            for x in range(n):
+            for x in range(begin, end):
                 out[U(x)] += table[U(min(row[U(x)] + 1, last))]

@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts, DocumentValues
 from fader.errors import UsageError, did_you_mean, quoted
@@ -39,15 +40,15 @@ NAMES = tuple(STARTS)
 
 
 @kernel
-def _add_terms(counts: I32, literal: F64, document: F64, place: I64, out: F64) -> None:
-    """Add each literal's term of the four sums to `out[:, place]`; a place below 0 is left out.
+def _add_terms(counts: I32, literal: F64, document: F64, place: I64, begin: int, end: int, out: F64) -> None:
+    """Add each literal's term of the four sums to `out[begin:end, place]`; a place below 0 is left out.
 
     `literal` has a row for idf, for BM25's idf times k1+1 and for 1/(mu p); `document` one for what the cosine is
     divided by, for BM25's k1 (1 - b + b length/average) and for what jaccard is divided by.
     """
     cosine, bm25, jaccard, dirichlet = place[0], place[1], place[2], place[3]
     for t in range(counts.shape[0]):
-        for d in range(counts.shape[1]):
+        for d in range(begin, end):
             tf = counts[t, d]
             if tf == 0:
                 continue
@@ -117,7 +118,8 @@ class NoProx(FeatureMap):
         documents = contexts.documents
         values = np.tile(self._is_constant(), (documents.length.size, 1))
         literal, document = _per_literal(contexts.statistics), _per_document(contexts.statistics, documents)
-        _add_terms(documents.counts, literal, document, self._place(), values)
+        for a, b in budget.pieces(values.shape[0]):
+            _add_terms(documents.counts, literal, document, self._place(), a, b, values)
         return [Columns(values, documents.row)]
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
@@ -140,7 +142,8 @@ class NoProx(FeatureMap):
         out = np.zeros((documents.counts.shape[0], rows.size, self.size))
         for t in range(out.shape[0]):
             counts = np.ascontiguousarray(documents.counts[t : t + 1, j])
-            _add_terms(counts, np.ascontiguousarray(literal[:, t : t + 1]), document, self._place(), out[t])
+            own = np.ascontiguousarray(literal[:, t : t + 1])
+            _add_terms(counts, own, document, self._place(), 0, rows.size, out[t])
         return out
 
     def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:

@@ -11,6 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
+from fader.aggregate.base import Aggregator
 from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
 from fader.features.base import Piece
@@ -74,6 +76,19 @@ class System(Protocol):
     def pieces(self, contexts: Contexts, row: int) -> list[Piece]: ...
 
     def without(self, contexts: Contexts, ranking: Ranking, i: int, row: int) -> WhatIf: ...
+
+
+def aggregated(aggregator: Aggregator, scores: F64, at: I64) -> F64:
+    """V(e) of every entity; where time is counted, of some entities after the other."""
+    if not budget.is_counted():
+        return aggregator.values(scores, at)
+    first, values = 0, [np.empty(0)]
+    for _begin, end in budget.pieces(scores.size):
+        last = max(first, int(np.searchsorted(at, end, side="right")) - 1)
+        if last > first:
+            values.append(aggregator.values(scores[at[first] : at[last]], at[first : last + 1] - at[first]))
+        first = last
+    return np.concatenate(values)
 
 
 def order_entities(entity: I32, value: F64, k: int) -> I64:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.aggregate.base import Aggregator
 from fader.contexts.policy import select
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap, Piece
-from fader.rank.base import Contributions, Ranking, WhatIf, in_proportion, order_entities, rank_of
+from fader.rank.base import Contributions, Ranking, WhatIf, aggregated, in_proportion, order_entities, rank_of
 
 F64 = NDArray[np.float64]
 
@@ -35,7 +36,8 @@ class Pipeline:
         """Rank the candidates."""
         scores = self.features.score(contexts, self.weights)
         evidence = select(contexts, scores, self.policy)
-        value = self.aggregator.values(evidence.scores, evidence.at)
+        value = aggregated(self.aggregator, evidence.scores, evidence.at)
+        budget.check()
         place = order_entities(evidence.entity, value, k)
         support = evidence.at[place + 1] - evidence.at[place]
         return Ranking(evidence.entity[place], value[place], support, place, evidence, int(value.size), value)

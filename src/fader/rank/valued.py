@@ -18,11 +18,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.aggregate.base import Aggregator
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
 from fader.features.base import Piece
-from fader.rank.base import Contributions, Ranking, WhatIf, in_proportion, order_entities, rank_of
+from fader.rank.base import Contributions, Ranking, WhatIf, aggregated, in_proportion, order_entities, rank_of
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -52,6 +53,7 @@ class Valued(ABC):
 
     def rank(self, contexts: Contexts, k: int) -> Ranking:
         evidence, value = self.valued(contexts)
+        budget.check()
         place = order_entities(evidence.entity, value, k)
         support = evidence.at[place + 1] - evidence.at[place]
         return Ranking(evidence.entity[place], value[place], support, place, evidence, int(value.size), value)
@@ -95,7 +97,7 @@ class Scored(Valued):
             rows = np.flatnonzero(counted).astype(np.int32)
             evidence = select(contexts.take(rows), scores[rows], self.policy)
             evidence = replace(evidence, row=rows[evidence.row])
-        return evidence, self.aggregator.values(evidence.scores, evidence.at)
+        return evidence, aggregated(self.aggregator, evidence.scores, evidence.at)
 
     def without(self, contexts: Contexts, ranking: Ranking, i: int, row: int) -> WhatIf:
         """The i-th ranked entity if one row were gone: only its own value changes."""

@@ -163,7 +163,7 @@ class Index:
 
 
 def open(path: str | Path, verify: bool = False, at: int | None = None, limits: Limits | None = None) -> Index:
-    """Open an index at its newest commit, or at commit `at`; with `verify` every checksum is compared first."""
+    """Open an index at its newest commit, or at commit `at`; with `verify` it is checked first."""
     return Index(path, verify, at, limits)
 
 

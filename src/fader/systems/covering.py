@@ -24,12 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.table import Contexts
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 FAR = 1 << 40
+WEIGHT = 8  # a context and literal takes so many times longer here than an element of an array
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,14 @@ def first_from(start: I32, low: int, high: int, wanted: int) -> Any:
 
 @kernel
 def _smallest(
-    first: I32, last: I32, row: I32, distances: I32, at: I64, start: I32, length: I32, begin: I32, size: I32, held: I32
-) -> None:
+    first: I32, last: I32, row: I32, distances: I32, at: I64, start: I32, length: I32, from_: int, to: int, begin: I32,
+    size: I32, held: I32,
+) -> None:  # fmt: skip
     """`ends[k]` is where the k-th literal's first occurrence from here on ends, `before[k]` its last place before."""
     literals = distances.shape[0]
     ends, before = np.empty(literals, dtype=np.int64), np.empty(literals, dtype=np.int64)
     lowest, which = np.empty(literals, dtype=np.int64), np.empty(literals, dtype=np.int64)
-    for x in range(first.size):
+    for x in range(from_, to):
         s, e, j = first[x], last[x], row[x]
         n, needed, right = 0, 0, np.int64(e)
         for t in range(literals):
@@ -108,8 +111,7 @@ def _windows(contexts: Contexts) -> Windows:
     begin, size, held = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     if n:
         positions = contexts.positions
-        _smallest(
-            contexts.start, contexts.end, contexts.documents.row, contexts.distances, positions.at, positions.start,
-            positions.length, begin, size, held,
-        )  # fmt: skip
+        tokens = contexts.start, contexts.end, contexts.documents.row, contexts.distances
+        for a, b in budget.pieces(n, weight=WEIGHT * len(contexts.distances)):
+            _smallest(*tokens, positions.at, positions.start, positions.length, a, b, begin, size, held)
     return Windows(begin, size, held)

@@ -29,6 +29,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.aggregate.sum import sums
 from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
@@ -37,7 +38,7 @@ from fader.kernel import kernel
 from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.covering import first_from, smallest_windows
+from fader.systems.covering import WEIGHT, first_from, smallest_windows
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -47,10 +48,10 @@ I64 = NDArray[np.int64]
 @kernel
 def _strengths(
     begin: I32, size: I32, held: I32, first: I32, last: I32, row: I32, distances: I32, perplexity: F64, at: I64,
-    start: I32, length: I32, order: float, out: F64,
+    start: I32, length: I32, order: float, from_: int, to: int, out: F64,
 ) -> None:  # fmt: skip
     """s_x / cap. In order: of each literal the first occurrence behind the one before; all must end in the window."""
-    for x in range(first.size):
+    for x in range(from_, to):
         share, here, ordered, end = 0.0, begin[x], True, begin[x] + size[x]
         for t in range(distances.shape[0]):
             if distances[t, x] < 0:
@@ -99,11 +100,12 @@ class EntityEngine(Valued):
         if not len(contexts):
             return out
         windows, positions = smallest_windows(contexts), contexts.positions
-        _strengths(
-            windows.begin, windows.size, windows.held, contexts.start, contexts.end, contexts.documents.row,
-            contexts.distances, contexts.statistics.perplexity(), positions.at, positions.start, positions.length,
-            float(self.order), out,
-        )  # fmt: skip
+        for a, b in budget.pieces(len(contexts), weight=WEIGHT * len(contexts.distances)):
+            _strengths(
+                windows.begin, windows.size, windows.held, contexts.start, contexts.end, contexts.documents.row,
+                contexts.distances, contexts.statistics.perplexity(), positions.at, positions.start, positions.length,
+                float(self.order), a, b, out,
+            )  # fmt: skip
         # Shares of IDF may add up to a last bit above 1.
         return np.minimum(out, 1.0) * self.cap
 

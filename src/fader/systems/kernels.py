@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.kernel import decays
@@ -28,6 +29,7 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 
 CONSTANT = "constant"
+WEIGHT = 8  # a context and literal takes so many times longer here than an element of an array
 
 
 def check_width(owner: str, width: float) -> None:
@@ -54,11 +56,13 @@ def _propagate(
     k: F64,
     sums: F64,
     reach: int,
+    begin: int,
+    stop: int,
     count: F64,
     mass: F64,
 ) -> None:
     """`reach` is the largest distance at which k is not 0; occurrences beyond it are skipped by bisection."""
-    for x in range(start.size):
+    for x in range(begin, stop):
         s, e, j = start[x], end[x], row[x]
         mass[x] = (e - s) * k[0] + sums[s] + sums[length[j] - e]
         for t in range(at.shape[0]):
@@ -84,18 +88,18 @@ def propagated(contexts: Contexts, shape: str, width: float) -> tuple[F64, F64]:
     k = decays_up_to(int(documents.length.max(initial=0)), shape, width)
     sums = np.concatenate([[0.0], np.cumsum(k[1:])])
     reach = int(np.flatnonzero(k)[-1])
-    _propagate(
-        contexts.start, contexts.end, documents.row, documents.length, positions.at, positions.start, k, sums, reach,
-        count, mass,
-    )  # fmt: skip
+    tokens = contexts.start, contexts.end, documents.row, documents.length
+    for a, b in budget.pieces(len(contexts), weight=WEIGHT * len(count)):
+        _propagate(*tokens, positions.at, positions.start, k, sums, reach, a, b, count, mass)
     return count, mass
 
 
 @kernel
 def _add_windows(
-    start: I32, end: I32, row: I32, length: I32, at: Any, first: I32, words: I32, w: int, weight: float, out: F64
-) -> None:
-    for x in range(start.size):
+    start: I32, end: I32, row: I32, length: I32, at: Any, first: I32, words: I32, w: int, weight: float, begin: int,
+    stop: int, out: F64,
+) -> None:  # fmt: skip
+    for x in range(begin, stop):
         j = row[x]
         low, high = max(0, start[x] - w), min(length[j], end[x] + w)
         for t in range(at.shape[0]):
@@ -108,7 +112,6 @@ def _add_windows(
 def add_window(contexts: Contexts, w: int, weight: float, out: F64) -> None:
     """Add weight * p(t|window) to (literals, contexts)."""
     positions, documents = contexts.positions, contexts.documents
-    _add_windows(
-        contexts.start, contexts.end, documents.row, documents.length, positions.at, positions.start, positions.length,
-        w, weight, out,
-    )  # fmt: skip
+    tokens = contexts.start, contexts.end, documents.row, documents.length
+    for a, b in budget.pieces(len(contexts), weight=WEIGHT * len(out)):
+        _add_windows(*tokens, positions.at, positions.start, positions.length, w, weight, a, b, out)

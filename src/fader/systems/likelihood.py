@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.aggregate.sum import sums
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
@@ -79,11 +80,11 @@ def _pair_of_rows(slot: I32, document: I32, before: I32, out: I32) -> None:
 
 @kernel
 def _add_means(values: F64, of: I32, mentions: I64, out: F64) -> None:
-    for t in range(values.shape[0]):
-        for x in range(of.size):
-            out[t, of[x]] += values[t, x]
-        for p in range(mentions.size):
-            out[t, p] /= mentions[p]
+    """Of one literal."""
+    for x in range(of.size):
+        out[of[x]] += values[x]
+    for p in range(mentions.size):
+        out[p] /= mentions[p]
 
 
 def pairs_of(contexts: Contexts) -> Pairs:
@@ -110,7 +111,9 @@ def _pairs(contexts: Contexts) -> Pairs:
 def mean_of_mentions(pairs: Pairs, values: F64) -> F64:
     """(literals, pairs): the mean over each pair's mentions of (literals, contexts)."""
     out = np.zeros((values.shape[0], pairs.row.size))
-    _add_means(values, pairs.of, pairs.mentions, out)
+    for t in range(values.shape[0]):
+        budget.check()
+        _add_means(values[t], pairs.of, pairs.mentions, out[t])
     return out
 
 
@@ -216,6 +219,7 @@ class CandidateModel(Valued):
         )  # fmt: skip
         value = np.zeros(pairs.entity.size)
         for t in known_literals(contexts):
+            budget.check()
             value += np.log((1.0 - lam) * sums(p[t] * a, pairs.at) + lam * share[t])
         return pairs.evidence(self._alone(contexts, pairs)), value
 
@@ -224,6 +228,7 @@ class CandidateModel(Valued):
         lam = np.repeat(self.smoothing(pairs), np.diff(pairs.at))
         out = np.zeros(pairs.row.size)
         for t in known_literals(contexts):
+            budget.check()
             out += np.log((1.0 - lam) * p[t] + lam * share[t])
         return out
 
