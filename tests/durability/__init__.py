@@ -1,0 +1,1 @@
+"""Power losses, killed writers and failing system calls: what an index promises of its commits."""
