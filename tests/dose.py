@@ -1,6 +1,6 @@
 """How much of a long test is run: a small part in CI, all of it with FADER_DOSE=1.
 
-    FADER_DOSE=1 python -m pytest tests/durability
+FADER_DOSE=1 python -m pytest tests/durability
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def test_nothing_to_do_is_no_commit(living: Path, tmp_path: Path) -> None:
     assert change("delete", living, "--id", "nobody")["commit"] == 1
     said = passed("delete", living, "--id", "nobody").err
     assert 'not found: 1 id\n  "nobody"\n' in said
-    assert "nothing was changed; commit 1: 100 documents in 1 segment" in said
+    assert "no document was changed; commit 1: 100 documents in 1 segment" in said
     assert sorted(p.name for p in living.iterdir()) == before
 
 

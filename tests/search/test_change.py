@@ -9,6 +9,7 @@ import pytest
 
 import fader
 from fader.errors import InputError, NotAnIndexError, StorageError, UsageError
+from fader.index import change, commit
 from fader.index.change import ChangeReport
 from fader.search.compare import compare
 from fader.search.models import collection_of, contents_of
@@ -147,3 +148,64 @@ def test_contents_are_told_apart_where_counts_are_equal(index: fader.Index, tmp_
     for i, opened in enumerate((index, changed, index), 1):
         compare(opened, *JUDGED, ["count"], cv=2, keep=tmp_path / "kept")
         assert len(list((tmp_path / "kept").iterdir())) == min(i, 2)
+
+
+@pytest.mark.parametrize("given", [1 << 40, 3.0, True, "2"])
+def test_no_commit_is_made_that_could_not_be_read(index: fader.Index, tmp_path: Path, given: Any) -> None:
+    """A number of commits to keep that no manifest can hold is refused, and the index answers as before."""
+    with pytest.raises(UsageError, match="keep must be a whole number from 1 to"):
+        fader.merge(tmp_path / "index", keep=given)
+    with pytest.raises(UsageError, match="keep must be a whole number from 1 to"):
+        fader.build(tmp_path / "other", corpus=[], entities=ENTITIES, types=[{"id": "t"}], keep=given)
+    assert fader.open(tmp_path / "index").commit == 1
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_commit_that_goes_while_it_is_opened_is_not_damage(
+    index: fader.Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at the folder and the reading of a manifest another writer removes it: the next one is read."""
+    folder, look = tmp_path / "index", commit.commit_numbers
+    numbers = [look(folder)]
+    fader.add(folder, [document("new")], keep=1)
+    monkeypatch.setattr(commit, "commit_numbers", lambda folder: numbers.pop() if numbers else look(folder))
+    assert fader.open(folder).commit == 2
+
+
+def test_a_change_that_changes_nothing_still_clears_up(
+    index: fader.Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commits and files that a writer left when it was stopped after its commit go with the next writer."""
+    folder = tmp_path / "index"
+    with monkeypatch.context() as stopped:
+        stopped.setattr("fader.index.change.remove_unneeded", lambda *_: None)
+        fader.delete(folder, ["d1"], keep=1)
+    assert commit.commit_numbers(folder) == [1, 2]
+    fader.delete(folder, ["not there"])
+    assert commit.commit_numbers(folder) == [2]
+
+
+def test_an_index_that_others_write_opens_at_the_newest_commit(
+    index: fader.Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The change was made, so it does not fail because a later one has removed its commit."""
+    folder, add = tmp_path / "index", change.add
+
+    def followed(*given: Any) -> ChangeReport:
+        report = add(*given)
+        change.delete(folder, ["d3"], change.ChangeOptions(keep=1))
+        return report
+
+    monkeypatch.setattr(change, "add", followed)
+    opened = fader.add(folder, [document("new")], keep=1)
+    assert (opened.commit, opened.reader.find_document("new") >= 0) == (3, True)
+    assert isinstance(opened.report, ChangeReport)
+    assert opened.report.added == 1
+
+
+@pytest.mark.parametrize("ids", [b"12", True, [10**5000], [b"d1"], [None]])
+def test_what_is_no_id_is_refused(index: fader.Index, tmp_path: Path, ids: Any) -> None:
+    """Bytes are no list of numbers, and truth is no id."""
+    with pytest.raises(UsageError):
+        fader.delete(tmp_path / "index", ids)
+    assert fader.open(tmp_path / "index").reader.documents == 10

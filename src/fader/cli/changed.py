@@ -58,7 +58,7 @@ def _sentence(summary: dict[str, Any]) -> str:
         done[0] += f" ({summary['replaced']:,} in place of older ones)"
     if summary["merged"]:
         done.append(f"{_counted(summary['merged'], 'segment')} merged")
-    what = ", ".join(done) or "nothing was changed"
+    what = ", ".join(done) or "no document was changed"
     state = f"{_counted(summary['documents'], 'document')} in {_counted(summary['segments'], 'segment')}"
     return f"{summary['index']}: {what}; commit {summary['commit']}: {state}, in {summary['seconds']:.1f} s"
 

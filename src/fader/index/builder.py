@@ -155,7 +155,7 @@ class SegmentBuilder:
         flat = [m for d in documents for m in d.mentions]
         doc = np.repeat(np.arange(len(documents)), [len(d.mentions) for d in documents])
         starts, ends, names, given = mention_columns(flat)
-        confidence = np.array(given, dtype=np.float64)
+        confidence = np.array(given, dtype=np.float64) + 0.0  # -0.0 and 0.0 have one code, so they are one value
         entity = np.array(list(map(self._catalog.number.__getitem__, names)), dtype=np.int64)
         size = np.array([len(d.text) for d in documents], dtype=np.int64)[doc]
         good = (entity >= 0) & (starts >= 0) & (starts < ends) & (ends <= size) & np.isfinite(confidence)

@@ -7,6 +7,7 @@ of `tiers` inside the same commit. A reader of an older commit sees nothing of i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from fader.index.numbering import found_in, ids_of, sorted_ids
 from fader.index.reader import IndexReader
 from fader.index.segment import Segment
 from fader.index.tiers import Size, all_together, to_merge
-from fader.index.writer import Corpus, checked_sources, storage_errors
+from fader.index.writer import Corpus, check_counts, checked_sources, storage_errors
 from fader.limits import Limits
 from fader.memory import Cache, keep_freed_memory
 from fader.progress import Progress, Silent
@@ -51,10 +52,7 @@ class ChangeOptions:
     limits: Limits | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("memory_mb", 16), ("threads", 1), ("keep", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise UsageError(f"{name} must be at least {least}, not {value}")
+        check_counts(self, memory_mb=16, threads=1, keep=1)
 
     @property
     def largest(self) -> int:
@@ -99,9 +97,10 @@ def merge(
 
 
 def _checked_ids(ids: Iterable[str]) -> list[str]:
-    if isinstance(ids, str):
-        raise UsageError("ids must be an iterable of document ids, not one text")
-    return list(dict.fromkeys(ids))
+    wanted = [] if isinstance(ids, str) else list(dict.fromkeys(ids))
+    if isinstance(ids, str) or not all(isinstance(one, str) for one in wanted):
+        raise UsageError("ids must be texts, each the id of a document")
+    return wanted
 
 
 def _committed(
@@ -119,12 +118,12 @@ def _committed(
             work(change)
             if options.merge:
                 change.merge(to_merge)
-            is_published = change.publish(name)
+            change.publish(name)
         except BaseException:
-            remove_debris(folder, newest)
+            with suppress(OSError):  # the first error is told; what stays is removed by the next writer
+                remove_debris(folder, newest)
             raise
-        if is_published:
-            remove_unneeded(folder, change.keep)
+        remove_unneeded(folder, change.keep)
         return change.report
 
 
@@ -216,12 +215,10 @@ class _Change:
             self._opened[key] = Segment(self._folder, described, Cache(0))
         return self._opened[key]
 
-    def publish(self, name: str) -> bool:
-        """Commit the segments, if they are others than before."""
-        changed = self._segments != self._before["segments"] or self.keep != self._before["keep"]
-        if not changed:
-            remove_debris(self._folder, self._number - 1)
-            return False
+    def publish(self, name: str) -> None:
+        """Commit the segments, if they are others than before or another number of commits is to stay."""
+        if self._segments == self._before["segments"] and self.keep == self._before["keep"]:
+            return
         r = self.report
         counts = {"documents": r.added, "replaced": r.replaced, "deleted": r.deleted, "merged": r.merged}
         skipped = dict(self._before["skipped"])
@@ -233,7 +230,6 @@ class _Change:
         }  # fmt: skip
         r.manifest.pop("format", None)
         write_commit(self._folder, r.manifest)
-        return True
 
 
 def _size(described: dict[str, Any]) -> Size:

@@ -36,6 +36,7 @@ from fader.index.format import VERSION, check_version, sync_and_close, sync_fold
 from fader.index.manifest import manifest_faults
 
 KEEP = 2
+TRIES = 5
 _NAME = re.compile(r"commit-([0-9]{8})\.json")
 _PART = re.compile(r"([0-9]{8})(?:\.catalog|-[0-9]+\.(?:deleted|documents|mentions|terms|text))")
 _PENDING = re.compile(r"pending-([0-9]{8})")
@@ -75,8 +76,11 @@ def commit_path(folder: Path, number: int) -> Path:
 
 def write_commit(folder: Path, manifest: dict[str, Any]) -> None:
     """Publish a manifest whose files are all written and synced."""
-    number = manifest["commit"]
-    line = json.dumps({"format": VERSION, **manifest}, ensure_ascii=False, sort_keys=True)
+    number, whole = manifest["commit"], {"format": VERSION, **manifest}
+    fault = next(_faults(whole, number), None)
+    if fault is not None:  # what no reader would take must never become the newest commit
+        raise StorageError(f"{folder}: commit {number} is not made: {fault}")
+    line = json.dumps(whole, ensure_ascii=False, sort_keys=True)
     pending = folder / f"pending-{number:08d}"
     file = open(pending, "w", encoding="utf-8")  # noqa: SIM115  closed by sync_and_close
     try:
@@ -90,14 +94,24 @@ def write_commit(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def read_commit(folder: Path, number: int | None = None) -> dict[str, Any]:
-    """The manifest of a commit, of the newest by default."""
-    numbers = commit_numbers(folder)
-    if not numbers:
-        raise NotAnIndexError(f"{folder}: not a Fader index (no commit in it); build one with `fader index`")
-    if number is not None and number not in numbers:
-        there = ", ".join(map(str, numbers))
-        raise StorageError(f"{folder}: has no commit {number}, or no longer; there {_are(len(numbers))} {there}")
-    return _read(folder, numbers[-1] if number is None else number)
+    """The manifest of a commit, of the newest by default.
+
+    A writer may remove a commit between the look at the folder and the reading: then the folder is looked at again.
+    """
+    for _ in range(TRIES):
+        numbers = commit_numbers(folder)
+        if not numbers:
+            raise NotAnIndexError(f"{folder}: not a Fader index (no commit in it); build one with `fader index`")
+        if number is not None and number not in numbers:
+            there = ", ".join(map(str, numbers))
+            raise StorageError(f"{folder}: has no commit {number}, or no longer; there {_are(len(numbers))} {there}")
+        wanted = numbers[-1] if number is None else number
+        try:
+            return _read(folder, wanted)
+        except DamagedError:
+            if commit_path(folder, wanted).exists():
+                raise
+    raise StorageError(f"{folder}: is replaced faster than it can be opened; try again")
 
 
 def _are(count: int) -> str:

@@ -2,7 +2,8 @@
 
 A segment must be larger than GROWTH times all smaller ones together, or it is merged with them: so there are at most
 about log(size of the index / FLOOR) / log(1 + GROWTH) segments, and a document is written again when its segment has
-grown by a 1 / GROWTH. A segment of which much is deleted is written again alone. Knows nothing of files.
+grown by a 1 / GROWTH. A small change rewrites up to GROWTH x FLOOR positions. A segment of which much is deleted is
+written again alone. Knows nothing of files.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Smaller segments count as this large: reading one more costs a query more than writing so few positions again.
+# Together, small segments count as this large: one more costs every query more than writing so few positions again.
 FLOOR = 1 << 16
 # A token costs about a tenth of its indexing to merge. With 4, adding 100 parts to an index of 200 writes each part 8.5
 # times and leaves 2.8 segments on the average; with 1 it were 3.3 times and 4.2 segments, with 8 13.7 times and 2.4.
@@ -44,10 +45,9 @@ def to_merge(sizes: Sequence[Size], largest: int) -> list[list[int]]:
         written += sizes[i].living
         if written > largest:
             break
-        size = max(FLOOR, sizes[i].living)
-        if n and total * GROWTH >= size:
+        if n and max(FLOOR, total) * GROWTH >= sizes[i].living:
             together = n + 1
-        total += size
+        total += sizes[i].living
     group = sorted(ascending[:together])
     alone = [[i] for i in range(len(sizes)) if sizes[i].is_wasteful and i not in group]
     return ([group] if group else []) + alone

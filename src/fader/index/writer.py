@@ -28,6 +28,7 @@ from fader.limits import Limits
 from fader.memory import keep_freed_memory
 from fader.progress import Progress, Silent
 
+LARGEST_COUNT = 1 << 31
 Corpus = str | Path | Iterable[str | Path] | Iterable[Mapping[str, Any]]
 
 
@@ -49,10 +50,19 @@ class BuildOptions:
     def __post_init__(self) -> None:
         if self.catalog_on_error not in ("skip", "fail"):
             raise UsageError(f'catalog_on_error must be "skip" or "fail", not {quoted(self.catalog_on_error)}')
-        for name, least in (("memory_mb", 16), ("threads", 1), ("segment_tokens", 1), ("keep", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise UsageError(f"{name} must be at least {least}, not {value}")
+        check_counts(self, memory_mb=16, threads=1, segment_tokens=1, keep=1)
+
+
+def check_counts(options: Any, **least: int) -> None:
+    """Refuse options that are no whole numbers, too small, or too large for a manifest."""
+    for name, smallest in least.items():
+        value = getattr(options, name)
+        if value is None:
+            continue
+        if type(value) is not int or value > LARGEST_COUNT:
+            raise UsageError(f"{name} must be a whole number from {smallest} to {LARGEST_COUNT:,}, not {quoted(value)}")
+        if value < smallest:
+            raise UsageError(f"{name} must be at least {smallest}, not {value}")
 
 
 @dataclass(slots=True)

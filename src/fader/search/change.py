@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fader.errors import UsageError, quoted
+from fader.errors import DamagedError, StorageError, UsageError, quoted
 from fader.index import change
 from fader.index.change import ChangeOptions, ChangeReport
 from fader.limits import Limits
 from fader.progress import Progress
 from fader.search.index import Index
+
+LARGEST_ID = 10**1000  # longer whole numbers are no ids, and cannot be written out
 
 
 def add(
@@ -51,18 +53,23 @@ def merge(
 
 def _texts(ids: str | int | Iterable[str | int]) -> list[str]:
     """Ids as an index has them: a corpus may have given numbers."""
-    given = [ids] if isinstance(ids, str | int) else ids
-    if not isinstance(given, Iterable):
+    given = [ids] if isinstance(ids, str | int) else ids  # a bool is refused below
+    if not isinstance(given, Iterable) or isinstance(given, bytes | bytearray):
         raise UsageError(f"ids must be the ids of documents, not {quoted(given)}")
     wanted = list(given)
     for one in wanted:
-        if not isinstance(one, str | int):
+        if isinstance(one, bool) or not isinstance(one, str | int):
             raise UsageError(f"the id of a document is a text or a whole number, not {quoted(one)}")
+        if isinstance(one, int) and abs(one) > LARGEST_ID:
+            raise UsageError("a whole number of more than 1,000 digits is no document's id")
     return [str(one) for one in wanted]
 
 
 def _opened(path: str | Path, report: ChangeReport, limits: Limits | None) -> Index:
-    """The index at the commit of a report, which may not be the newest any more."""
-    index = Index(path, at=report.manifest["commit"], limits=limits)
+    """The index at the commit of a report; at the newest, where others have written since and it is gone."""
+    try:
+        index = Index(path, at=report.manifest["commit"], limits=limits)
+    except (DamagedError, StorageError):
+        index = Index(path, limits=limits)
     index.report = report
     return index
