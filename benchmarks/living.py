@@ -130,7 +130,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     report = measure(data, work, args)
     shutil.rmtree(work)
     print(
-        f"\n{data.documents:,} documents; built in {report['build s']:.1f} CPU s; {args.parts} adds of the other half"
+        f"\n{data.documents:,} documents, built in {report['build s']:.1f} CPU s; a third of them by {args.parts} adds"
     )
     for name in ("add s", "add / its share of a build", "all adds / their share", "segments", "segments, churned"):
         print(f"{name:28} {report[name]:.3g}")
