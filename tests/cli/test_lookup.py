@@ -8,13 +8,23 @@ from cli.running import passed, refused
 
 
 def test_types_by_prefix(index: Path) -> None:
+    """By the first letters of a name or of its words, in any case; what starts so comes first."""
     rows = passed("types", index, "SCIENTIS", "--json").json
-    (row,) = rows
+    row = rows[0]
     assert (row["id"], row["name"], row["supertypes"]) == ("scientist", "scientist", ["person"])
+    assert row["label"] == "scientist"
     assert row["entities"] > 10
     assert row["subtypes"] > 3
+    assert [row["id"] for row in rows[1:]] == ["computer_scientist"]
     out = passed("types", index, "scientis").out
     assert out.startswith("scientist  'scientist'  < person  (")
+    assert passed("types", index, "sci comp", "--json").json == rows[1:2]
+
+
+def test_types_with_most_entities_come_first(index: Path) -> None:
+    rows = passed("types", index, "--json").json
+    assert len(rows) == 50
+    assert [row["entities"] for row in rows] == sorted((row["entities"] for row in rows), reverse=True)
 
 
 def test_all_types(index: Path, demo: Path) -> None:
@@ -28,13 +38,18 @@ def test_all_types(index: Path, demo: Path) -> None:
 
 
 def test_entities_by_any_name(index: Path) -> None:
-    """By the first letters of a name or an alias, in any case."""
+    """By the first letters of a name or an alias, or of its words, in any case; the most mentioned come first."""
     (row,) = passed("entities", index, "EINSTEIN", "--json").json
+    documents = row.pop("documents")
     assert row == {
-        "id": "Albert_Einstein", "name": "Albert Einstein", "types": ["nobel_laureate", "physicist"],
-        "aliases": ["Einstein"],
+        "id": "Albert_Einstein", "name": "Albert Einstein", "label": "Einstein",
+        "types": ["nobel_laureate", "physicist"], "aliases": ["Einstein"],
     }  # fmt: skip
-    assert "Albert_Einstein" in passed("entities", index, "albert e").out
+    assert documents > 10
+    for text in ("albert e", "einst al"):
+        assert passed("entities", index, text).out.startswith("Albert_Einstein  'Albert Einstein'  nobel_laureate")
+    rows = passed("entities", index, "--json").json
+    assert [row["documents"] for row in rows] == sorted((row["documents"] for row in rows), reverse=True)
 
 
 def test_entities_of_a_type(index: Path) -> None:

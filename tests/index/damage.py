@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 import fader
 from fader.index.change import ChangeOptions, add, delete
+from fader.search.suggest import Suggester
+from fader.search.typetree import TypeTree
 
 TYPES = [
     {"id": "thing", "name": "thing", "supertypes": []},
@@ -92,10 +94,13 @@ def answers(index: Any) -> list[Any]:
         answer.pop("took_ms")
         found.append(answer)
     catalog, reader = index.reader.catalog, index.reader
-    found += [list(catalog.entities_by_prefix(p)) for p in ("", "a", "z")]
-    found += [list(catalog.types_by_prefix(p)) for p in ("", "p")]
+    suggester, tree = Suggester(reader), TypeTree(reader)
+    found += [suggester.entities(p, 10, t) for p in ("", "a", "z", "lov a", "of c") for t in (None, "person", "place")]
+    found += [suggester.types(p) for p in ("", "p", "be l")]
+    found.append(tree.children(None))
     for t in range(len(catalog.type_ids)):
         found += [catalog.type_names[t], catalog.supertypes_of(t), catalog.entities_of_type(t).tolist()]
+        found += [tree.children(catalog.type_ids[t]), tree.path(catalog.type_ids[t])]
     for e in range(len(catalog.entity_ids)):
         found += [catalog.entity_names[e], catalog.aliases_of(e), catalog.types_of(e)]
         assert catalog.resolve_entity(catalog.entity_ids[e]) == e

@@ -106,34 +106,6 @@ def test_an_unknown_entity_comes_with_a_suggestion() -> None:
         assert str(caught.value) == 'unknown entity "Q12346"; did you mean "Q12345"?'
 
 
-def test_prefixes_find_names(catalog: StoredCatalog) -> None:
-    """Entities by any of their names, types by name or id, whatever the case, each once, in order of names."""
-    assert [catalog.entity_ids[e] for e in catalog.entities_by_prefix("ALBERT")] == ["E1", "E2"]
-    assert [catalog.entity_ids[e] for e in catalog.entities_by_prefix("einstein")] == ["E1", "E3"]
-    assert [catalog.entity_ids[e] for e in catalog.entities_by_prefix("A")] == ["E1", "E2"]
-    assert [catalog.type_ids[t] for t in catalog.types_by_prefix("p")] == ["T2", "person"]
-    assert [catalog.type_ids[t] for t in catalog.types_by_prefix("bank")] == ["T3", "T4"]
-    assert len(list(catalog.types_by_prefix(""))) == len(TYPES)
-    assert list(catalog.entities_by_prefix("zz")) == []
-
-
-labels = st.text("aAéß ", min_size=1, max_size=4)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(labels, st.lists(labels, max_size=2)), max_size=6), st.text("aAéß ", max_size=2))
-def test_prefixes_find_all_names_and_no_others(given: list[tuple[str, list[str]]], prefix: str) -> None:
-    """Exactly the entities of which a name starts so, in folded case."""
-    entities = [{"id": str(i), "name": name, "aliases": aliases} for i, (name, aliases) in enumerate(given)]
-    with stored_catalog(entities, []) as found:
-        expected = {
-            str(i) for i, (n, a) in enumerate(given) if any(x.casefold().startswith(prefix.casefold()) for x in (n, *a))
-        }
-        rows = list(found.entities_by_prefix(prefix))
-        assert len(rows) == len(set(rows))
-        assert {found.entity_ids[e] for e in rows} == expected
-
-
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[Rows, Rows]:
     """Types in a random DAG under shuffled ids, and entities with some of them."""
@@ -162,3 +134,4 @@ def test_entities_of_a_type_are_those_that_reach_it(case: tuple[Rows, Rows]) -> 
             below = sorted(t for t in above if name in reachable_types([t], above))
             assert [found.type_ids[t] for t in found.descendants(number)] == below
             assert found.type_mask(number).tolist() == [int(t in below) for t in found.type_ids]
+            assert found.entities_below[number] == len(matching)

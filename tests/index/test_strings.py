@@ -43,6 +43,19 @@ def test_sorted_strings_are_found(given: set[str], others: list[str]) -> None:
             assert strings.find(wanted) == (known.index(wanted) if wanted in given else -1)
 
 
+@settings(deadline=None)
+@given(st.lists(words, max_size=60), st.lists(words, max_size=10))
+def test_equal_strings_and_those_that_begin_alike_are_ranges(given: list[str], others: list[str]) -> None:
+    """Also where strings are repeated, within a block and beyond it."""
+    known = sorted(given)
+    asked = {*others, *known, "", "\ud800", *(s[:-1] for s in known), *(s + "a" for s in known)}
+    with stored(lambda writer: write_sorted(writer, "names", known)) as container:
+        strings = SortedStrings(container, "names")
+        for wanted in asked:
+            assert list(range(*strings.equal(wanted))) == [i for i, s in enumerate(known) if s == wanted]
+            assert list(range(*strings.beginning(wanted))) == [i for i, s in enumerate(known) if s.startswith(wanted)]
+
+
 def test_many_strings_are_found() -> None:
     """Also beyond the borders of whatever blocks they are stored in."""
     known = sorted(f"{i * 7919 % 10007}" for i in range(3000))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -18,23 +18,19 @@ from fader.cli.common import at_option, folder_argument, json_option, print_json
 @at_option
 @json_option
 def command(folder: Path, prefix: str, answer_type: str | None, limit: int, at: int | None, as_json: bool) -> None:
-    """List entities one of whose names starts with PREFIX."""
-    from fader.index.reader import IndexReader
+    """List entities one of whose names starts with PREFIX, or has words that start with the words of PREFIX.
 
-    catalog = IndexReader(folder, at=at).catalog
-    found = catalog.entities_by_prefix(prefix)
-    if answer_type is not None:
-        wanted = set(catalog.entities_of_type(catalog.resolve_type(answer_type)).tolist())
-        found = (e for e in found if e in wanted)
-    rows = [
-        {
-            "id": catalog.entity_ids[e],
-            "name": catalog.entity_names[e],
-            "types": catalog.types_of(e),
-            "aliases": catalog.aliases_of(e),
-        }
-        for e in islice(found, limit)
-    ]
+    Exact matches come first, then those that start so; among them entities that the most documents mention. Case and
+    accents do not matter.
+    """
+    from fader.index.reader import IndexReader
+    from fader.search.suggest import Suggester
+
+    reader = IndexReader(folder, at=at)
+    rows = []
+    for hint in Suggester(reader).entities(prefix, limit, answer_type):
+        aliases = reader.catalog.aliases_of(reader.catalog.resolve_entity(hint.id))
+        rows.append({**asdict(hint), "aliases": aliases})
     if as_json:
         print_json(rows)
         return

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,23 +17,18 @@ from fader.cli.common import at_option, folder_argument, json_option, print_json
 @at_option
 @json_option
 def command(folder: Path, prefix: str, limit: int, at: int | None, as_json: bool) -> None:
-    """List types whose id or name starts with PREFIX, with their supertypes and number of entities."""
-    from fader.index.reader import IndexReader
+    """List types whose name or id starts with PREFIX, or has words that start with the words of PREFIX.
 
-    catalog = IndexReader(folder, at=at).catalog
-    rows: list[dict[str, Any]] = [
-        {
-            "id": catalog.type_ids[t],
-            "name": catalog.type_names[t],
-            "supertypes": catalog.supertypes_of(t),
-            "subtypes": int(catalog.descendants(t).size) - 1,
-            "entities": int(catalog.entities_of_type(t).size),
-        }
-        for t in islice(catalog.types_by_prefix(prefix), limit)
-    ]
+    With their supertypes and numbers of entities and subtypes, through all levels. Exact matches come first, then those
+    that start so; among them types with the most entities. Case and accents do not matter.
+    """
+    from fader.index.reader import IndexReader
+    from fader.search.suggest import Suggester
+
+    hints = Suggester(IndexReader(folder, at=at)).types(prefix, limit)
     if as_json:
-        print_json(rows)
+        print_json([asdict(hint) for hint in hints])
         return
-    for row in rows:
-        above = f"  < {', '.join(row['supertypes'])}" if row["supertypes"] else ""
-        print(f"{row['id']}  {row['name']!r}{above}  ({row['entities']:,} entities, {row['subtypes']:,} subtypes)")
+    for hint in hints:
+        above = f"  < {', '.join(hint.supertypes)}" if hint.supertypes else ""
+        print(f"{hint.id}  {hint.name!r}{above}  ({hint.entities:,} entities, {hint.subtypes:,} subtypes)")

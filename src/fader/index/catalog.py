@@ -1,12 +1,15 @@
 """The catalog inside an index: entities, names, types and the closure of the hierarchy, memory-mapped.
 
 Numbers are ranks of ids by code point. `descendants` of a type (itself included) decide whether an entity
-matches it: one of the entity's direct types must be among them. Knows nothing of mentions or documents.
+matches it: one of the entity's direct types must be among them. `type_entities` counts those that match. Labels and
+their words are stored by `names.py`: for an entity its name and aliases, for a type its name and id. Files older than
+format version 3 have neither; both are then made in memory when first asked for. Knows nothing of documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,8 @@ from numpy.typing import NDArray
 
 from fader.corpus.catalog import Catalog
 from fader.errors import CatalogError, did_you_mean, quoted
-from fader.index.format import Container, writing
+from fader.index.format import WITH_NAMES, Container, writing
+from fader.index.names import Names, write_names
 from fader.index.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
 from fader.kernel import kernel
 
@@ -63,7 +67,21 @@ def _closure(at: I32, above: I32, most: int) -> tuple[I32, I32]:
 
 
 @kernel
-def _transpose(at: I32, values: I32, n: int) -> tuple[I32, I32]:
+def _count_below(types_at: I32, types: I32, above_at: I32, above: I32) -> I32:
+    """How many entities each type has, those of its subtypes included, each once."""
+    n = above_at.size - 1
+    counted, seen = np.zeros(n, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+    for e in range(types_at.size - 1):
+        for i in range(types_at[e], types_at[e + 1]):
+            for j in range(above_at[types[i]], above_at[types[i] + 1]):
+                if seen[above[j]] != e:
+                    seen[above[j]] = e
+                    counted[above[j]] += 1
+    return counted
+
+
+@kernel
+def transposed(at: I32, values: I32, n: int) -> tuple[I32, I32]:
     """CSR of the reverse relation, rows in ascending order."""
     ends = np.zeros(n + 1, dtype=np.int32)
     for v in values:
@@ -108,19 +126,17 @@ def write_catalog(path: Path, catalog: Catalog) -> dict[str, Any]:
             writer.array(name + "_at", at)
             writer.array(name, values)
         at, ancestors = type_ancestors(catalog)
-        down_at, down = _transpose(at, ancestors, len(catalog.types))
+        down_at, down = transposed(at, ancestors, len(catalog.types))
         writer.array("descendants_at", down_at)
         writer.array("descendants", down)
         write_sorted(writer, "type_id", (t.id for t in catalog.types))
         write_strings(writer, "type_name", (t.name for t in catalog.types))
-        labels = sorted(
-            {(label.casefold(), i) for i, e in enumerate(catalog.entities) for label in (e.name, *e.aliases)}
-        )
-        write_sorted(writer, "label", (label for label, _i in labels))
-        writer.array("label_entity", np.array([i for _label, i in labels], dtype=np.int32))
+        writer.array("type_entities", _count_below(*csr(catalog.entity_types), at, ancestors))
         names = sorted({(name.casefold(), i) for i, t in enumerate(catalog.types) for name in (t.name, t.id)})
         write_sorted(writer, "type_label", (name for name, _i in names))
         writer.array("type_label_type", np.array([i for _name, i in names], dtype=np.int32))
+        write_names(writer, "entity", ((e.name, *e.aliases) for e in catalog.entities))
+        write_names(writer, "type", ((t.name, t.id) for t in catalog.types))
         return writer.close()
 
 
@@ -138,7 +154,6 @@ class StoredCatalog:
         self.entity_types: I32 = c["entity_types"]
         self._supertypes_at, self._supertypes = c["supertypes_at"], c["supertypes"]
         self._descendants_at, self._descendants = c["descendants_at"], c["descendants"]
-        self._labels, self._label_entity = SortedStrings(c, "label"), c["label_entity"]
         self._type_labels, self._type_label_type = SortedStrings(c, "type_label"), c["type_label_type"]
 
     def types_of(self, entity: int) -> list[str]:
@@ -199,18 +214,53 @@ class StoredCatalog:
         a, b = prefix_range(len(self._type_labels), self._type_labels.__getitem__, key)
         return (int(t) for t in self._type_label_type[a:b])
 
-    def types_by_prefix(self, prefix: str) -> Iterator[int]:
-        """Types whose id or name starts so, by name, each once."""
-        return iter(dict.fromkeys(self._prefixed_types(prefix.casefold())))
+    @property
+    def supertypes(self) -> tuple[I32, I32]:
+        """The types right above each type, as offsets and values."""
+        return self._supertypes_at, self._supertypes
 
-    def entities_by_prefix(self, prefix: str) -> Iterator[int]:
-        """Entities one of whose names starts so, by that name, each once."""
-        a, b = prefix_range(len(self._labels), self._labels.__getitem__, prefix.casefold())
-        return iter(dict.fromkeys(int(e) for e in self._label_entity[a:b]))
+    def labels_of_entity(self, entity: int) -> list[str]:
+        """An entity's name, then its aliases."""
+        return [self.entity_names[entity], *self.aliases_of(entity)]
+
+    def labels_of_type(self, type_number: int) -> list[str]:
+        """A type's name, then its id."""
+        return [self.type_names[type_number], self.type_ids[type_number]]
+
+    @cached_property
+    def entity_labels(self) -> Names:
+        """The labels of entities, to be looked up."""
+        if self._stores_names:
+            return Names(self.container, "entity")
+        return Names.of(map(self.labels_of_entity, range(len(self.entity_ids))))
+
+    @cached_property
+    def type_labels(self) -> Names:
+        """The labels of types, to be looked up."""
+        if self._stores_names:
+            return Names(self.container, "type")
+        return Names.of(zip(self.type_names, self.type_ids, strict=True))
+
+    @cached_property
+    def entities_below(self) -> I32:
+        """How many entities match each type."""
+        if self._stores_names:
+            return self.container["type_entities"]
+        counted: I32 = _count_below(self.entity_types_at, self.entity_types, *self.ancestors())
+        return counted
+
+    @cached_property
+    def types_by_popularity(self) -> I32:
+        """Types with the most entities first, then by folded name, then by id."""
+        return self.type_labels.by_popularity(self.entities_below)
+
+    @property
+    def _stores_names(self) -> bool:
+        return self.container.version >= WITH_NAMES
 
     def ancestors(self) -> tuple[I32, I32]:
         """For each type all types it belongs to, itself included, as offsets and values."""
-        at, values = _transpose(self._descendants_at, self._descendants, len(self.type_ids))
+        at, values = transposed(self._descendants_at, self._descendants, len(self.type_ids))
         return at, values
 
     def entities_of_type(self, type_number: int) -> I32:

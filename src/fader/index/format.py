@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 
 from fader.errors import DamagedError, StorageError, VersionError
 
-VERSION = 2  # what is written
+VERSION = 3  # what is written
 OLDEST = 1  # what is still read
+WITH_NAMES = 3  # from here on a catalog stores labels and their words for completion
 MAGIC = b"FADERIDX"
 ALIGN = 64
 _FOOTER = struct.Struct("<8sIIQQQQQQ")

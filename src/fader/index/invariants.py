@@ -1,6 +1,8 @@
 """What must hold among the arrays of an index, and that every reader relies on: the whole list, as a program.
 
-    catalog    ids ascend; types are types that exist; `descendants` is the closure of `supertypes`; labels ascend
+    catalog    ids ascend; types are types that exist; `descendants` is the closure of `supertypes`; `type_entities` are
+               the entities that match; labels ascend, each of a thing that has it; words ascend, each of rows that
+               exist
     documents  lie end to end; `cell` finds them; `distinct` and `square` are those of the postings
     terms      ascend; positions ascend, each inside of a document and used once; df is the documents' count
     mentions   sorted, each inside its document and of an entity that exists; `mentions_at` finds them
@@ -26,7 +28,7 @@ from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
 from fader.corpus.tokenise import _scan, character_classes
-from fader.index.format import Array, Container
+from fader.index.format import WITH_NAMES, Array, Container
 from fader.index.lists import HIGHEST
 from fader.index.packed import Packed, get
 from fader.index.segment import CELL_BITS
@@ -108,8 +110,15 @@ def check_catalog(container: Container, described: Mapping[str, Any]) -> Catalog
     descendants = _check_relation(c, "descendants", types, types)
     if not _is_closure(*supertypes, *descendants):
         raise damaged(c, "'descendants' is not the closure of 'supertypes'")
-    _check_labels(c, "label", "label_entity", entities)
     _check_labels(c, "type_label", "type_label_type", types)
+    if c.version < WITH_NAMES:
+        _check_labels(c, "label", "label_entity", entities)
+    else:
+        _check_names(c, "entity", entities)
+        _check_names(c, "type", types)
+        matching = _count_of_types(np.ones(entities, dtype=np.int64), *entity_types, *descendants)
+        if (typed(c, "type_entities", "i4", size=types) != matching).any():
+            raise damaged(c, "'type_entities' does not count the entities of types")
     return CatalogArrays(entities, types, entity_types, descendants)
 
 
@@ -117,12 +126,17 @@ def _check_relation(c: Container, name: str, rows: int, end: int) -> tuple[I32, 
     """Offsets and values of a relation: each row ascends, below `end`."""
     values = typed(c, name, "i4")
     at = check_offsets(c, name + "_at", rows, values.size, "i4")
+    _check_rows(c, name, at, values, end)
+    return at, values
+
+
+def _check_rows(c: Container, name: str, at: Array, values: I32, end: int) -> None:
+    """Each row of values ascends, below `end`."""
     begins = np.zeros(values.size + 1, dtype=bool)
     begins[at] = True
     ascends = begins[1:-1] | (values[1:] > values[:-1])
     if values.size and (values.min() < 0 or values.max() >= end or not ascends.all()):
         raise damaged(c, f"a row of {name!r} does not ascend below {end}")
-    return at, values
 
 
 @kernel
@@ -161,6 +175,21 @@ def _check_labels(c: Container, name: str, of: str, end: int) -> None:
         raise damaged(c, f"{of!r} names something twice")
     if np.unique(owner).size != end:
         raise damaged(c, f"something has no {name!r}")
+
+
+def _check_names(c: Container, kind: str, end: int) -> None:
+    """Labels that ascend, with the things that have them, and their words with the rows that these are in."""
+    _check_labels(c, kind + "_folded", kind + "_folded_of", end)
+    owner = c[kind + "_folded_of"]
+    name = typed(c, kind + "_folded_name", "i4", size=end)
+    if name.size and (name.min() < 0 or name.max() >= owner.size or (owner[name] != np.arange(end)).any()):
+        raise damaged(c, f"the name of something is no label of it in {kind + '_folded'!r}")
+    words = check_different(c, kind + "_word")
+    rows = typed(c, kind + "_rows", "i4")
+    at = check_offsets(c, kind + "_rows_at", words, rows.size, "u4", "u8")
+    _check_rows(c, kind + "_rows", at, rows, owner.size)
+    if (np.diff(at.astype(np.int64)) == 0).any():
+        raise damaged(c, f"a word of {kind + '_word'!r} is in no label")
 
 
 # Segments

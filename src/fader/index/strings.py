@@ -14,12 +14,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.index.format import Container, FileWriter
+from fader.index.format import Container
 from fader.index.varint import get_varint, put_varint
 from fader.kernel import kernel
 
@@ -111,6 +111,37 @@ def _find(data: U8, at: Any, n: int, key: U8) -> int:
             same += j
         p += rest
     return -1
+
+
+@kernel
+def _lower_bound(data: U8, at: Any, n: int, key: U8) -> int:
+    """How many of the front-coded strings are below a key."""
+    low, high = 0, at.size - 1  # the last block whose first string is below the key, or the first block
+    while low + 1 < high:
+        middle = (low + high) >> 1
+        _shared, p = get_varint(data, np.int64(at[middle]))
+        size, p = get_varint(data, p)
+        if _compare(data, p, size, key) < 0:
+            low = middle
+        else:
+            high = middle
+    p = np.int64(at[low]) if n > 0 else 0
+    same = 0  # bytes that the key shares with the string before, which is below it
+    end = min(n, low * GROUP + GROUP)
+    for i in range(low * GROUP, end):
+        shared, p = get_varint(data, p)
+        rest, p = get_varint(data, p)
+        if shared < same:
+            return i  # the string parts from its predecessor before the key does: it is above the key
+        if shared == same:
+            if _compare(data, p, rest, key[same:]) >= 0:
+                return i
+            j = 0
+            while j < rest and same + j < key.size and data[p + j] == key[same + j]:
+                j += 1
+            same += j
+        p += rest
+    return end
 
 
 @kernel
@@ -207,24 +238,34 @@ def _joined(strings: Iterable[str | bytes]) -> tuple[U8, I64]:
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), at
 
 
-def _narrow(offsets: I64) -> NDArray[Any]:
+def narrow(offsets: I64) -> NDArray[Any]:
+    """Offsets in the smaller type that holds them."""
     return offsets.astype(np.uint32 if offsets[-1] < 1 << 32 else np.uint64)
 
 
-def write_strings(writer: FileWriter, name: str, strings: Iterable[str | bytes]) -> None:
+class Sink(Protocol):
+    """What arrays are written to: a file, or memory."""
+
+    meta: dict[str, Any]
+
+    def array(self, name: str, values: NDArray[Any]) -> None:
+        """Write one whole array."""
+
+
+def write_strings(writer: Sink, name: str, strings: Iterable[str | bytes]) -> None:
     """Store strings in any order under `name` (bytes) and `name_at` (offsets)."""
     data, at = _joined(strings)
-    writer.array(name + "_at", _narrow(at))
+    writer.array(name + "_at", narrow(at))
     writer.array(name, data)
 
 
-def write_sorted(writer: FileWriter, name: str, strings: Joined | Iterable[str | bytes]) -> None:
+def write_sorted(writer: Sink, name: str, strings: Joined | Iterable[str | bytes]) -> None:
     """Store sorted strings front-coded under `name` and `name_at`."""
     joined = strings if isinstance(strings, Joined) else Joined.of(strings)
     data, at, n = joined.data, joined.at, len(joined)
     out, block_at = np.empty(data.size + 10 * n + 1, dtype=np.uint8), np.zeros(-(-n // GROUP) + 1, dtype=np.int64)
     block_at[-1] = used = _front_code(data, at, out, block_at)
-    writer.array(name + "_at", _narrow(block_at))
+    writer.array(name + "_at", narrow(block_at))
     writer.array(name, out[:used])
     writer.meta[name + "_strings"] = n
 
@@ -256,7 +297,7 @@ class Strings(Sequence[str]):
 class SortedStrings(Sequence[str]):
     """Stored sorted strings, found by binary search."""
 
-    def __init__(self, container: Container, name: str) -> None:
+    def __init__(self, container: Any, name: str) -> None:
         self._data: U8 = container[name]
         self._at: NDArray[Any] = container[name + "_at"]
         self._n = int(container.meta[name + "_strings"])
@@ -282,6 +323,19 @@ class SortedStrings(Sequence[str]):
         """The index of a string, -1 if it is not there."""
         key = np.frombuffer(wanted.encode("utf-8", "surrogatepass"), dtype=np.uint8)
         return int(_find(self._data, self._at, self._n, key))
+
+    def beginning(self, prefix: str) -> tuple[int, int]:
+        """The strings [a, b) that begin so."""
+        key = prefix.encode("utf-8", "surrogatepass")
+        return self._below(key), self._below(key + b"\xff")  # no UTF-8 has this byte
+
+    def equal(self, wanted: str) -> tuple[int, int]:
+        """The strings [a, b) that are equal to one: there may be several, or none."""
+        key = wanted.encode("utf-8", "surrogatepass")
+        return self._below(key), self._below(key + b"\0")
+
+    def _below(self, key: bytes) -> int:
+        return int(_lower_bound(self._data, self._at, self._n, np.frombuffer(key, dtype=np.uint8)))
 
 
 class _Keys(Sequence[Any]):

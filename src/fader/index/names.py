@@ -1,0 +1,187 @@
+"""Labels of things and the words in them, folded, sorted and stored: what completion looks up.
+
+A thing (an entity or a type) has labels: its name first, then others. A label is folded so that case and accents do not
+matter: `fold`. Its words are the maximal runs of letters, marks and numbers that are left, as in `corpus.analysis`.
+
+    K_folded        the folded labels of things of kind K, sorted; of a thing each once        row = place in it
+    K_folded_of     the thing of each row; rows of equal labels ascend by thing
+    K_folded_name   for each thing the row of its name
+    K_word          the distinct words of all rows, sorted
+    K_rows_at, K_rows   for each word, ascending, the rows that have it, laid end to end
+
+So the labels that begin with a text are one range of rows, and the labels with a word that begins so are one piece of
+`K_rows`, in which a label stands once for each such word. Knows nothing of popularity, or of which match is the best.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.corpus.analysis import spans
+from fader.corpus.tokenise import RawVocabulary
+from fader.index.strings import Joined, Sink, SortedStrings, narrow, write_sorted
+from fader.kernel import kernel
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+BATCH = 1 << 22  # bytes of labels that are cut into words at once
+
+# Letters that readers take for others with an accent, or for two, but that Unicode does not take apart.
+_LETTERS = {"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe"}
+_PLAIN = str.maketrans(_LETTERS)
+
+
+def fold(text: str) -> str:
+    """NFKD(casefold(NFKD(text))) without the marks that combine, some letters made plain, blanks as single spaces.
+
+    A mark combines if its combining class is not 0: accents and points do, vowel signs of Indian scripts do not.
+    """
+    if not text.isascii():
+        apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+        text = "".join([c for c in apart if not unicodedata.combining(c)]).translate(_PLAIN)
+    return " ".join(text.lower().split())
+
+
+def words_of(folded: str) -> list[str]:
+    """The words of a folded text, in order."""
+    return [folded[a:b] for a, b in spans(folded)]
+
+
+class InMemory:
+    """Arrays by name, written and read like those of a file."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self.meta: dict[str, Any] = {}
+
+    def array(self, name: str, values: NDArray[Any]) -> None:
+        self._arrays[name] = values
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._arrays[name]
+
+
+def write_names(sink: Sink, kind: str, labels: Iterable[Sequence[str]]) -> None:
+    """Store the labels of all things, of each its name first."""
+    folded, owner, first = _flat(labels)
+    order = np.array(sorted(range(len(folded)), key=folded.__getitem__), dtype=np.int64)
+    place, kept = _rows(folded, owner, order)
+    joined = Joined.of([folded[i] for i in order[kept].tolist()])
+    write_sorted(sink, kind + "_folded", joined)
+    sink.array(kind + "_folded_of", owner[order[kept]])
+    sink.array(kind + "_folded_name", place[first])
+    words, raw, ends = _words(joined)
+    write_sorted(sink, kind + "_word", words)
+    at, rows = _postings(raw, ends, len(words))
+    sink.array(kind + "_rows_at", narrow(at))
+    sink.array(kind + "_rows", rows)
+
+
+def _flat(labels: Iterable[Sequence[str]]) -> tuple[list[str], I32, I64]:
+    """All labels, folded, the thing of each, and where each thing's begin."""
+    folded: list[str] = []
+    first = [0]
+    for each in labels:
+        folded += map(fold, each)
+        first.append(len(folded))
+    begin = np.array(first, dtype=np.int64)
+    return folded, np.repeat(np.arange(begin.size - 1, dtype=np.int32), np.diff(begin)), begin[:-1]
+
+
+def _rows(folded: list[str], owner: I32, order: I64) -> tuple[I32, NDArray[np.bool_]]:
+    """The row of each label, and which of the sorted labels make a new row: not those that a thing has already."""
+    kept = np.ones(order.size, dtype=bool)
+    for i in (np.flatnonzero(np.diff(owner[order]) == 0) + 1).tolist():
+        kept[i] = folded[order[i]] != folded[order[i - 1]]
+    place = np.empty(order.size, dtype=np.int32)
+    place[order] = np.cumsum(kept, dtype=np.int32) - 1
+    return place, kept
+
+
+def _words(labels: Joined) -> tuple[list[bytes], I32, I64]:
+    """The distinct words, sorted; the number of each word as it stands in the labels; the end of each label's words."""
+    vocabulary = RawVocabulary()
+    numbers, ends, before, a = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)], 0, 0
+    while a < len(labels):
+        b = max(a + 1, int(np.searchsorted(labels.at, labels.at[a] + BATCH, side="right")) - 1)
+        piece = labels.data[labels.at[a] : labels.at[b]]
+        raw, _first, _last, end = vocabulary.tokenise(piece, labels.at[a + 1 : b + 1] - labels.at[a])
+        numbers.append(raw.copy())
+        ends.append(end + before)
+        before, a = before + raw.size, b
+    runs = vocabulary.runs()
+    order = sorted(range(len(runs)), key=runs.__getitem__)
+    rank = np.empty(len(runs), dtype=np.int32)
+    rank[order] = np.arange(len(runs), dtype=np.int32)
+    return [runs[i] for i in order], rank[np.concatenate(numbers)], np.concatenate(ends)
+
+
+@kernel
+def _postings(word: I32, ends: I64, words: int) -> tuple[I64, I32]:
+    """For each word the rows that have it, each once, as offsets and values."""
+    last = np.full(words, -1, dtype=np.int32)
+    at, put, out = np.zeros(words + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
+    for fill in range(2):
+        if fill:
+            for w in range(words):
+                at[w + 1] += at[w]
+            put, out = at[:-1].copy(), np.empty(at[words], dtype=np.int32)
+            last[:] = -1
+        t = 0
+        for row in range(ends.size):
+            while t < ends[row]:
+                w = word[t]
+                if last[w] != row:
+                    last[w] = row
+                    if fill:
+                        out[put[w]] = row
+                        put[w] += 1
+                    else:
+                        at[w + 1] += 1
+                t += 1
+    return at, out
+
+
+class Names:
+    """The stored labels of one kind of things."""
+
+    def __init__(self, source: Any, kind: str) -> None:
+        self.labels = SortedStrings(source, kind + "_folded")
+        self.owner: I32 = source[kind + "_folded_of"]
+        self.name_row: I32 = source[kind + "_folded_name"]
+        self.words = SortedStrings(source, kind + "_word")
+        self._rows_at, self._rows = source[kind + "_rows_at"], source[kind + "_rows"]
+
+    @classmethod
+    def of(cls, labels: Iterable[Sequence[str]]) -> Names:
+        """The same made in memory, for an index that does not store it."""
+        memory = InMemory()
+        write_names(memory, "", labels)
+        return cls(memory, "")
+
+    def equal(self, folded: str) -> tuple[int, int]:
+        """The rows [a, b) of the labels that are this text."""
+        return self.labels.equal(folded)
+
+    def beginning(self, folded: str) -> tuple[int, int]:
+        """The rows [a, b) of the labels that begin with this text."""
+        return self.labels.beginning(folded)
+
+    def with_word(self, beginning: str) -> I32:
+        """The rows of labels with a word that begins so; a row with several such words stands there as often."""
+        a, b = self.words.beginning(beginning)
+        rows: I32 = self._rows[int(self._rows_at[a]) : int(self._rows_at[b])]
+        return rows
+
+    def by_popularity(self, popularity: NDArray[Any]) -> I32:
+        """All things, the most popular first, then by folded name, then by number."""
+        # Rows of names are in that order, and different for different things.
+        key = (popularity.max(initial=0) - popularity.astype(np.int64)) << 32 | self.name_row
+        key.sort()
+        ordered: I32 = self.owner[key & 0xFFFFFFFF]
+        return ordered

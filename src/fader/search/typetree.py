@@ -1,0 +1,120 @@
+"""The hierarchy of types for browsing: roots, children, the way down to a type.
+
+Children stand in the order of completion: those with the most entities first, then by name, then by id. A type with
+several supertypes is a child of each. Knows nothing of queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.errors import UsageError
+from fader.index.reader import IndexReader
+from fader.kernel import kernel
+from fader.limits import DEFAULTS, whole
+
+I32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeNode:
+    """A type: how many types are right below it, and how many types and entities at all levels below."""
+
+    id: str
+    name: str
+    supertypes: list[str]
+    subtypes: int
+    descendants: int
+    entities: int
+
+
+class TypeTree:
+    """The types of one commit; types are given by their ids, or by names that only one has."""
+
+    def __init__(self, reader: IndexReader) -> None:
+        self._catalog = reader.catalog
+
+    def node(self, id: str) -> TypeNode:
+        """One type."""
+        return self._node(self._catalog.resolve_type(id))
+
+    def children(self, id: str | None, offset: int = 0, limit: int = 100) -> tuple[int, list[TypeNode]]:
+        """How many types are right below one (or, with None, below none), and some of them from `offset` on."""
+        first, count = _counted("offset", offset, 0), _counted("limit", limit, 1)
+        parent = len(self._catalog.type_ids) if id is None else self._catalog.resolve_type(id)
+        at, below = self._below
+        rows = below[at[parent] : at[parent + 1]]
+        return int(rows.size), [self._node(int(t)) for t in rows[first : first + count]]
+
+    def path(self, id: str) -> list[TypeNode]:
+        """A shortest chain from a root down to the type itself; among several the one through the least ids."""
+        at, above = self._catalog.supertypes
+        last = self._catalog.resolve_type(id)
+        below, level = {last: -1}, [last]
+        while level:
+            root = next((t for t in level if at[t] == at[t + 1]), -1)
+            if root >= 0:
+                return self._chain(root, below)
+            next_level = []
+            for t in level:
+                for parent in above[at[t] : at[t + 1]].tolist():
+                    if parent not in below:
+                        below[parent] = t
+                        next_level.append(parent)
+            level = next_level
+        return [self._node(last)]  # no root above: only in a hierarchy that no check has seen
+
+    def _chain(self, first: int, below: dict[int, int]) -> list[TypeNode]:
+        chain = []
+        while first >= 0:
+            chain.append(self._node(first))
+            first = below[first]
+        return chain
+
+    @cached_property
+    def _below(self) -> tuple[I32, I32]:
+        """The types right below each type, and in one more row the roots, as offsets and values."""
+        at, below = _children(*self._catalog.supertypes, self._catalog.types_by_popularity)
+        return at, below
+
+    def _node(self, t: int) -> TypeNode:
+        c, (at, _below) = self._catalog, self._below
+        return TypeNode(
+            id=c.type_ids[t], name=c.type_names[t], supertypes=c.supertypes_of(t), subtypes=int(at[t + 1] - at[t]),
+            descendants=int(c.descendants(t).size) - 1, entities=int(c.entities_below[t]),
+        )  # fmt: skip
+
+
+def _counted(name: str, value: int, least: int) -> int:
+    number, most = whole(value), DEFAULTS.k
+    if number is None or number < least or (name == "limit" and number > most):
+        raise UsageError(f"{name} must be a whole number from {least} to {most:,}, not {value!r}")
+    return number
+
+
+@kernel
+def _children(at: I32, above: I32, order: I32) -> tuple[I32, I32]:
+    """The reverse of `above`, each row in the given order; what has nothing above it is in a last row."""
+    n = at.size - 1
+    ends = np.zeros(n + 2, dtype=np.int32)
+    for t in range(n):
+        for j in range(at[t], at[t + 1]):
+            ends[above[j] + 1] += 1
+        if at[t] == at[t + 1]:
+            ends[n + 1] += 1
+    for t in range(n + 1):
+        ends[t + 1] += ends[t]
+    put = ends[:-1].copy()
+    out = np.empty(ends[n + 1], dtype=np.int32)
+    for t in order:
+        for j in range(at[t], at[t + 1]):
+            out[put[above[j]]] = t
+            put[above[j]] += 1
+        if at[t] == at[t + 1]:
+            out[put[n]] = t
+            put[n] += 1
+    return ends, out
