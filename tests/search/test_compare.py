@@ -104,7 +104,7 @@ def test_a_trained_system_is_tested_by_models_of_the_other_folds(
 
 
 def test_what_is_said_about_the_collection(index: fader.Index, given: tuple[Queries, Qrels], found: Comparison) -> None:
-    """Candidates of each query, documents that support good and bad ones, texts, provenance; all of it plain."""
+    """Candidates of each query, documents that support good and bad ones, texts, types, provenance; all of it plain."""
     queries, qrels = given
     good, bad = [], []
     for i, query in enumerate(queries):
@@ -113,6 +113,8 @@ def test_what_is_said_about_the_collection(index: fader.Index, given: tuple[Quer
         for entity, count in zip(ranked.entities, ranked.support, strict=True):
             (good if qrels[query["id"]].get(entity, 0) > 0 else bad).append(count)
     assert (found.supports.good, found.supports.bad) == (sorted(good), sorted(bad))
+    assert [index.parse(query["query"], query["type"]).type for query in queries] == found.types
+    assert found.texts == [query["query"] for query in queries]
     assert found.provenance["queries"] == len(queries)
     assert (found.provenance["cross-validation"], found.provenance["seed"]) == ("5", 3)
     assert found.smaller_is_better == ["pairswap"]

@@ -6,13 +6,18 @@ On a terminal the mention is reversed and matches are coloured; in plain text th
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from fader.search.answer import Answer, Result, Snippet
+from fader.search.entity import EntityCard, EntityEvidence, Placed
+from fader.search.grids import Point, WeightGrid
+from fader.search.why import Why
 
+SHOWN_SNIPPETS = 3  # of an explanation for people
 DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -23,12 +28,81 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
         out.print(Text(f"! {warning}", style="yellow"))
     for result in answer.results:
         out.print(_heading(result))
-        for snippet in result.evidence if any(s.snippet for s in result.evidence) else []:
-            out.print(_snippet(snippet, out.is_terminal and not out.is_dumb_terminal))
+        _print_snippets(result.evidence, out)
         if result.explain is not None:
             for line in _explanation(result.explain):
                 out.print(Text(line, style="dim"))
     out.print(Text(_summary(answer), style="dim"))
+
+
+def print_card(card: EntityCard, console: Console | None = None) -> None:
+    """An entity, without anything of a query."""
+    out = console or Console(highlight=False, soft_wrap=True)
+    line = Text(_harmless(card.name), style="bold")
+    line.append(f"  {_harmless(card.id)}", style="cyan")
+    documents = "document mentions it" if card.documents == 1 else "documents mention it"
+    out.print(line.append(f"  {card.documents:,} {documents}", style="dim"))
+    if card.aliases:
+        out.print(Text(f"     also {_harmless(', '.join(card.aliases))}"))
+    for found in card.types:
+        out.print(Text(f"     {_harmless(' > '.join(step.name for step in found.path))}", style="cyan"))
+
+
+def print_evidence(found: EntityEvidence, console: Console | None = None) -> None:
+    """An entity's rank, and a page of its contexts."""
+    out = console or Console(highlight=False, soft_wrap=True)
+    _print_standing(found, out)
+    _print_snippets(found.contexts.items, out)
+    page = found.contexts
+    if page.items:
+        out.print(Text(f"contexts {page.items[0].place:,} to {page.items[-1].place:,} of {page.total:,}", style="dim"))
+    elif page.total:
+        out.print(Text(f"no context after the first {page.offset:,}; there are {page.total:,}", style="dim"))
+
+
+def print_why(why: Why, console: Console | None = None) -> None:
+    """Why an entity has its rank: its score by feature, grid cell, word and context."""
+    out = console or Console(highlight=False, soft_wrap=True)
+    out.print(Text(_harmless(why.name), style="bold"))
+    _print_standing(why, out)
+    if why.rank is None:
+        return
+    for literal in why.literals:
+        facts = f"in {literal.documents:,} documents, {literal.share:.0%} of the IDF"
+        out.print(Text(f"     {_harmless(literal.text)!r}  {facts}"))
+    if why.features:
+        parts = " + ".join(f"{part.contribution:.4f} {part.feature}" for part in why.features)
+        out.print(Text(f"     {why.score:.4f} = {parts}"))
+    for grid in why.grids:
+        for point in sorted(grid.points, key=lambda p: -abs(p.contribution)):
+            out.print(Text(_point(grid, point, why), style="dim"))
+    for line in _explanation(why.explain):
+        out.print(Text(_harmless(line), style="dim"))
+    _print_snippets(why.evidence[:SHOWN_SNIPPETS], out)
+
+
+def _point(grid: WeightGrid, point: Point, why: Why) -> str:
+    cell = f"IDF share {grid.rows[point.row]}, distance {grid.columns[point.column]}"
+    contexts = f"{point.contexts:,} {'context' if point.contexts == 1 else 'contexts'}"
+    literal = _harmless(why.literals[point.literal].text)
+    side = f" {grid.side}" if grid.side else ""
+    return f"       {point.contribution:.4f}  {grid.feature}{side}: {literal!r} in {contexts}, {cell}"
+
+
+def _print_standing(found: EntityEvidence | Why, out: Console) -> None:
+    for warning in found.warnings:
+        out.print(Text(f"! {_harmless(warning)}", style="yellow"))
+    if found.rank is not None:
+        contexts = "context" if found.support == 1 else "contexts"
+        where = f"rank {found.rank:,} of {found.candidates:,}"
+        out.print(
+            Text(f"     {where}  {found.score:.3f} from {found.support:,} {contexts}; {found.model}", style="dim")
+        )
+
+
+def _print_snippets(snippets: Sequence[Snippet | Placed], out: Console) -> None:
+    for snippet in snippets if any(s.snippet for s in snippets) else []:
+        out.print(_snippet(snippet, out.is_terminal and not out.is_dumb_terminal))
 
 
 def _heading(result: Result) -> Text:
@@ -39,7 +113,7 @@ def _heading(result: Result) -> Text:
     return line.append(f"  {result.score:.3f} from {result.support:,} {contexts}", style="dim")
 
 
-def _snippet(snippet: Snippet, styled: bool) -> Text:
+def _snippet(snippet: Snippet | Placed, styled: bool) -> Text:
     marks = [(snippet.mention, "reverse", "[]"), *((m.at, "bold green", "**") for m in snippet.matches)]
     line = Text("     ")
     text = _harmless(snippet.snippet)
@@ -86,8 +160,10 @@ def _explanation(explain: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _without(left: dict[str, Any]) -> str:
-    """What the entity would be without the context."""
+def _without(left: dict[str, Any] | None) -> str:
+    """What the entity would be without the context, where that was looked into."""
+    if left is None:
+        return ""
     return "; the only one" if left["rank"] is None else f"; without it rank {left['rank']}, {left['score']:.4f}"
 
 

@@ -31,16 +31,20 @@ from fader.cli.common import (
 @at_option
 @click.option("--timeout-ms", type=int, metavar="MS", help="Time for the query, about a second to start included.")
 @json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line a snippet.")
 @quiet_option
 def command(
     folder: Path, query: str, answer_type: str | None, k: int, snippets: int, explain: bool, verify: bool,
-    model: str, any_index: bool, at: int | None, timeout_ms: int | None, as_json: bool, quiet: bool,
+    model: str, any_index: bool, at: int | None, timeout_ms: int | None, as_json: bool, as_csv: bool,
+    quiet: bool,
 ) -> None:  # fmt: skip
     """Ask the index in DIR for entities.
 
     QUERY: words, "phrases", +required, -forbidden, type:name.
     """
     say_when_compiling(quiet)
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv are two formats; give one")
     from fader.limits import Limits
     from fader.search.index import Index
     from fader.search.models import ranker_of
@@ -50,6 +54,11 @@ def command(
     answer = index.search(query, answer_type, k, ranker, snippets=snippets, explain=explain)
     if as_json:
         print_json(answer.to_dict())
+        return
+    if as_csv:
+        from fader.search.csv import csv_of
+
+        click.echo(csv_of(answer), nl=False)
         return
     from fader.cli.render import print_answer
 

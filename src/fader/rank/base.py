@@ -5,7 +5,9 @@ Knows nothing of storage, of texts, of who asks, or of how a system scores.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -38,18 +40,23 @@ class Ranking:
     values: F64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Contributions:
     """How one entity's score comes about: rows of the table, the share of each, and of its literals.
 
     `share.sum()` is the score; `literal[:, i].sum()` is `share[i]` (to rounding). `score` is what each context is
-    worth before aggregation.
+    worth before aggregation. Shares are split among literals only when that is asked for: snippets need no split.
     """
 
     row: I32
     share: F64
-    literal: F64
     score: F64
+    split: Callable[[], F64]
+
+    @cached_property
+    def literal(self) -> F64:
+        """(literals, rows): what each literal adds."""
+        return self.split()
 
 
 @dataclass(frozen=True, slots=True)

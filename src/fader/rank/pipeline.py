@@ -51,8 +51,12 @@ class Pipeline:
         mine = slice(at[ranking.place[i]], at[ranking.place[i] + 1])
         rows, score = ranking.evidence.row[mine], ranking.evidence.scores[mine]
         share = self.aggregator.shares(score, np.array([0, rows.size], dtype=np.int64))
-        literal = self.features.by_literal(contexts, rows, self.weights)
-        return Contributions(rows, share, in_proportion(literal, share, contexts.distances[:, rows] >= 0), score)
+
+        def split() -> F64:
+            literal = self.features.by_literal(contexts, rows, self.weights)
+            return in_proportion(literal, share, contexts.distances[:, rows] >= 0)
+
+        return Contributions(rows, share, score, split)
 
     def pieces(self, contexts: Contexts, row: int) -> list[Piece]:
         """The score of one context, by feature cell."""

@@ -62,8 +62,11 @@ class Valued(ABC):
         mine = evidence_slice(ranking, i)
         rows, score = ranking.evidence.row[mine], ranking.evidence.scores[mine]
         share = self.shares(contexts, ranking, i)
-        matched = contexts.distances[:, rows] >= 0
-        return Contributions(rows, share, in_proportion(self.literals(contexts, rows), share, matched), score)
+
+        def split() -> F64:
+            return in_proportion(self.literals(contexts, rows), share, contexts.distances[:, rows] >= 0)
+
+        return Contributions(rows, share, score, split)
 
     def pieces(self, contexts: Contexts, row: int) -> list[Piece]:
         return [Piece(self.name, -1, "score", float(self.scores(contexts)[row]))]

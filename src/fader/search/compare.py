@@ -82,6 +82,7 @@ def compare_judged(
         systems=[f.result for f in found],
         smaller_is_better=[str(m) for m in chosen if not m.larger],
         texts=[q.query.text for q in judged.queries],
+        types=[q.query.type for q in judged.queries],
         provenance=_provenance(judged, cv, seed, baseline),
         **_counts(contest),
         context_scores=next((f.scores for f in found if f.scores), []),

@@ -1,60 +1,36 @@
-"""Evidence: the best contexts of an answer as snippets, with exact character offsets of all that is shown.
+"""Evidence: the contexts that contribute most as snippets, and how a score comes about.
 
-A snippet shows the mention and, of each matched literal, the nearest occurrence, each with a few words around;
-pieces that are far apart are joined by an ellipsis. It is cut between tokens and never inside a highlight.
-Knows the stored texts and the Contexts table, nothing of how scores are made.
+Contributions are split among contexts, among the literals of each, and by feature cell; for each context listed, what
+the entity would be without it. Knows the contract of systems, nothing of how scores are made.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.contexts.query import Literal
-from fader.contexts.table import Contexts
-from fader.corpus.analysis import Analysis
-from fader.corpus.tokenise import token_spans
+from fader import budget
+from fader.contexts.table import Contexts, DocumentValues
 from fader.features.base import Piece
 from fader.index.reader import IndexReader
 from fader.rank.base import Contributions, Ranking, System
-from fader.search.answer import Match, Snippet
+from fader.rank.valued import Scored
+from fader.search.answer import Snippet
+from fader.search.grids import pipeline_of, unwrapped
+from fader.search.snippets import snippet_of
 
-AROUND = 8  # tokens shown on each side of a highlight
-BEYOND = 20  # characters shown before the first token of a text and behind its last
-ELLIPSIS = " … "
+I32 = NDArray[np.int32]
 SHOWN_CONTEXTS = 20
-
-
-class _Tokens:
-    """The tokens of a text: token i has the characters `tokens[i]`."""
-
-    def __init__(self, text: str) -> None:
-        self._first, self._last = token_spans(text)
-
-    def __len__(self) -> int:
-        return int(self._first.size)
-
-    def __getitem__(self, i: int) -> tuple[int, int]:
-        return int(self._first[i]), int(self._last[i])
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """Tokens [start, end) to be shown: the mention (literal None) or a literal at a distance."""
-
-    start: int
-    end: int
-    literal: Literal | None
-    distance: int
+RANKED_AGAIN = 5  # contexts that are thought away where everything must be ranked again for each
 
 
 def evidence_of(reader: IndexReader, contexts: Contexts, shares: Contributions, limit: int) -> list[Snippet]:
     """Snippets of the contexts that contribute most."""
     best = by_weight(shares)[:limit]
-    return [_snippet(reader, contexts, int(shares.row[i]), float(shares.share[i])) for i in best]
+    return [snippet_of(reader, contexts, int(shares.row[i]), float(shares.share[i])) for i in best]
 
 
 def by_weight(shares: Contributions) -> NDArray[np.int64]:
@@ -62,93 +38,24 @@ def by_weight(shares: Contributions) -> NDArray[np.int64]:
     return np.argsort(-shares.share if shares.share.sum() >= 0 else shares.share, kind="stable")
 
 
-def _snippet(reader: IndexReader, contexts: Contexts, row: int, share: float) -> Snippet:
-    segment, local = reader.locate(int(contexts.document[row]))
-    text = segment.text.text(local)
-    tokens = _Tokens(text)
-    marks = _marks(reader.analysis, contexts, row, text, tokens) if len(tokens) else []
-    # A text may have fewer tokens than when it was indexed, where Unicode has changed since: show what there is.
-    marks = [mark for mark in marks if mark.end <= len(tokens)]
-    shown, placed = _cut(text, tokens, marks)
-    mention = next(((a, b) for mark, a, b in placed if mark.literal is None), (0, 0))
-    matches = [Match(m.literal.text, (a, b), m.distance) for m, a, b in placed if m.literal is not None]
-    return Snippet(
-        doc=segment.text.ids[local], title=segment.text.titles[local], url=segment.text.urls[local], score=share,
-        confidence=float(contexts.confidence[row]), snippet=shown, mention=mention, matches=matches,
-    )  # fmt: skip
-
-
-def _marks(analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: _Tokens) -> list[_Mark]:
-    """The mention and the nearest occurrence of every literal that the context has."""
-    start, end = int(contexts.start[row]), int(contexts.end[row])
-    marks = [_Mark(start, end, None, 0)]
-    for t, literal in enumerate(contexts.query.literals):
-        distance, side = int(contexts.distances[t, row]), int(contexts.sides[t, row])
-        if distance < 0:
-            continue
-        if distance == 0:
-            at = _overlapping(analysis, literal, text, tokens, start, end)
-        else:
-            at = start - distance + 1 - literal.length if side < 0 else end + distance - 1
-        marks.append(_Mark(at, at + literal.length, literal, distance))
-    return marks
-
-
-def _overlapping(analysis: Analysis, literal: Literal, text: str, tokens: _Tokens, start: int, end: int) -> int:
-    """Where the first occurrence that overlaps tokens [start, end) begins."""
-    first = max(0, start - literal.length + 1)
-    last = min(len(tokens), end + literal.length - 1)
-    terms = [analysis.term(text[slice(*tokens[i])]) for i in range(first, last)]
-    for at in range(first, end):
-        wanted = zip(literal.terms, literal.offsets, strict=True)
-        if all(at + o < last and terms[at + o - first] == term for term, o in wanted):
-            return at
-    return start
-
-
-def _cut(text: str, tokens: _Tokens, marks: list[_Mark]) -> tuple[str, list[tuple[_Mark, int, int]]]:
-    """The snippet's text, and each mark with its character offsets in it."""
-    pieces: list[list[int]] = []
-    for mark in sorted(marks, key=lambda m: (m.start, m.end)):
-        a, b = max(0, mark.start - AROUND), min(len(tokens), mark.end + AROUND)
-        if pieces and a <= pieces[-1][1]:
-            pieces[-1][1] = max(pieces[-1][1], b)
-        else:
-            pieces.append([a, b])
-    shown = ELLIPSIS.lstrip() if pieces and pieces[0][0] > 0 else ""
-    shift: list[tuple[int, int, int]] = []
-    for i, (a, b) in enumerate(pieces):
-        shown += ELLIPSIS if i else ""
-        begin, stop = tokens[a][0], tokens[b - 1][1]
-        begin = max(0, begin - BEYOND) if a == 0 else begin
-        stop = stop + BEYOND if b == len(tokens) else stop
-        shift.append((a, b, len(shown) - begin))
-        shown += text[begin:stop].replace("\n", " ").replace("\t", " ").replace("\r", " ")
-    if pieces and pieces[-1][1] < len(tokens):
-        shown += ELLIPSIS.rstrip()
-    return shown, [(m, *_placed(m, tokens, shift)) for m in marks]
-
-
-def _placed(mark: _Mark, tokens: _Tokens, shift: list[tuple[int, int, int]]) -> tuple[int, int]:
-    """A mark's characters in the snippet."""
-    moved = next(by for a, b, by in shift if a <= mark.start and mark.end <= b)
-    return tokens[mark.start][0] + moved, tokens[mark.end - 1][1] + moved
-
-
 def explanation_of(
-    reader: IndexReader, contexts: Contexts, ranker: System, ranking: Ranking, i: int, shares: Contributions
+    reader: IndexReader, contexts: Contexts, ranker: System, ranking: Ranking | None, i: int, shares: Contributions
 ) -> dict[str, Any]:
     """How a score comes about: a share per context, split among literals and feature cells; what each is worth.
 
-    Where there are many contexts, those of least share are summed.
+    Where there are many contexts, those of least share are summed. `without` is what the entity would be without a
+    context; None where that is not looked into.
     """
     names = [literal.text for literal in contexts.query.literals]
     order = by_weight(shares)
     listed = [_contribution(reader, contexts, shares, int(x), names) for x in order[:SHOWN_CONTEXTS]]
-    for context, x in zip(listed, order[:SHOWN_CONTEXTS], strict=True):
-        row = int(shares.row[x])
-        context["cells"] = [_cell(piece, names) for piece in ranker.pieces(contexts, row)]
-        context["without"] = asdict(ranker.without(contexts, ranking, i, row))
+    if ranking is not None:
+        table, rows = _looked_at(contexts, ranker, shares.row[order[:SHOWN_CONTEXTS]])
+        ifs = SHOWN_CONTEXTS if _is_quick(ranker) else RANKED_AGAIN
+        for x, (context, row) in enumerate(zip(listed, rows.tolist(), strict=True)):
+            budget.check()
+            context["cells"] = [_cell(piece, names) for piece in ranker.pieces(table, row)]
+            context["without"] = asdict(ranker.without(table, ranking, i, row)) if x < ifs else None
     rest = order[SHOWN_CONTEXTS:]
     return {
         "score": float(shares.share.sum()),
@@ -156,6 +63,37 @@ def explanation_of(
         "contexts": listed,
         "others": {"contexts": int(rest.size), "contribution": float(shares.share[rest].sum())},
     }
+
+
+def _is_quick(ranker: System) -> bool:
+    """Whether an entity is valued by its own contexts, so that thinking one away changes no other entity."""
+    return pipeline_of(ranker) is not None or isinstance(unwrapped(ranker), Scored)
+
+
+def _looked_at(contexts: Contexts, ranker: System, rows: I32) -> tuple[Contexts, NDArray[Any]]:
+    """The table that must be looked at to explain some contexts of an entity, and these in it.
+
+    Features score a context whatever else is in the table, so that those of the entity are enough.
+    """
+    if pipeline_of(ranker) is None or not rows.size:
+        return contexts, rows
+    own = np.flatnonzero(contexts.slot == contexts.slot[rows[0]]).astype(np.int32)
+    taken = contexts.take(own)
+
+    def late(name: str) -> Any:
+        if name == "positions":  # these go by the documents of the whole table, and no feature reads them
+            raise ValueError("the table of one entity has no positions")
+        return _documents(contexts.documents, own) if name == "documents" else getattr(taken, name)
+
+    return replace(taken, late=late), np.searchsorted(own, rows)
+
+
+def _documents(values: DocumentValues, rows: I32) -> DocumentValues:
+    """The documents of some contexts alone."""
+    kept, row = np.unique(values.row[rows], return_inverse=True)
+    columns = {name: getattr(values, name)[kept] for name in ("number", "length", "distinct", "square", "prior")}
+    counts = np.ascontiguousarray(values.counts[:, kept])
+    return DocumentValues(row=row.astype(np.int32), counts=counts, **columns)
 
 
 def _cell(piece: Piece, names: list[str]) -> dict[str, Any]:

@@ -30,8 +30,12 @@ from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
 from fader.rank.base import Ranking, System
 from fader.search.answer import Answer, Result
+from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
 from fader.search.evidence import evidence_of, explanation_of
 from fader.search.models import DEFAULT, ranker_of, view_of, warnings_of
+from fader.search.standing import Standing, entity_number, standing
+from fader.search.versus import Versus, versus
+from fader.search.why import Why, why_of
 from fader.systems.weighting import in_best_documents
 
 MAX_K = DEFAULTS.k
@@ -89,11 +93,16 @@ class Index:
         plan: str | None = None, overlap: bool = True, window: int | None = None, timeout_ms: float | None = None,
     ) -> Contexts:  # fmt: skip
         """The Contexts table of a query."""
-        if isinstance(query, Query) and type is not None:
-            raise UsageError("a parsed query has its type already; leave type out, or give the query as text")
         with self._spending(timeout_ms):
-            parsed = query if isinstance(query, Query) else self.parse(query, type)
+            parsed = self._parsed(query, type)
             return match(self.reader, parsed, MatchOptions(overlap, window, plan, self.limits))
+
+    def _parsed(self, query: str | Query, type: str | None) -> Query:
+        if not isinstance(query, Query):
+            return self.parse(query, type)
+        if type is not None:
+            raise UsageError("a parsed query has its type already; leave type out, or give the query as text")
+        return query
 
     @contextmanager
     def _spending(self, timeout_ms: float | None) -> Iterator[None]:
@@ -156,6 +165,43 @@ class Index:
             evidence=evidence_of(self.reader, contexts, shares, snippets) if shares and snippets else [],
             explain=explanation_of(self.reader, contexts, ranker, ranking, i, shares) if shares and explain else None,
         )  # fmt: skip
+
+    def entity(self, entity: str) -> EntityCard:
+        """An entity, given by id: its names and types."""
+        with self._spending(None):
+            return entity_card(self.reader, entity)
+
+    def evidence(
+        self, query: str | Query, entity: str, type: str | None = None, model: Any = DEFAULT, *,
+        offset: int = 0, limit: int = 20, timeout_ms: float | None = None,
+    ) -> EntityEvidence:  # fmt: skip
+        """What speaks for one entity, however far down it is ranked: a page of its contexts."""
+        offset, limit = check_page(offset, limit, self.limits.snippets)
+        with self._spending(timeout_ms):
+            return entity_evidence(self._standing(query, entity, type, model), offset, limit)
+
+    def why(
+        self, query: str | Query, entity: str, type: str | None = None, model: Any = DEFAULT, *,
+        timeout_ms: float | None = None,
+    ) -> Why:  # fmt: skip
+        """Why one entity has its rank, however far down it is."""
+        with self._spending(timeout_ms):
+            return why_of(self._standing(query, entity, type, model))
+
+    def _standing(self, query: str | Query, entity: str, type: str | None, model: Any) -> Standing:
+        number, ranker = entity_number(self.reader, entity), ranker_of(model, self.reader)
+        return standing(self.reader, ranker, self._contexts_for(ranker, query, type), number)
+
+    def versus(
+        self, query: str | Query, a: Any, b: Any, type: str | None = None, k: int = 10, *,
+        snippets: int = 1, timeout_ms: float | None = None,
+    ) -> Versus:  # fmt: skip
+        """Two models or systems on one query."""
+        k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
+        with self._spending(timeout_ms):
+            rankers = ranker_of(a, self.reader), ranker_of(b, self.reader)
+            parsed = self._parsed(query, type)
+            return versus(self.reader, rankers, lambda view: self.viewed(parsed, None, view), k, snippets)
 
     def analyze(self, text: str) -> list[tuple[str, int, int]]:
         """Terms with their characters, as documents and queries are analysed; stop words left out."""

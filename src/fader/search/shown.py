@@ -12,6 +12,7 @@ import numpy as np
 from fader.evaluate.comparison import ContextScores, Grid
 from fader.features.combined import Combined
 from fader.learn.crossvalidate import Outcome, Validation
+from fader.search.grids import by_side
 from fader.search.judged import JudgedQueries
 
 SHOWN_ENTITIES = 6
@@ -28,9 +29,8 @@ def mean_grids(label: str, found: Validation) -> list[Grid]:
                 weights = [list(m.features.split(m.weights))[i][1] for m in same]  # type: ignore[attr-defined]
                 mean = np.mean([part.weight_grid(w) for w in weights], axis=0)
                 rows, columns = part.row_labels(), part.column_labels()  # type: ignore[attr-defined]
-                sides = [("", mean)] if mean.ndim == 2 else [(" left", mean[0]), (" right", mean[1])]
-                for side, values in sides:
-                    name = part.name + side
+                for side, values in by_side(mean):
+                    name = f"{part.name} {side}".rstrip()
                     grids.append(Grid(label, name, rows, columns, values.tolist()))
     return grids
 

@@ -1,0 +1,147 @@
+"""Two systems on one query, side by side: the best of each, and where the other puts them among all its candidates.
+
+    shared    entities among the k best of both
+    tau       Kendall's tau-b of the two systems' scores over all entities that both rank (tau.py); None where they are
+              fewer than two, or where a system gives all of them the same score
+
+Where both systems want contexts matched alike, they are matched once. Knows nothing of what the two are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fader import budget
+from fader.contexts.table import Contexts
+from fader.index.reader import IndexReader
+from fader.learn.dataset import View
+from fader.rank.base import Ranking, System
+from fader.search.answer import Snippet
+from fader.search.evidence import evidence_of
+from fader.search.models import view_of, warnings_of
+from fader.search.standing import ranks_of
+from fader.search.tau import tau_b
+from fader.systems.weighting import in_best_documents
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One of the best entities of a system; `other_rank` is its rank among all candidates of the other system."""
+
+    rank: int
+    entity: str
+    name: str
+    types: list[str]
+    score: float
+    support: int
+    evidence: list[Snippet]
+    other_rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one system answers."""
+
+    model: str
+    took_ms: float
+    contexts: int
+    candidates: int
+    warnings: list[str]
+    results: list[Moved]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How much the two agree: entities in both answers, and tau over `candidates`, the entities that both rank."""
+
+    shared: int
+    tau: float | None
+    candidates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """Two answers; `candidates` are those of either system, `contexts` those of the system that looks at more."""
+
+    query: dict[str, Any]
+    type: str | None
+    candidates: int
+    matched_documents: int
+    contexts: int
+    sides: list[Side]
+    agreement: Agreement
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    ranker: System
+    contexts: Contexts
+    ranking: Ranking
+    took_ms: float
+
+
+def versus(
+    reader: IndexReader, rankers: tuple[System, System], matched: Callable[[View], Contexts], k: int, snippets: int
+) -> Versus:
+    """Put a query to two systems; `matched` gives the contexts that a view leaves, all documents taken."""
+    tables: dict[View, Contexts] = {}
+    first, second = (_rank(ranker, matched, tables, k) for ranker in rankers)
+    pairs = ((first, second), (second, first))
+    sides = [_side(reader, own, other, snippets) for own, other in pairs]
+    budget.check()
+    among = first.ranking.evidence.entity, second.ranking.evidence.entity
+    return Versus(
+        query=first.contexts.query.to_dict(), type=first.contexts.query.type,
+        candidates=int(np.union1d(*among).size), matched_documents=first.contexts.matched_documents,
+        contexts=max(side.contexts for side in sides), sides=sides, agreement=_agreement(first.ranking, second.ranking),
+    )  # fmt: skip
+
+
+def _rank(ranker: System, matched: Callable[[View], Contexts], tables: dict[View, Contexts], k: int) -> _Ranked:
+    began = time.perf_counter()
+    view = replace(view_of(ranker), policy="document")  # which mentions count is decided after matching
+    every = replace(view, top=0)
+    if every not in tables:
+        tables[every] = matched(every)
+    if view not in tables:
+        tables[view] = in_best_documents(tables[every], view.top)
+    ranking = ranker.rank(tables[view], k)
+    return _Ranked(ranker, tables[view], ranking, 1000 * (time.perf_counter() - began))
+
+
+def _side(reader: IndexReader, own: _Ranked, other: _Ranked, snippets: int) -> Side:
+    began = time.perf_counter()
+    ranks = ranks_of(other.ranking, own.ranking.entity)
+    results = [_moved(reader, own, i, rank, snippets) for i, rank in enumerate(ranks)]
+    empty = [own.contexts.empty_because] if own.contexts.empty_because else []
+    return Side(
+        model=str(own.ranker), took_ms=own.took_ms + 1000 * (time.perf_counter() - began),
+        contexts=len(own.contexts), candidates=own.ranking.candidates, results=results,
+        warnings=[*warnings_of(own.ranker, reader), *own.contexts.warnings, *empty],
+    )  # fmt: skip
+
+
+def _moved(reader: IndexReader, own: _Ranked, i: int, other_rank: int | None, snippets: int) -> Moved:
+    budget.check()
+    catalog, ranking = reader.catalog, own.ranking
+    entity = int(ranking.entity[i])
+    shares = own.ranker.explain(own.contexts, ranking, i) if snippets else None
+    return Moved(
+        rank=i + 1, entity=catalog.entity_ids[entity], name=catalog.entity_names[entity],
+        types=catalog.types_of(entity), score=float(ranking.score[i]), support=int(ranking.support[i]),
+        evidence=evidence_of(reader, own.contexts, shares, snippets) if shares else [], other_rank=other_rank,
+    )  # fmt: skip
+
+
+def _agreement(a: Ranking, b: Ranking) -> Agreement:
+    both, of_a, of_b = np.intersect1d(a.evidence.entity, b.evidence.entity, assume_unique=True, return_indices=True)
+    shared = int(np.intersect1d(a.entity, b.entity, assume_unique=True).size)
+    return Agreement(shared, tau_b(a.values[of_a], b.values[of_b]), int(both.size))

@@ -1,0 +1,108 @@
+"""Why an entity has its rank: its score by context, literal and feature, its evidence, and its matches in the grids.
+
+Knows nothing of how a system scores; what is asked here is in every system's contract, and grids are there where
+the system has feature maps with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fader import budget
+from fader.contexts.query import REQUIRED
+from fader.contexts.table import Contexts
+from fader.rank.base import Contributions
+from fader.search.answer import Snippet
+from fader.search.evidence import SHOWN_CONTEXTS, by_weight, evidence_of, explanation_of
+from fader.search.grids import FeaturePart, WeightGrid, features_of
+from fader.search.standing import Standing
+
+_SIDES = {-1: "left", 0: "overlap", 1: "right"}
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralFacts:
+    """A literal of the query: the documents that have it, its IDF and its share of the query's."""
+
+    text: str
+    required: bool
+    documents: int
+    idf: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class MatchFacts:
+    """A literal beside a mention: by the places of its context among those explained, and of the literal in the query.
+
+    `side` is left, right or overlap; `share` is the literal's share of the query's IDF.
+    """
+
+    context: int
+    literal: int
+    distance: int
+    side: str
+    share: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """All of it. `evidence` goes with `explain["contexts"]`; rank and score are None where it is no candidate."""
+
+    query: dict[str, Any]
+    type: str | None
+    model: str
+    entity: str
+    name: str
+    rank: int | None
+    score: float | None
+    support: int
+    candidates: int
+    literals: list[LiteralFacts]
+    explain: dict[str, Any]
+    evidence: list[Snippet]
+    features: list[FeaturePart]
+    grids: list[WeightGrid]
+    matches: list[MatchFacts]
+    warnings: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def why_of(found: Standing) -> Why:
+    """The explanation of where an entity stands."""
+    contexts, shares = found.contexts, found.contributions()
+    budget.check()
+    explain = explanation_of(found.reader, contexts, found.ranker, found.ranking, 0, shares)
+    grids, features = features_of(found.ranker, contexts, shares)
+    return Why(
+        query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.ranker), entity=found.id,
+        name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,
+        literals=_literals(contexts), explain=explain,
+        evidence=evidence_of(found.reader, contexts, shares, SHOWN_CONTEXTS), features=features, grids=grids,
+        matches=_matches(contexts, shares), warnings=found.warnings,
+    )  # fmt: skip
+
+
+def _literals(contexts: Contexts) -> list[LiteralFacts]:
+    statistics = contexts.statistics
+    columns = zip(
+        contexts.query.literals, contexts.df, statistics.idf().tolist(), statistics.perplexity().tolist(), strict=True
+    )
+    return [LiteralFacts(lit.text, lit.mode == REQUIRED, df, idf, share) for lit, df, idf, share in columns]
+
+
+def _matches(contexts: Contexts, shares: Contributions) -> list[MatchFacts]:
+    perplexity = contexts.statistics.perplexity()
+    found = []
+    for place, x in enumerate(by_weight(shares)[:SHOWN_CONTEXTS].tolist()):
+        row = int(shares.row[x])
+        for t, distance in enumerate(contexts.distances[:, row].tolist()):
+            if distance >= 0:
+                side = _SIDES[int(contexts.sides[t, row])]
+                share = float(perplexity[t])
+                found.append(MatchFacts(place, t, distance, side, share, float(shares.literal[t, x])))
+    return found
