@@ -26,7 +26,8 @@ from fader.evaluate import figures, report
 from fader.evaluate.comparison import Comparison, ContextScores, Grid, Supports, SystemResult
 from fader.evaluate.page import MOST_QUERIES
 from fader.evaluate.provenance import made_by
-from fader.evaluate.report import check_destination, read_report, write_report
+from fader.evaluate.report import check_destination, parse_report, read_report, write_report
+from fader.evaluate.tables import make_table
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> ' \" --> ]]> </style></svg> $\\frac \u202e\x00"
 DATA = ["index.html", "per-query.csv", "report.json", "table.csv", "table.md", "table.tex", "tabular.tex"]
@@ -40,6 +41,7 @@ def comparison(**changed: Any) -> Comparison:
         "measures": ["AP", "pairswap"],
         "queries": ["q1", "q2", "q3"],
         "texts": ['drug +"chicken pox"', "violin", "capital"],
+        "types": ["drug.1", None, "city.1"],
         "systems": [
             SystemResult("count", {"AP": [0.1, 0.2, 0.3], "pairswap": [0.5, 0.6, 0.5]}, label="Only |S_e|"),
             SystemResult(
@@ -66,6 +68,7 @@ def hostile() -> Comparison:
         provenance={HOSTILE: HOSTILE, "nested": {HOSTILE: [HOSTILE]}},
         queries=[HOSTILE, "q2", "q3"],
         texts=[HOSTILE] * 3,
+        types=[HOSTILE] * 3,
         systems=[
             SystemResult(
                 HOSTILE + str(i),
@@ -116,6 +119,15 @@ def test_json_round_trip() -> None:
     text = data.to_json()
     assert Comparison.from_dict(json.loads(text)) == data
     assert json.loads(text) == data.to_dict()
+
+
+def test_comparison_of_an_older_release_has_no_types() -> None:
+    """It is read all the same; types that are there must be one a query."""
+    old = comparison().to_dict()
+    del old["types"]
+    assert Comparison.from_dict(old) == comparison(types=[])
+    with pytest.raises(InputError, match="types must be empty or one a query: 1 for 3"):
+        comparison(types=["T"])
 
 
 @settings(deadline=None)
@@ -230,6 +242,10 @@ def test_report_has_all_files_and_reads_back(tmp_path: Path) -> None:
     assert read_report(tmp_path / "new" / "report") == data
     beside = json.loads((tmp_path / "new" / "report" / "report.json").read_text())["significance"]
     assert beside == {"test": "paired t-test", "corrected": True, "level": 0.05, "baseline": "count", "seed": 0}
+    stored = parse_report((tmp_path / "new" / "report" / "report.json").read_bytes(), "report.json")
+    table = make_table(data, baseline="count", correct=True)
+    assert stored.table() == table
+    assert replace(stored, beside=replace(stored.beside, table=None)).table() == table  # as of an older release
     assert "Δ MAP" in (tmp_path / "new" / "report" / "table.md").read_text(encoding="utf-8")
 
 
@@ -388,7 +404,15 @@ def test_page_markdown_and_json_show_what_made_the_report(tmp_path: Path) -> Non
 def test_a_comparison_of_one_query_tells_of_no_tests(tmp_path: Path) -> None:
     """No legend, no p-values, no verdict; differences to the baseline are there still."""
     systems = [SystemResult(name, {"AP": [value]}) for name, value in (("a", 0.5), ("b", 0.25))]
-    single = {"measures": ["AP"], "queries": ["q1"], "texts": [], "candidates": [], "systems": systems, "grids": []}
+    single = {
+        "measures": ["AP"],
+        "queries": ["q1"],
+        "texts": [],
+        "types": [],
+        "candidates": [],
+        "systems": systems,
+        "grids": [],
+    }
     write_report(comparison(**single), tmp_path / "report", baseline="b", figures=False)
     page = Page((tmp_path / "report" / "index.html").read_text(encoding="utf-8"))
     assert "2 systems on 1 query. Best MAP: a with 0.500." in page.text
@@ -482,7 +506,12 @@ def test_page_of_thousands_of_queries_stays_small(tmp_path: Path) -> None:
     ]
     queries = [f"query-{i}" for i in range(n)]
     data = comparison(
-        measures=["AP"], queries=queries, texts=["long " * 100] * n, systems=systems, candidates=list(range(n))
+        measures=["AP"],
+        queries=queries,
+        texts=["long " * 100] * n,
+        types=[],
+        systems=systems,
+        candidates=list(range(n)),
     )
     write_report(data, tmp_path / "report")
     text = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")

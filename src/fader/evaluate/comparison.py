@@ -107,7 +107,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Systems measured on the same queries. `texts` and `candidates` are empty or aligned with `queries`."""
+    """Systems measured on the same queries. `texts`, `types` and `candidates` are empty or aligned with `queries`.
+
+    A query's text and the id of its answer type, None where it has none, are what it takes to ask it again.
+    """
 
     title: str
     measures: list[str]
@@ -115,6 +118,7 @@ class Comparison:
     systems: list[SystemResult]
     smaller_is_better: list[str] = field(default_factory=lambda: ["pairswap", "pairswap(judged-only)"])
     texts: list[str] = field(default_factory=list)
+    types: list[str | None] = field(default_factory=list)
     provenance: dict[str, Any] = field(default_factory=dict)
     candidates: list[int] = field(default_factory=list)
     supports: Supports = field(default_factory=Supports)
@@ -128,7 +132,7 @@ class Comparison:
             ("systems", [s.name for s in self.systems]),
         ):
             _check_names(what, names)
-        for what, aligned in (("texts", self.texts), ("candidates", self.candidates)):
+        for what, aligned in (("texts", self.texts), ("types", self.types), ("candidates", self.candidates)):
             if aligned and len(aligned) != len(self.queries):
                 raise InputError(f"{what} must be empty or one a query: {len(aligned)} for {len(self.queries)} queries")
         for system in self.systems:

@@ -301,10 +301,19 @@ def _query_row(comparison: Comparison, table: Table, query: int, pair: Any) -> s
     return f"<tr>{name}{text}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
+def chosen_settings(system: SystemResult) -> list[tuple[str, int]]:
+    """What was chosen, most often first, with how many folds chose it."""
+    alike = {repr(fold): fold for fold in system.hyperparameters}  # thousands of folds have few settings
+    counts: Counter[str] = Counter()
+    for key, n in Counter(map(repr, system.hyperparameters)).items():
+        counts[", ".join(f"{k}={value_text(v)}" for k, v in alike[key].items())] += n
+    return [(text, n) for text, n in counts.most_common() if text]
+
+
 def _chosen(system: SystemResult) -> str:
     """How many folds chose each setting, the most frequent first."""
-    settings = Counter(", ".join(f"{k}={value_text(v)}" for k, v in fold.items()) for fold in system.hyperparameters)
-    lines = [f"<code>{escaped(s, 300)}</code> ({n})" for s, n in settings.most_common(MOST_SETTINGS) if s]
+    settings = chosen_settings(system)
+    lines = [f"<code>{escaped(s, 300)}</code> ({n})" for s, n in settings[:MOST_SETTINGS]]
     left = len(settings) - MOST_SETTINGS
     return "<br>".join([*lines, *([f"and {left} more"] if left > 0 else [])]) or "–"
 

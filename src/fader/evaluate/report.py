@@ -1,6 +1,7 @@
 """The report of a comparison: a folder with the data, tables in four forms, figures and one HTML page.
 
-    report.json      the comparison, how significance was tested, Fader's version; marks the folder as a report
+    report.json      the comparison, its table, how significance was tested, what the figures show, Fader's version;
+                     marks the folder as a report
     table.csv        means and p-values
     table.md         title, means, and what made the report
     table.tex        a document with the table; tabular.tex is the table alone, for \\input
@@ -20,18 +21,21 @@ import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fader.errors import InputError, StorageError
 from fader.evaluate import figures as plots
-from fader.evaluate.comparison import FORMAT, Comparison
+from fader.evaluate.comparison import FORMAT, Comparison, from_plain
 from fader.evaluate.markup import heading_markdown, list_markdown
 from fader.evaluate.page import make_page
 from fader.evaluate.provenance import made_by
 from fader.evaluate.significance import LEVEL
 from fader.evaluate.tables import (
+    TEST_TITLES,
     PairedTest,
     Table,
     make_table,
@@ -43,6 +47,53 @@ from fader.evaluate.tables import (
 from fader.index.format import sync_and_close, sync_folder
 
 MARK = "report.json"
+NAMES = {title: name for name, title in TEST_TITLES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """How significance was tested, as `report.json` has it; `test` is the title of the test."""
+
+    test: str = TEST_TITLES["t"]
+    corrected: bool = False
+    level: float = LEVEL
+    baseline: str | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What a figure shows."""
+
+    name: str
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What `report.json` holds beside the comparison; reports of older releases have no table and no captions."""
+
+    significance: Tested = Tested()
+    table: Table | None = None
+    figures: list[Caption] = field(default_factory=list)
+    fader: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """All that `report.json` holds."""
+
+    comparison: Comparison
+    beside: Beside
+
+    def table(self) -> Table:
+        """The table as it was written, else made anew; a test of the writer's own then becomes the t-test."""
+        c, t, written = self.comparison, self.beside.significance, self.beside.table
+        if written is not None and _is_table_of(written, c):
+            return written
+        test = NAMES.get(t.test, "t")
+        return make_table(c, test=test, correct=t.corrected, level=t.level, baseline=t.baseline, seed=t.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +125,7 @@ def write_report(
     drawings = plots.draw(comparison) if figures and not notes else []
     differences = comparison.measures[:1] if baseline is not None else []
     significance = {"test": table.test, "corrected": correct, "level": level, "baseline": baseline, "seed": seed}
+    captions = [Caption(d.name, d.title, d.caption) for d in drawings]
     contents: dict[str, str | bytes] = {
         "table.csv": to_csv(table),
         "table.md": _markdown(comparison, table, differences),
@@ -81,7 +133,9 @@ def write_report(
         "tabular.tex": to_latex(table, differences, whole=False),
         "per-query.csv": per_query_csv(comparison),
         "index.html": make_page(comparison, table, drawings, notes),
-        MARK: comparison.to_json(significance=significance, fader=made_by(comparison)["fader"]),
+        MARK: comparison.to_json(
+            significance=significance, table=table, figures=captions, fader=made_by(comparison)["fader"]
+        ),
     }
     for drawing in drawings:
         contents[f"figures/{drawing.name}.svg"] = drawing.svg
@@ -99,15 +153,41 @@ def read_report(folder: str | Path) -> Comparison:
     """The comparison of a report."""
     path = Path(folder) / MARK
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; give the folder of a report") from None
-    except ValueError as error:
-        raise InputError(f"{path}: is not JSON: {error}") from None
+    return parse_report(data, str(path)).comparison
+
+
+def parse_report(data: bytes, where: str) -> Stored:
+    """What the bytes of a `report.json` hold; `where` says in an error whose they are."""
+    plain = _decoded(data, where)
+    plain = plain if isinstance(plain, dict) else {}
     try:
-        return Comparison.from_dict(data if isinstance(data, dict) else {})
+        return Stored(Comparison.from_dict(plain), from_plain(Beside, plain, "report"))
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{where}: {error}") from None
+
+
+def _decoded(data: bytes, where: str) -> Any:
+    """The JSON in some bytes; json takes a few texts that msgspec, which is quicker, does not."""
+    try:
+        return msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: is not JSON: {error}") from None
+
+
+def _is_table_of(table: Table, comparison: Comparison) -> bool:
+    """Whether a table that was read has a cell for every system and measure."""
+    return (
+        [c.measure for c in table.columns] == comparison.measures
+        and [row.name for row in table.rows] == [s.name for s in comparison.systems]
+        and all(len(row.cells) == len(table.columns) for row in table.rows)
+    )
 
 
 def check_destination(folder: str | Path, overwrite: bool = False) -> None:
