@@ -1,0 +1,113 @@
+// Which view shows which address. A view is a module with `render(root, params, context)`; it may return a function
+// that is called when its view is left.
+//
+// `root` is empty when `render` is called, unless the module exports `keeps = true` and was shown before: then it finds
+// what it left there. `context`: {stats, systems, index, path, signal}; `signal` aborts when another address is shown.
+// Knows no view from within.
+
+import * as api from "./api.js";
+import { fill } from "./dom.js";
+import { failure, skeleton } from "./states.js";
+import * as url from "./url.js";
+
+const VIEWS = [
+  { path: /^\/$/, title: "Search", nav: "/", module: () => import("./search.js") },
+  { path: /^\/compare$/, title: "Compare", nav: "/compare", module: () => import("./compare.js") },
+  { path: /^\/types$/, title: "Types", nav: "/types", module: () => import("./types.js") },
+  { path: /^\/entity$/, title: "Entity", nav: "/", module: () => import("./entity.js") },
+  { path: /^\/reports(\/[^/]+)?$/, title: "Reports", nav: "/reports", module: () => import("./report.js") },
+  { path: /^\/api$/, title: "API", nav: "/api", module: () => import("./apidocs.js") },
+];
+
+const root = document.getElementById("view");
+const shown = { view: null, leave: null, abort: null };
+const loaded = { stats: null, systems: new Map() };
+
+function viewOf(path) {
+  return VIEWS.find((view) => view.path.test(path)) ?? VIEWS[0];
+}
+
+async function show() {
+  const { path, params } = url.read();
+  const view = viewOf(path);
+  shown.abort?.abort();
+  const abort = (shown.abort = new AbortController());
+  const waiting = setTimeout(() => !abort.signal.aborted && shown.view !== view && fill(root, skeleton(4)), 150);
+  try {
+    const [module, context] = await Promise.all([view.module(), contextOf(params, path, abort.signal)]);
+    if (abort.signal.aborted) return;
+    enter(view, module);
+    shown.leave = (await module.render(root, params, context)) ?? null;
+  } catch (error) {
+    if (error.name === "AbortError" || abort.signal.aborted) return;
+    shown.view = null;
+    fill(root, failure(error, { retry: show }));
+  } finally {
+    clearTimeout(waiting);
+  }
+}
+
+/** Clear the place for a view, unless it is the one that is there and keeps what it has. */
+function enter(view, module) {
+  if (typeof shown.leave === "function") shown.leave();
+  shown.leave = null;
+  const stays = shown.view === view && module.keeps;
+  if (!stays) root.replaceChildren();
+  if (shown.view && shown.view !== view) root.focus({ preventScroll: true });
+  if (shown.view !== view) {
+    document.title = `${view.title} · Fader`;
+    window.scrollTo(0, 0);
+  }
+  shown.view = view;
+  for (const anchor of document.querySelectorAll(".nav a")) {
+    if (anchor.getAttribute("href") === view.nav) anchor.setAttribute("aria-current", "page");
+    else anchor.removeAttribute("aria-current");
+  }
+}
+
+async function contextOf(params, path, signal) {
+  const index = params.index ?? "";
+  loaded.stats ??= await api.get("/v1/stats");
+  if (!loaded.systems.has(index)) {
+    loaded.systems.set(index, await systemsOf(index));
+  }
+  return { stats: loaded.stats, systems: loaded.systems.get(index), index, path, signal };
+}
+
+/** An index that is not there is the error of the view that asks it, not of the frame. */
+async function systemsOf(index) {
+  try {
+    return await api.get("/v1/systems", { index });
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    return api.get("/v1/systems");
+  }
+}
+
+/** Links to pages of ours are followed here; with a modifier, or to elsewhere, by the browser. */
+function follow(event) {
+  const anchor = event.target.closest?.("a[href]");
+  if (!anchor || event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (anchor.target || anchor.hasAttribute("download") || anchor.origin !== window.location.origin) return;
+  if (anchor.hash && anchor.pathname === window.location.pathname) return;
+  if (!VIEWS.some((view) => view.path.test(anchor.pathname))) return;
+  event.preventDefault();
+  url.go(anchor.pathname, Object.fromEntries(new URLSearchParams(anchor.search)));
+}
+
+/** `/` goes to the field marked data-key="/" unless something is being typed. */
+function hotkey(event) {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest?.("input, textarea, select, dialog, [contenteditable]")) return;
+  const field = document.querySelector("[data-key='/']");
+  if (!field) return;
+  event.preventDefault();
+  field.focus();
+  field.select?.();
+}
+
+document.addEventListener("click", follow);
+document.addEventListener("keydown", hotkey);
+url.listen(show);
+show();

@@ -1,0 +1,148 @@
+// What is shown in the place of content: while it loads, where there is none, where something went wrong.
+//
+// Knows errors of api.js by their codes, and nothing of any one view.
+
+import { announce, button, data, fill, h, icon, number, visible } from "./dom.js";
+
+const SLOW = 400;
+const LATE = 1000;
+
+/** Grey lines in the shape of what will come: `n` blocks of a heading and two lines. */
+export function skeleton(n = 3) {
+  const block = () => h("div", { class: "skeleton-block" }, ...["short", "", "long"].map(line));
+  return h("div", { class: "skeleton", "aria-hidden": "true" }, Array.from({ length: n }, block));
+}
+
+function line(width) {
+  return h("div", { class: `skeleton-line ${width}` });
+}
+
+/**
+ * Show that `promise` is awaited in `element`; resolves and rejects as it does.
+ * What the element already shows is dimmed and stays, so that nothing jumps; an empty element gets the skeleton.
+ * After 400 ms a notice appears, after 1 s it says the time budget (`budget`, in ms) where there is one.
+ */
+export async function withProgress(element, promise, { placeholder = skeleton(), budget = null } = {}) {
+  const notice = h("p", { class: "notice-slow", role: "status" });
+  element.setAttribute("aria-busy", "true");
+  if (!element.firstElementChild) element.append(placeholder);
+  element.prepend(notice);
+  const timers = [
+    setTimeout(() => fill(notice, spinner(), "Still working …"), SLOW),
+    setTimeout(() => fill(notice, spinner(), late(budget)), LATE),
+  ];
+  try {
+    return await promise;
+  } finally {
+    timers.forEach(clearTimeout);
+    notice.remove();
+    placeholder.remove();
+    element.removeAttribute("aria-busy");
+  }
+}
+
+function late(budget) {
+  if (!budget) return "This takes longer than usual. It goes on until the service gives up.";
+  return `This takes longer than usual. The service gives up after ${number(budget / 1000)} s of work on a query.`;
+}
+
+function spinner() {
+  return h("span", { class: "spinner", "aria-hidden": "true" });
+}
+
+/**
+ * Run `work()`, show its progress in `element`, then what `show(value)` returns, or what went wrong with a way to try
+ * again. An abort leaves the element alone. `links` may be a function of the error that gives more nodes to show.
+ */
+export async function load(element, work, show, { links = () => [], placeholder, budget } = {}) {
+  const again = () => load(element, work, show, { links, placeholder, budget });
+  try {
+    const value = await withProgress(element, work(), { placeholder, budget });
+    fill(element, await show(value));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    fill(element, failure(error, { retry: again, links: links(error) }));
+  }
+}
+
+/** Nothing to show: why, and what to try; a title only where nothing above says it. */
+export function empty(title, reasons = [], tries = []) {
+  return h(
+    "section",
+    { class: "state" },
+    title && h("h2", { class: "state-title", text: title }),
+    reasons.map((reason) => h("p", { class: "state-text" }, reason)),
+    tries.length > 0 && h("p", { class: "state-label", text: "What to try" }),
+    tries.length > 0 &&
+      h(
+        "ul",
+        { class: "state-list" },
+        tries.map((t) => h("li", {}, t)),
+      ),
+  );
+}
+
+const TITLES = {
+  bad_query: "This query cannot be read",
+  bad_request: "This cannot be asked",
+  unauthorized: "An API key is needed",
+  not_found: "There is nothing of that name",
+  too_large: "This is too long",
+  rate_limited: "Too many requests",
+  overloaded: "The service is busy",
+  out_of_time: "The query took too long",
+  internal: "The service has failed",
+  offline: "No connection to the service",
+};
+
+/** Something went wrong: what, why, and how to go on. */
+export function failure(error, { retry = null, links = [], title: given } = {}) {
+  const known = error.status !== undefined;
+  if (!known) console.error(error);
+  const title =
+    given ?? (known ? (TITLES[error.code] ?? `The service answered ${error.status}`) : "The page has failed");
+  announce(`${title}. ${error.message}`);
+  return h(
+    "section",
+    { class: "state is-error", role: "group", "aria-label": title },
+    h("h2", { class: "state-title" }, icon("warning"), title),
+    h("p", { class: "state-text" }, data(sentence(error.message), 600)),
+    error.hint && !error.retryAfter && h("p", { class: "state-text" }, data(sentence(error.hint), 600)),
+    links.length > 0 && h("div", { class: "row wrap" }, links),
+    retry && again(error, retry),
+    error.requestId &&
+      error.code === "internal" &&
+      h("p", { class: "small muted", text: `Request ${visible(error.requestId)}` }),
+  );
+}
+
+/** A message of the service as a sentence. */
+export function sentence(text) {
+  const trimmed = String(text ?? "").trim();
+  const first = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
+  return /[.?!…]$/.test(first) ? first : first + ".";
+}
+
+/** The button that tries again; where the service said when, it counts down to it and then tries by itself, once. */
+function again(error, retry) {
+  const tryNow = button("Try again", () => (stop(), retry()), { class: "button" });
+  let timer = null;
+  const stop = () => clearInterval(timer);
+  const row = h("div", { class: "row" }, tryNow);
+  if (!error.retryAfter) return row;
+  const left = h("span", { class: "muted", "aria-hidden": "true" });
+  let seconds = Math.max(1, Math.ceil(error.retryAfter));
+  const tick = () => {
+    if (!row.isConnected && seconds < Math.ceil(error.retryAfter)) return stop();
+    left.textContent = `Trying again in ${seconds} s`;
+    if (seconds <= 0) return (stop(), retry());
+    seconds -= 1;
+  };
+  tick();
+  timer = setInterval(tick, 1000);
+  row.append(
+    left,
+    button("Cancel", () => (stop(), left.remove()), { class: "button quiet" }),
+  );
+  return row;
+}
