@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from cli.running import passed, refused
-from fader.cli.systems import typed
 from fader.learn.learner import Learner
 from fader.parts import discover
+from fader.search.described import typed
 from fader.systems.base import system
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from fader.cli.common import at_option, folder_argument, json_option, print_json
 def command(folder: Path, at: int | None, as_json: bool) -> None:
     """Show statistics of the index in DIR, and the commits that are kept."""
     from fader.index.reader import IndexReader
+    from fader.search.info import describe
 
     described = describe(IndexReader(folder, at=at))
     if as_json:
@@ -44,65 +44,3 @@ def _line(commit: dict[str, Any]) -> str:
     counts = ("documents", "segments", "bytes")
     shown = ", ".join(f"{commit[c]:,} {c[:-1] if commit[c] == 1 else c}" for c in counts)
     return f"{commit['commit']}  {commit['time']}  {commit['operation']['name']}: {shown}"
-
-
-def describe(reader: Any) -> dict[str, Any]:
-    """The statistics as plain data."""
-    sizes = _sizes(reader.folder)
-    total = sum(sizes.values())
-    analysis = reader.analysis
-    return {
-        "index": str(reader.folder),
-        "commit": reader.manifest["commit"],
-        "format": reader.manifest["format"],
-        "documents": reader.documents,
-        "tokens": reader.tokens,
-        "mentions": reader.mentions,
-        "deleted": _deleted(reader.manifest),
-        "entities": len(reader.catalog.entity_ids),
-        "types": len(reader.catalog.type_ids),
-        "segments": len(reader.segments),
-        "average_length": round(reader.tokens / max(1, reader.documents), 2),
-        "stemmer": analysis.stemmer or "none",
-        "stop_words": len(analysis.stopwords),
-        "unicode": analysis.unicode,
-        "skipped": reader.manifest["skipped"] or "nothing",
-        "bytes": total,
-        "bytes_without_text": total - sizes.get("text", 0),
-        "bytes_by_part": sizes,
-        "commits_kept": reader.manifest["keep"],
-        "commits": _commits(reader.folder),
-    }
-
-
-def _sizes(folder: Path) -> dict[str, int]:
-    """The bytes of the folder's files, all commits together, by kind."""
-    sizes: dict[str, int] = {}
-    for path in sorted(folder.iterdir()):
-        with suppress(FileNotFoundError):  # a writer has removed it meanwhile
-            size = path.stat().st_size
-            part = path.suffix.lstrip(".") or path.name
-            sizes[part] = sizes.get(part, 0) + size
-    return sizes
-
-
-def _deleted(manifest: dict[str, Any]) -> dict[str, int]:
-    """What is still in the files but deleted; merging drops it."""
-    tombs = [s["deleted"] for s in manifest["segments"] if s.get("deleted")]
-    return {what: sum(t[what] for t in tombs) for what in ("documents", "tokens", "mentions")}
-
-
-def _commits(folder: Path) -> list[dict[str, Any]]:
-    from fader.index.commit import commits
-
-    found: list[dict[str, Any]] = []
-    for c in commits(folder):
-        time = f"{c.time:%Y-%m-%d %H:%M:%S} UTC"
-        if c.problem is not None:
-            found.append({"commit": c.number, "time": time, "problem": c.problem})
-            continue
-        found.append({
-            "commit": c.number, "time": time, "operation": c.operation, "documents": c.documents,
-            "deleted": c.deleted, "segments": c.segments, "bytes": c.bytes,
-        })  # fmt: skip
-    return found

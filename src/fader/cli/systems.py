@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-from typing import Any
-
 import click
 
 from fader.cli.common import json_option, print_json
@@ -22,6 +18,7 @@ def command(name: str, as_json: bool) -> None:
     """
     from fader.errors import UsageError, did_you_mean, quoted
     from fader.parts import discover
+    from fader.search.described import described
 
     known = discover("fader.systems")
     if name and name not in known:
@@ -37,31 +34,3 @@ def command(name: str, as_json: bool) -> None:
         for parameter in row["parameters"]:
             tried = f"   tried: {', '.join(parameter['tried'])}" if parameter["tried"] else ""
             print(f"    {parameter['name']}={parameter['default']}{tried}")
-
-
-def described(part: Any) -> dict[str, Any]:
-    """A system in plain words."""
-    from fader.learn.learner import Learner
-    from fader.systems.fader import Fader
-
-    tries = getattr(part, "tries", {})
-    return {
-        "name": part.name,
-        "description": (inspect.getdoc(part) or "").split("\n")[0],
-        "citation": getattr(part, "citation", ""),
-        "trained": issubclass(part, Learner | Fader),
-        "parameters": [
-            {"name": f.name, "default": typed(f.default), "tried": list(tries.get(f.name, ()))}
-            for f in dataclasses.fields(part)
-            if f.name not in getattr(part, "learned", ())
-        ],
-    }
-
-
-def typed(value: Any) -> str:
-    """A parameter's value as it is typed: `true`, `0.5`, `0/25/100`."""
-    if isinstance(value, tuple):
-        return "/".join(map(typed, value))
-    if isinstance(value, float):
-        return next(text for text in (f"{value:g}", repr(value)) if float(text) == value)
-    return str(value).lower() if isinstance(value, bool) else str(value)

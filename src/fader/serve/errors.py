@@ -1,0 +1,130 @@
+"""The one place where errors and HTTP codes meet.
+
+    400 bad_query      the query cannot be understood, or passes a limit; `position` where it is known
+    400 bad_request    a parameter, a body or a header is wrong; `field` names it
+    401 unauthorized   no key, or one that is not known
+    404 not_found      no such entity, type, index, model, report or path
+    405 not_allowed    another method
+    413 too_large      the body
+    415 unsupported    the body is no JSON
+    429 rate_limited   more requests than a key may make; Retry-After
+    431 bad_request    the head of the request, its address included, is too large
+    500 internal       a fault of ours: its number in the log, nothing else
+    503 overloaded     the queue is full; Retry-After
+    504 out_of_time    the time of the request is over
+
+Knows nothing of frameworks: a refusal is a status, headers and a body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from fader.errors import BudgetError, CatalogError, FaderError, LimitError, QueryError, StorageError
+
+JSON = "application/json"
+
+
+class Refusal(Exception):  # noqa: N818 - the name says what it is to the client
+    """An answer that is an error."""
+
+    def __init__(
+        self, status: int, code: str, message: str, hint: str = "",
+        headers: Mapping[str, str] | None = None, **more: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(message)
+        self.status, self.code, self.message, self.hint = status, code, message, hint
+        self.headers, self.more = dict(headers or {}), more
+
+    def body(self) -> bytes:
+        """The JSON of it."""
+        return msgspec.json.encode(
+            {"error": {"code": self.code, "message": self.message, "hint": self.hint, **self.more}}
+        )
+
+
+class NotFound(Refusal):
+    """There is no such thing."""
+
+    def __init__(self, message: str, hint: str = "", **more: Any) -> None:
+        super().__init__(404, "not_found", message, hint, **more)
+
+
+class BadRequest(Refusal):
+    """A parameter, a body or a header is wrong."""
+
+    def __init__(self, message: str, hint: str = "", field: str | None = None, **more: Any) -> None:
+        super().__init__(400, "bad_request", message, hint, **_named("field", field), **more)
+
+
+class Overloaded(Refusal):
+    """As many requests as may wait are waiting."""
+
+    def __init__(self, seconds: int = 1) -> None:
+        super().__init__(
+            503, "overloaded", "the server has as many requests as it can take", f"try again in {seconds} s",
+            {"Retry-After": str(seconds)},
+        )  # fmt: skip
+
+
+class OutOfTime(Refusal):
+    """The time of a request is over; waiting counts."""
+
+    def __init__(self, time_ms: float) -> None:
+        super().__init__(
+            504, "out_of_time", f"the request needs more than its {time_ms:,g} ms, waiting for its turn included",
+            "ask with fewer or rarer words, with a narrower type or for less, or try again when there is less to do",
+        )  # fmt: skip
+
+
+class TooLarge(Refusal):
+    """A body beyond the limit; the rest of it is not read."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            413, "too_large", f"the body has more than {limit:,} bytes, the most that is taken", "send less",
+            {"Connection": "close"},
+        )  # fmt: skip
+
+
+def internal(request_id: str) -> Refusal:
+    """A fault of ours, of which nothing is told but the number under which the log has it."""
+    return Refusal(
+        500, "internal", "something went wrong in the server", "tell its keeper the number of the request",
+        request_id=request_id,
+    )  # fmt: skip
+
+
+def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
+    """What a client is told of an error; None where it is a fault of ours."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, BudgetError):
+        return OutOfTime(time_ms)
+    if not isinstance(error, FaderError) or isinstance(error, StorageError):
+        return None
+    message, hint = parted(str(error))
+    if isinstance(error, QueryError):
+        return Refusal(400, "bad_query", message, hint, **_named("position", error.position))
+    if isinstance(error, LimitError):
+        return Refusal(400, "bad_query", message, hint)
+    if isinstance(error, CatalogError):
+        return NotFound(message, hint)
+    return BadRequest(message, hint)
+
+
+def _named(name: str, value: object) -> dict[str, Any]:
+    return {} if value is None else {name: value}
+
+
+def parted(text: str) -> tuple[str, str]:
+    """The message and the remedy of an error: what is before and behind the first semicolon outside of quotes."""
+    inside = False
+    for i, c in enumerate(text):
+        inside ^= c == '"'
+        if c == ";" and not inside:
+            return text[:i].strip(), text[i + 1 :].strip()
+    return text, ""

@@ -1,0 +1,169 @@
+"""A lane of work: so many threads, so many requests that wait their turn, and an end to waiting.
+
+A request that finds all threads busy waits in order of arrival; where as many wait as may, or as could be served in
+their time, it is refused at once: it would wait in vain. Its time counts from its arrival: one whose time is over while
+it waits is never started, and one that is started has what is left. A client that goes away while it waits gives its
+place back. A thread that works is never stopped from outside: the clock inside the engine does that. All but the work
+itself happens on the event loop. Knows nothing of HTTP or of what is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from fader.budget import spending
+from fader.errors import BudgetError
+from fader.serve.errors import OutOfTime, Overloaded
+
+T = TypeVar("T")
+RECENT = 0.05  # the weight of the newest call in the mean time of calls
+SPARE = 0.8  # the share of its time that a request may spend waiting
+Gone = Callable[[], Awaitable[None]]
+
+
+class ClientGone(Exception):  # noqa: N818 - no error: nobody is left to be told
+    """The client went away before its turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """When a request arrived, and the milliseconds it may take from then on."""
+
+    arrived: float
+    time_ms: float
+
+    @classmethod
+    def now(cls, time_ms: float) -> Clock:
+        """A clock that starts now."""
+        return cls(time.monotonic(), time_ms)
+
+    @property
+    def left_ms(self) -> float:
+        """What is left of the time."""
+        return self.time_ms - 1000 * (time.monotonic() - self.arrived)
+
+
+class Gate:
+    """A lane; to be used from one event loop."""
+
+    def __init__(self, name: str, workers: int, queue: int, time_ms: float = float("inf")) -> None:
+        self.name, self.workers, self.queue = name, workers, queue
+        self._longest = SPARE * time_ms / 1000  # waiting
+        self._mean = 0.0  # seconds of a call, lately
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix=f"fader-{name}")
+        self._free = workers
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def full(self) -> bool:
+        """Whether the next request would be refused."""
+        ahead = len(self._waiting)
+        return not self._free and (
+            ahead >= self.queue or (ahead >= self.workers and ahead * self._mean / self.workers > self._longest)
+        )
+
+    @property
+    def mean_ms(self) -> float:
+        """How long a call takes, lately."""
+        return 1000 * self._mean
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    @property
+    def busy(self) -> int:
+        """How many threads work."""
+        return self.workers - self._free
+
+    async def run(self, function: Callable[..., T], *args: Any, clock: Clock, gone: Gone | None = None) -> T:
+        """The value of a call in a thread, when it is its turn; `gone` returns when the client has gone away."""
+        await self._turn(clock, gone)
+        loop = asyncio.get_running_loop()
+        try:
+            work = self._threads.submit(self._timed, clock, function, args)
+        except BaseException:
+            self._release()
+            raise
+        work.add_done_callback(lambda _: self._released(loop))
+        return await asyncio.wrap_future(work)
+
+    async def _turn(self, clock: Clock, gone: Gone | None) -> None:
+        """Wait for a thread; it is the caller's afterwards."""
+        if self._free:
+            self._free -= 1
+            return
+        if self.full:
+            raise Overloaded
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(turn)
+        timer = loop.call_later(max(0.0, clock.left_ms / 1000), _end, turn, OutOfTime(clock.time_ms))
+        watcher = asyncio.ensure_future(_watch(gone, turn)) if gone else None
+        try:
+            await turn
+        except BaseException:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._release()  # its turn came while it was being cancelled
+            else:
+                with suppress(ValueError):
+                    self._waiting.remove(turn)
+            raise
+        finally:
+            timer.cancel()
+            if watcher is not None:
+                watcher.cancel()
+
+    def _timed(self, clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+        began = time.monotonic()
+        try:
+            return _counted(clock, function, args)
+        finally:  # threads may overwrite each other's mean: any of them will do
+            self._mean += RECENT * (time.monotonic() - began - self._mean)
+
+    def _release(self) -> None:
+        """Hand a thread to the one that has waited longest."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+    def _released(self, loop: asyncio.AbstractEventLoop) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(self._release)
+
+    def close(self) -> None:
+        """Take no more work; what is running ends by its own clock."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _end(turn: asyncio.Future[None], error: Exception) -> None:
+    if not turn.done():
+        turn.set_exception(error)
+
+
+async def _watch(gone: Gone, turn: asyncio.Future[None]) -> None:
+    await gone()
+    _end(turn, ClientGone())
+
+
+def _counted(clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    """The call, with what is left of its time."""
+    left = clock.left_ms
+    if left <= 0:
+        raise OutOfTime(clock.time_ms)
+    try:
+        with spending(left):
+            return function(*args)
+    except BudgetError:
+        raise OutOfTime(clock.time_ms) from None

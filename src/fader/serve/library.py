@@ -1,0 +1,96 @@
+"""What is served: indexes by name, each at its newest commit, and the models that rank them.
+
+An index that gets a new commit is opened beside the old one, made ready, and then takes its name; requests that hold
+the old one keep it until they are done, and with the last of them it goes. Knows nothing of HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fader.errors import FaderError, InputError, UsageError, did_you_mean, quoted
+from fader.limits import Limits
+from fader.rank.base import System
+from fader.search.index import Index
+from fader.search.models import ranker_of, read_ranker
+from fader.serve.errors import NotFound
+from fader.serve.served import Served
+from fader.serve.settings import Settings
+
+
+class Library:
+    """The indexes of a service, opened. Safe to share among threads: what is served is replaced, never changed."""
+
+    def __init__(self, settings: Settings) -> None:
+        if not settings.indexes:
+            raise UsageError("there is no index to serve; give the folder of one")
+        self._settings = settings
+        self._limits = Limits.from_environment(k=settings.k, snippets=settings.snippets)
+        self._models = self._read_models()
+        opened = {name: Index(folder, limits=self._limits) for name, folder in settings.indexes.items()}
+        self._served = {name: self._served_as(name, index) for name, index in opened.items()}
+        self._check_models()
+
+    def __iter__(self) -> Iterator[Served]:
+        return iter(list(self._served.values()))
+
+    def named(self, name: str | None) -> Served:
+        """The index of a name; the first without one."""
+        if not name:
+            return next(iter(self._served.values()))
+        if name not in self._served:
+            hint = did_you_mean(name, self._served).lstrip("; ") or f"known: {', '.join(self._served)}"
+            raise NotFound(f"no index {quoted(name)}", hint, field="index")
+        return self._served[name]
+
+    def newer(self, served: Served) -> Served | None:
+        """An index at a newer commit, to be made ready before it is served; None where there is none."""
+        index = served.index.refreshed()
+        return None if index is served.index else self._served_as(served.name, index)
+
+    def replace(self, served: Served) -> None:
+        """Serve it from now on."""
+        self._served = self._served | {served.name: served}
+
+    def reread_models(self) -> None:
+        """Read the model files again; none is replaced where one cannot be used."""
+        before, self._models = self._models, self._read_models()
+        try:
+            again = {s.name: self._served_as(s.name, s.index) for s in self}
+        except FaderError:
+            self._models = before
+            raise
+        self._served = self._served | again
+
+    def _served_as(self, name: str, index: Index) -> Served:
+        return Served(name, index, self._models_for(name, index))
+
+    def _read_models(self) -> dict[str, System]:
+        return {name: _read(file) for name, (file, _of) in self._settings.models.items()}
+
+    def _models_for(self, name: str, index: Index) -> dict[str, System]:
+        """The models that rank an index: those given for it, and of the others those that fit it."""
+        found: dict[str, System] = {}
+        for key, made in self._models.items():
+            wanted = self._settings.models[key][1]
+            if wanted in (name, None):
+                try:
+                    found[key] = ranker_of(made, index.reader)
+                except FaderError as error:
+                    if wanted is not None or len(self._settings.indexes) == 1:
+                        raise InputError(f"{self._settings.models[key][0]}: {error}") from None
+        return found
+
+    def _check_models(self) -> None:
+        """Every model must rank an index at least."""
+        for key, (file, wanted) in self._settings.models.items():
+            if wanted is not None and wanted not in self._served:
+                raise UsageError(f"model {quoted(key)} is for the index {quoted(wanted)}, which is not served")
+            if not any(key in s.models for s in self):
+                raise InputError(f"{file}: fits none of the indexes {', '.join(self._served)}; train a model for one")
+
+
+def _read(file: Path) -> System:
+    ranker: System = read_ranker(file)
+    return ranker

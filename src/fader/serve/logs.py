@@ -1,0 +1,88 @@
+"""Lines of the log: one for every request and every event, as JSON for programs or as text for people.
+
+What was searched for is in it only where that was asked for (`log_queries`). Knows nothing of where lines go.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+import msgspec
+
+from fader.errors import quoted
+from fader.serve.trace import Trace
+
+log = logging.getLogger("fader.access")
+PATH_CHARACTERS = 200
+
+
+def access_log(log_queries: bool) -> Callable[[Trace], None]:
+    """An observer that writes a line for every request."""
+
+    def write(trace: Trace) -> None:
+        if log.isEnabledFor(logging.INFO):
+            log.info("request", extra={"fields": fields_of(trace, log_queries)})
+
+    return write
+
+
+def fields_of(trace: Trace, log_queries: bool) -> dict[str, Any]:
+    """What is told of a request; the query string is not."""
+    fields: dict[str, Any] = {
+        "id": trace.id, "client": trace.client, "method": trace.method, "path": trace.path[:PATH_CHARACTERS],
+        "route": trace.route, "status": trace.status, "ms": round(1000 * trace.seconds, 3), "bytes": trace.bytes,
+    }  # fmt: skip
+    known = {"index": trace.index, "commit": trace.commit, "key": trace.key}
+    fields |= {name: value for name, value in known.items() if value not in ("", None)}
+    if log_queries and trace.query is not None:
+        fields["query"] = trace.query
+    return fields
+
+
+class JsonLines(logging.Formatter):
+    """A record as one JSON object."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {"time": _time(record), "level": record.levelname.lower(), "event": record.getMessage()}
+        line |= getattr(record, "fields", {})
+        if record.exc_info:
+            line["trace"] = self.formatException(record.exc_info)
+        return msgspec.json.encode(_encodable(line)).decode()
+
+
+class TextLines(logging.Formatter):
+    """A record as one line; texts of clients are quoted, so that none can look like a line of the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = " ".join(f"{name}={_shown(value)}" for name, value in getattr(record, "fields", {}).items())
+        line = f"{_time(record)} {record.levelname.lower()} {record.getMessage()} {fields}".rstrip()
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    plain = text and all(c.isalnum() or c in "-_.:/{}" for c in text) and text.isascii()
+    return text if plain else quoted(text, 2_000)
+
+
+def _encodable(line: dict[str, Any]) -> dict[str, Any]:
+    """Texts of clients may hold halves of characters, which JSON cannot."""
+    return {k: v.encode("utf-8", "backslashreplace").decode() if isinstance(v, str) else v for k, v in line.items()}
+
+
+def configure(form: str, stream: TextIO | None = None) -> None:
+    """Send our lines, and what the server below has to say, to standard error."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonLines() if form == "json" else TextLines())
+    for name, level in (("fader", logging.INFO), ("uvicorn", logging.WARNING), ("mcp", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)

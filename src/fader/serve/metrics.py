@@ -1,0 +1,81 @@
+"""Counts for Prometheus: requests by route and status, their times, the lanes, the commits that are served.
+
+Knows nothing of how requests are answered; lanes and indexes are looked at when the counts are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+
+from fader.serve.service import Service
+from fader.serve.trace import Trace
+
+FORM = "text/plain; version=0.0.4; charset=utf-8"
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH"})
+
+
+class Metrics:
+    """The counts of one service; `observe` is told of every request."""
+
+    def __init__(self, service: Service) -> None:
+        self.registry = CollectorRegistry()
+        labels = ("route", "method", "status")
+        self._requests = Counter("fader_requests", "Requests answered.", labels, registry=self.registry)
+        self._seconds = Histogram(
+            "fader_request_seconds", "Seconds from a request's arrival to the end of its answer.", ("route",),
+            buckets=BUCKETS, registry=self.registry,
+        )  # fmt: skip
+        self._children = lru_cache(1_000)(self._found)
+        for collector in (GCCollector, PlatformCollector, ProcessCollector):
+            collector(registry=self.registry)
+        self.registry.register(_Looked(service))
+
+    def observe(self, trace: Trace) -> None:
+        """Count a request. Labels are few, whatever clients send."""
+        method = trace.method if trace.method in METHODS else "other"
+        count, seconds = self._children(trace.route or "none", method, trace.status)
+        count.inc()
+        seconds.observe(trace.seconds)
+
+    def _found(self, route: str, method: str, status: int) -> tuple[Any, Any]:
+        return self._requests.labels(route, method, str(status)), self._seconds.labels(route)
+
+    def text(self) -> bytes:
+        """All counts, as Prometheus reads them."""
+        return generate_latest(self.registry)
+
+
+class _Looked(Collector):
+    """What is looked up when it is asked for."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        lanes = self._service.lanes
+        yield _gauge("fader_lane_busy", "Threads that work.", "lane", {n: g.busy for n, g in lanes.items()})
+        yield _gauge("fader_lane_waiting", "Requests that wait.", "lane", {n: g.waiting for n, g in lanes.items()})
+        yield _gauge("fader_lane_threads", "Threads.", "lane", {n: g.workers for n, g in lanes.items()})
+        yield _gauge("fader_lane_room", "Requests that may wait.", "lane", {n: g.queue for n, g in lanes.items()})
+        served = {s.name: s for s in self._service.library}
+        commits = {name: s.index.commit for name, s in served.items()}
+        yield _gauge("fader_index_commit", "The commit that is served.", "index", commits)
+        documents = {name: s.reader.documents for name, s in served.items()}
+        yield _gauge("fader_index_documents", "Documents of the commit that is served.", "index", documents)
+        problems = {name: int(name in self._service.problems) for name in served}
+        yield _gauge("fader_index_problem", "1 where a newer commit cannot be opened.", "index", problems)
+
+
+def _gauge(name: str, text: str, label: str, values: dict[str, int]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, text, labels=[label])
+    for key, value in values.items():
+        family.add_metric([key], value)
+    return family

@@ -1,0 +1,109 @@
+"""The service without HTTP: what is asked, on which index, by which ranker, in which lane.
+
+    service = Service(settings)
+    served = service.index("enwiki")
+    answer = await service.run("engine", served.index.search, "landed +mars", None, 10, service.ranker(served, None))
+
+Handlers are thin above it: they parse, `await run`, and encode. Knows nothing of requests or routes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from fader.rank.base import System
+from fader.serve.gate import Clock, Gate, Gone
+from fader.serve.library import Library
+from fader.serve.served import Served
+from fader.serve.settings import Settings
+
+T = TypeVar("T")
+log = logging.getLogger("fader.serve")
+
+LIGHT_WORKERS = 2
+LIGHT_QUEUE = 64
+SWITCH_SECONDS = 0.0005  # how long a thread may keep the interpreter from the event loop, which answers refusals
+
+
+class Service:
+    """Opened indexes and the lanes to them. Lanes: `engine` for what ranks, `light` for what looks up."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.library = Library(settings)
+        self.lanes = {
+            "engine": Gate("engine", settings.workers, settings.queue, settings.time_ms),
+            "light": Gate("light", LIGHT_WORKERS, LIGHT_QUEUE),
+        }
+        self.ready = False
+        self.problems: dict[str, str] = {}
+
+    def index(self, name: str | None = None) -> Served:
+        """The index of a name, at the commit that is served now; the first without one."""
+        return self.library.named(name)
+
+    def ranker(self, served: Served, model: str | None) -> System:
+        """What a text names: a served model, `default`, or a system with its parameters; never a file."""
+        return served.ranker(model)
+
+    async def run(
+        self, lane: str, function: Callable[..., T], *args: Any,
+        clock: Clock | None = None, timeout_ms: float | None = None, gone: Gone | None = None,
+    ) -> T:  # fmt: skip
+        """The value of a call in a lane; its time counts from the clock's start, and is never above the limit."""
+        most = float(self.settings.time_ms)
+        asked = min(timeout_ms or most, most)
+        clock = Clock.now(asked) if clock is None else Clock(clock.arrived, asked)
+        return await self.lanes[lane].run(function, *args, clock=clock, gone=gone)
+
+    def warm(self) -> None:
+        """Load what a first request would wait for: kernels, by a query that nobody asked."""
+        sys.setswitchinterval(SWITCH_SECONDS)
+        for served in self.library:
+            served.warm()
+        self.ready = True
+
+    def prepare(self) -> None:
+        """Load the rest, beside the first requests."""
+        for served in self.library:
+            served.prepare()
+
+    def reload(self) -> list[str]:
+        """Serve the newest commits; the names of the indexes that had one. What cannot be opened stays as it is."""
+        return [served.name for served in self.library if self._reloaded(served)]
+
+    def _reloaded(self, served: Served) -> bool:
+        try:
+            newer = self.library.newer(served)
+            if newer is not None:
+                newer.warm()
+                newer.prepare()
+        except Exception as error:  # whatever it is, the old commit is as good as before
+            self._problem(served.name, str(error))
+            return False
+        self.problems.pop(served.name, None)
+        if newer is None:
+            return False
+        self.library.replace(newer)
+        log.info("reloaded", extra={"fields": {"index": newer.name, "commit": newer.index.commit}})
+        return True
+
+    def _problem(self, name: str, message: str) -> None:
+        if self.problems.get(name) != message:
+            log.error("reload failed", extra={"fields": {"index": name, "problem": message}})
+        self.problems[name] = message
+
+    async def watch(self) -> None:
+        """Reload whenever there is a new commit, for as long as the service runs."""
+        while self.settings.watch_seconds > 0:
+            await asyncio.sleep(self.settings.watch_seconds)
+            await asyncio.to_thread(self.reload)
+
+    def close(self) -> None:
+        """Take no more work."""
+        for gate in self.lanes.values():
+            gate.close()

@@ -1,0 +1,78 @@
+"""The log: a line for every request, of which no client can make two, without what was searched for."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from fader.serve import logs
+from fader.serve.settings import Settings
+from fader.serve.trace import Trace
+from serve.live import build, running
+
+LOGGERS = ("fader", "uvicorn", "mcp")
+
+
+@pytest.fixture
+def stream() -> Iterator[io.StringIO]:
+    """Where lines go; loggers are as they were afterwards."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [(log, list(log.handlers), log.propagate, log.level) for log in loggers]
+    yield io.StringIO()
+    for log, handlers, propagate, level in before:
+        log.handlers, log.propagate = handlers, propagate
+        log.setLevel(level)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_a_line_for_every_request(tmp_path: Path, stream: io.StringIO, told: bool) -> None:
+    """With its number, route, status, time, index and commit; the query only where that was asked for."""
+    folder = build(tmp_path / "index")
+    logs.configure("json", stream)
+    with running(Settings(indexes={"small": folder}, log_queries=told, time_ms=30_000)) as url:
+        reply = httpx.get(f"{url}/v1/search", params={"q": "violin zanzibar"}, timeout=60)
+        httpx.post(f"{url}/v1/search", json={"q": "posted zanzibar"}, timeout=60)
+        httpx.get(f"{url}/nothing")
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    found = [line for line in lines if line["event"] == "request"]
+    assert [line["status"] for line in found] == [200, 200, 404]
+    first = found[0]
+    assert first["id"] == reply.headers["fader-request-id"]
+    assert (first["method"], first["route"], first["index"], first["commit"]) == ("GET", "/v1/search", "small", 1)
+    assert first["bytes"] == len(reply.content)
+    assert first["ms"] > 0
+    assert ("zanzibar" in stream.getvalue()) == told
+    queries = ["violin zanzibar", "posted zanzibar", None] if told else [None] * 3
+    assert [line.get("query") for line in found] == queries
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+@pytest.mark.parametrize("text", ["a\nb request id=1", "\x1b[2J", "\ud800", "\u2028", 'a" id="2', "", "é"])
+def test_no_text_of_a_client_makes_a_line_of_its_own(stream: io.StringIO, form: str, text: str) -> None:
+    """Line ends, terminal codes and halves of characters are written out."""
+    logs.configure(form, stream)
+    logs.access_log(True)(Trace("1", "GET", "/" + text, "10.0.0.1", query=text, status=200, key=text))
+    (line,) = stream.getvalue().split("\n")[:-1]
+    assert not any(ord(c) < 32 or 0xD800 <= ord(c) < 0xE000 for c in line)
+    if form == "json":
+        assert json.loads(line)["id"] == "1"
+    else:
+        assert "\u2028" not in line
+
+
+def test_a_fault_has_its_trace_in_the_log(stream: io.StringIO) -> None:
+    """With the number that the client was told."""
+    logs.configure("json", stream)
+    try:
+        raise ValueError("why")
+    except ValueError:
+        logging.getLogger("fader.serve").exception("fault", extra={"fields": {"id": "7"}})
+    line = json.loads(stream.getvalue())
+    assert (line["event"], line["id"], line["level"]) == ("fault", "7", "error")
+    assert "ValueError: why" in line["trace"]

@@ -1,0 +1,97 @@
+"""What is no HTTP, never ends or has too long a head: refused in the one form, and hung up on."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+
+from fader.serve import wire
+from fader.serve.headers import SECURITY
+from fader.serve.settings import Settings
+from serve.live import build, running
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    folder = build(tmp_path_factory.mktemp("wire") / "index")
+    with running(Settings(indexes={"small": folder}, time_ms=30_000)) as url:
+        parts = urlsplit(url)
+        yield str(parts.hostname), int(parts.port or 0)
+
+
+def said(address: tuple[str, int], *pieces: bytes) -> bytes:
+    """All that is answered until the server hangs up."""
+    with socket.create_connection(address, timeout=60) as client:
+        try:
+            for piece in pieces:
+                client.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        found = b""
+        try:
+            while more := client.recv(65536):
+                found += more
+        except ConnectionResetError:
+            pass
+        return found
+
+
+def refused(reply: bytes, status: int) -> None:
+    head, _, body = reply.partition(b"\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status} ".encode()), head[:100]
+    for name, value in SECURITY.items():
+        assert f"{name}: {value}".lower().encode() in head.lower()
+    assert json.loads(body)["error"]["code"] == "bad_request"
+
+
+@pytest.mark.parametrize("junk", [
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"hello\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+])  # fmt: skip
+def test_what_is_no_http_is_refused(address: tuple[str, int], junk: bytes) -> None:
+    refused(said(address, junk), 400)
+
+
+def test_a_head_without_end_is_refused(address: tuple[str, int]) -> None:
+    """It is not kept in memory for as long as it comes."""
+    endless = [b"GET / HTTP/1.1\r\nHost: localhost\r\n"] + [b"X-A: " + b"a" * 8000 + b"\r\n"] * 40
+    refused(said(address, *endless), 431)
+
+
+def test_an_address_without_end_is_refused(address: tuple[str, int]) -> None:
+    refused(said(address, b"GET /?q=", *[b"a" * 8000] * 40), 431)
+
+
+@pytest.mark.parametrize("part", [
+    b"", b"GET / HT", b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{",
+])  # fmt: skip
+def test_a_request_that_does_not_come_is_not_waited_for(
+    address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, part: bytes
+) -> None:
+    """After some seconds the connection is closed."""
+    monkeypatch.setattr(wire, "ARRIVAL_SECONDS", 0.2)
+    reply = said(address, part)
+    assert reply == b"" or b"408" in reply.partition(b"\r\n")[0]
+
+
+def test_requests_on_one_connection_are_answered_in_order(address: tuple[str, int]) -> None:
+    """Also where they are sent without waiting."""
+    one = b"GET /v1/analyze?text=%d HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    last = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    reply = said(address, b"".join(one % i for i in range(5)) + last)
+    places = [reply.index(b'"text":"%d"' % i) for i in range(5)]
+    assert places == sorted(places)
+    assert b'"status":"ok"' in reply
+
+
+def test_a_chunked_body_is_counted_on_the_wire(address: tuple[str, int]) -> None:
+    """413 while it is still being sent."""
+    head = b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    reply = said(address, head + b"Transfer-Encoding: chunked\r\n\r\n", *[b"2000\r\n" + b"a" * 0x2000 + b"\r\n"] * 30)
+    assert reply.startswith(b"HTTP/1.1 413 ")
+    assert reply.count(b"HTTP/1.1") == 1
