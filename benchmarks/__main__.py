@@ -1,22 +1,28 @@
-"""All benchmarks in one run: query time, indexing, growth, living, training, systems.
+"""All benchmarks in one run: query time, indexing, growth, living, training, systems, completion.
+
+The service needs a testbed and is run by itself; with --quick it is tried on the demo, if its packages are installed.
 
 python -m benchmarks --scale 1.0
 """
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 
-from benchmarks import common, growth, indexing, living, query, systems, training
+from benchmarks import common, growth, indexing, living, query, service, suggest, systems, training
 
 
 def main() -> None:
-    args = common.arguments("Query time, indexing, growth, changes, training and systems, in turn.").parse_args()
+    args = common.arguments("Query time, indexing, growth, changes, training, systems, completion.").parse_args()
     if args.json:
         sys.exit("--json: each benchmark writes its own report; give --work instead")
     shared = [f"--scale={args.scale}", f"--work={args.work}", f"--seed={args.seed}"]
     shared += ["--quick"] if args.quick else []
-    for benchmark in (query, indexing, growth, living, training, systems):
+    benchmarks = [query, indexing, growth, living, training, systems, suggest]
+    if args.quick and importlib.util.find_spec("fastapi"):
+        benchmarks.append(service)
+    for benchmark in benchmarks:
         print(f"\n== {benchmark.__name__.rpartition('.')[2]} ==\n", flush=True)
         benchmark.main(shared)
 
