@@ -18,7 +18,7 @@ import pytest
 from docs.markdown import ROOT, Block, blocks
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
-PRELUDE = 'set -eu\nfader() { "$PYTHON" -m fader "$@"; }\n'
+PROGRAM = '#!/bin/sh\nexec "$PYTHON" -m fader "$@"\n'  # a program, so that `fader serve &` leaves its number in $!
 TIMES = re.compile(r"[\d.,]+ (ms|s)\b")
 
 
@@ -32,8 +32,11 @@ def run(block: Block, folder: Path) -> str:
     """Run a block; returns its standard output."""
     command = [sys.executable, "-c", block.text]
     if block.language == "sh":
-        command = ["bash", "-c", PRELUDE + block.text]
-    environment = {**os.environ, "PYTHON": sys.executable, "XDG_CACHE_HOME": str(folder / "cache"), "COLUMNS": "80"}
+        command = ["bash", "-euc", block.text]
+    environment = {
+        **os.environ, "PYTHON": sys.executable, "XDG_CACHE_HOME": str(folder / "cache"), "COLUMNS": "80",
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+    }  # fmt: skip
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"line {block.line}: {done.stderr}"
     assert "Traceback" not in done.stderr
@@ -54,6 +57,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_commands_work_and_print_what_is_shown(page: Path, demo: Path, tmp_path: Path) -> None:
     shutil.copytree(demo, tmp_path / "demo")
     (tmp_path / "runs").symlink_to(ROOT / "runs")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "fader").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "bin" / "fader").chmod(0o755)
     printed: str | None = None
     for block in blocks(page):
         if block.language == "text" and printed is not None:
