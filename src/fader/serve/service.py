@@ -10,6 +10,7 @@ Handlers are thin above it: they parse, `await run`, and encode. Knows nothing o
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import sys
 from collections.abc import Callable
@@ -26,7 +27,7 @@ log = logging.getLogger("fader.serve")
 
 LIGHT_WORKERS = 2
 LIGHT_QUEUE = 64
-SWITCH_SECONDS = 0.0005  # how long a thread may keep the interpreter from the event loop, which answers refusals
+SWITCH_SECONDS = 0.0001  # how long a thread may keep the interpreter from the event loop, which answers refusals
 
 
 class Service:
@@ -68,9 +69,10 @@ class Service:
         self.ready = True
 
     def prepare(self) -> None:
-        """Load the rest, beside the first requests."""
+        """Load the rest, beside the first requests; what is there then stays, and need never be looked through again."""
         for served in self.library:
             served.prepare()
+        gc.freeze()
 
     def reload(self) -> list[str]:
         """Serve the newest commits; the names of the indexes that had one. What cannot be opened stays as it is."""
