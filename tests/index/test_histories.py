@@ -26,7 +26,7 @@ from fader.systems.base import system
 from fader.systems.fader import Fader
 from index.histories import ENTITIES, History
 
-HISTORIES, QUERIES, CHANGES = dose(full=200, least=12), dose(full=50, least=12), 10
+HISTORIES, QUERIES, CHANGES = dose(full=200, least=8), dose(full=50, least=12), 10
 COLUMNS = ("entity", "document", "distances", "sides", "start", "end", "confidence")
 OF_DOCUMENTS = ("row", "number", "counts", "length", "distinct", "square", "prior")
 
