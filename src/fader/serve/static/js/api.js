@@ -75,12 +75,17 @@ async function send(target, key, signal) {
     return await fetch(target, { headers, signal, credentials: "omit" });
   } catch (reason) {
     if (reason.name === "AbortError") throw reason;
-    throw new ApiError(0, {
-      code: "offline",
-      message: "The service cannot be reached.",
-      hint: "Check that it runs and that you are connected, then try again.",
-    });
+    throw unreached();
   }
+}
+
+/** No answer at all. */
+export function unreached() {
+  return new ApiError(0, {
+    code: "offline",
+    message: "The service cannot be reached.",
+    hint: "Check that it runs and that you are connected, then try again.",
+  });
 }
 
 async function errorOf(response) {

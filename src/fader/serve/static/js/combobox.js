@@ -78,7 +78,7 @@ export function combobox({ id = uid("combobox"), placeholder = "", describedby, 
     list.hidden = none;
     input.setAttribute("aria-expanded", String(!none));
     announce(none ? "No suggestions" : plural(options.length, "suggestion"));
-    move(none ? -1 : at < 0 ? -1 : at % options.length);
+    move(Math.min(at, options.length - 1));
   }
 
   function row(option, i) {

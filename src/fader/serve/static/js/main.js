@@ -34,7 +34,7 @@ async function show() {
   const abort = (shown.abort = new AbortController());
   const waiting = setTimeout(() => !abort.signal.aborted && shown.view !== view && fill(root, skeleton(4)), 150);
   try {
-    const [module, context] = await Promise.all([view.module(), contextOf(params, path, abort.signal)]);
+    const [module, context] = await Promise.all([moduleOf(view), contextOf(params, path, abort.signal)]);
     if (abort.signal.aborted) return;
     enter(view, module);
     shown.leave = (await module.render(root, params, context)) ?? null;
@@ -45,6 +45,13 @@ async function show() {
   } finally {
     clearTimeout(waiting);
   }
+}
+
+/** A view's files are asked for when it is first shown; a TypeError says that they could not be had. */
+function moduleOf(view) {
+  return view.module().catch((error) => {
+    throw error instanceof TypeError ? api.unreached() : error;
+  });
 }
 
 /** Clear the place for a view, unless it is the one that is there and keeps what it has. */

@@ -196,7 +196,10 @@ async function openWhy(state, byHand = true) {
   state.why.setAttribute("aria-expanded", "true");
   element.classList.add("is-open");
   if (byHand) remember(state, "why");
-  panel.onkeydown = (event) => event.key === "Escape" && !event.defaultPrevented && closeWhy(state);
+  // It returns nothing: a handler set this way that returned false would take every other key from the panel.
+  panel.onkeydown = (event) => {
+    if (event.key === "Escape" && !event.defaultPrevented) closeWhy(state);
+  };
   if (panel.childElementCount > 0) return;
   const asked = { q: params.q, entity: result.entity, type: params.type, model: params.model, index: params.index };
   await fetchWhy(state, asked);
