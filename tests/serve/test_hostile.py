@@ -108,7 +108,7 @@ def test_a_model_that_looks_like_a_path_opens_no_file(
     (tmp_path / "model.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
     service = Service(Settings(indexes={"small": folder}))
-    service.ranker(service.index(), "count")  # what is imported once is imported now
+    service.index().ranker("count")  # what is imported once is imported now
 
     def refuse(*given: Any, **_: Any) -> Any:
         raise AssertionError(f"opened {given}")
@@ -118,7 +118,7 @@ def test_a_model_that_looks_like_a_path_opens_no_file(
         mock.patch.object(os, "stat", refuse), mock.patch.object(Path, "is_file", refuse),
         mock.patch.object(Path, "read_text", refuse), pytest.raises(Refusal) as refused,
     ):  # fmt: skip
-        service.ranker(service.index(), text)
+        service.index().ranker(text)
     assert refused.value.status in (400, 404)
     service.close()
 

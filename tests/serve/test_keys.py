@@ -141,3 +141,14 @@ def test_a_file_that_cannot_be_used_is_refused_by_line(tmp_path: Path, text: str
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot be read"):
         read_keys(tmp_path / "keys.txt")
+
+
+def test_an_address_that_guesses_keys_must_wait(file: Path) -> None:
+    """Twenty at once, then ten a second; who has a key is not held up by it."""
+    time = Time()
+    layer = Keys(echo, file, 0, time)
+    wrong = [(b"x-api-key", b"not-a-key-at-all")]
+    assert [ask(layer, headers=wrong).status for _ in range(21)] == [401] * 20 + [429]
+    assert ask(layer, headers=[(b"x-api-key", ADA.encode())]).status == 200
+    time.now += 0.1
+    assert [ask(layer, headers=wrong).status for _ in range(2)] == [401, 429]

@@ -161,7 +161,7 @@ def test_texts_that_name_no_type_say_so(url: str) -> None:
 ERRORS = [
     ("search", {"query": '"unbalanced'}, "bad_query", "quote"),
     ("search", {"query": "violin", "type": "scientits"}, "bad_query", "did you mean"),
-    ("search", {"query": "violin", "k": 0}, "bad_request", ">= 1"),
+    ("search", {"query": "violin", "k": 0}, "bad_request", "1 at least"),
     ("search", {"query": "violin", "k": 100_001}, "bad_request", "1,000"),
     ("search", {"query": "violin", "kk": 3}, "bad_request", "kk"),
     ("search", {}, "bad_request", "query"),
@@ -170,7 +170,7 @@ ERRORS = [
     ("search", {"query": "violin", "index": "other"}, "not_found", "index"),
     ("entity", {"id": "E9"}, "not_found", "E9"),
     ("explain", {"query": "violin", "entity": "E9"}, "not_found", "E9"),
-    ("suggest_types", {"text": "a", "limit": 0}, "bad_request", ">= 1"),
+    ("suggest_types", {"text": "a", "limit": 0}, "bad_request", "1 at least"),
 ]
 
 

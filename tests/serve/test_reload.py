@@ -16,7 +16,7 @@ import pytest
 
 import fader
 from fader import Index
-from fader.errors import DamagedError, FaderError
+from fader.errors import DamagedError
 from fader.serve.app import reload_all
 from fader.serve.keys import Keys
 from fader.serve.service import Service
@@ -105,17 +105,37 @@ def _fail(self: Index) -> Index:
 
 
 def test_keys_and_models_are_read_again_and_stay_where_they_cannot(tmp_path: Path) -> None:
-    """As SIGHUP does: all of them, or none."""
-    folder, file = build(tmp_path / "index"), tmp_path / "keys"
+    """As SIGHUP does; what cannot be read stays as it was and is a problem, and hinders nothing else."""
+    folder, file, model = build(tmp_path / "index"), tmp_path / "keys", tmp_path / "model.json"
     file.write_text("ada a-key-of-ada\n")
-    service = Service(Settings(indexes={"small": folder}, keys=file))
-    keys = Keys(echo, file, 0)
+    model.write_bytes(trained(folder, "noprox"))
+    service = Service(Settings(indexes={"small": folder}, models={"mine": (model, None)}, keys=file))
+    keys, suggester = Keys(echo, file, 0), service.index().suggester
     file.write_text("ada another-key-of-ada\n")
+    model.write_bytes(trained(folder, "rectangle"))
     reload_all(service, keys)
-    until(lambda: keys.known("another-key-of-ada") is not None)
-    assert keys.known("a-key-of-ada") is None
-    file.write_text("nonsense\n")
-    with pytest.raises(FaderError):
-        keys.reload()
+    until(lambda: "rectangle" in str(service.index().ranker("mine")))
     assert keys.known("another-key-of-ada") is not None
+    assert keys.known("a-key-of-ada") is None
+    assert service.index().suggester is suggester
+    file.write_text("nonsense\n")
+    model.write_bytes(trained(folder, "noprox"))
+    reload_all(service, keys)
+    until(lambda: "noprox" in str(service.index().ranker("mine")))
+    assert keys.known("another-key-of-ada") is not None
+    assert list(service.problems) == ["key file"]
+    file.write_text("ada another-key-of-ada\n")
+    model.write_text("{}")
+    reload_all(service, keys)
+    until(lambda: list(service.problems) == ["model files"])
+    assert "noprox" in str(service.index().ranker("mine"))
     service.close()
+
+
+def trained(folder: Path, features: str) -> bytes:
+    """A model of the index."""
+    queries = [{"id": "1", "query": "violin"}, {"id": "2", "query": "physics"}]
+    qrels = {"1": {"E2": 1, "E3": 0}, "2": {"E3": 1, "E2": 0}}
+    path = folder.parent / "trained.json"
+    fader.Ranker(features=features, lam=1.0).fit(folder, queries, qrels).save(path)
+    return path.read_bytes()

@@ -372,3 +372,69 @@ def test_every_route_is_described_with_examples(settings: Settings) -> None:
             for result in shown["results"] if name == "Answer" else ():
                 del result["explain"]
             assert shown == example, name
+
+
+def test_an_entity_by_a_parameter(http: httpx.Client) -> None:
+    """As by its path, which not every id can be."""
+    asked = {"q": "violin", "limit": 3}
+    by_path = http.get("/v1/entity/E2", params=asked).json()
+    assert http.get("/v1/entity", params=asked | {"id": "E2"}).json() == by_path
+    assert http.get("/v1/entity", params={"id": ".."}).status_code == 404
+    assert http.get("/v1/entity").json()["error"]["field"] == "id"
+
+
+def test_contexts_of_an_entity_as_csv(http: httpx.Client) -> None:
+    """A line each, as in the JSON; without a query there are none."""
+    asked = {"id": "E2", "q": "violin", "limit": 5}
+    items = http.get("/v1/entity", params=asked).json()["evidence"]["contexts"]["items"]
+    rows = list(csv.DictReader(io.StringIO(http.get("/v1/entity", params=asked | {"format": "csv"}).text)))
+    assert [row["doc"] for row in rows] == [item["doc"] for item in items]
+    assert http.get("/v1/entity", params={"id": "E2", "format": "csv"}).status_code == 400
+
+
+def test_contexts_of_an_entity_have_the_limit_of_snippets(http: httpx.Client, settings: Settings) -> None:
+    """What the description says is what is taken."""
+    described = http.get("/openapi.json").json()["paths"]["/v1/entity/{id}"]["get"]["parameters"]
+    limit = next(p for p in described if p["name"] == "limit")["schema"]["maximum"]
+    assert limit == settings.snippets
+    asked = {"q": "violin", "limit": limit}
+    assert http.get("/v1/entity/E2", params=asked).status_code == 200
+    refused = http.get("/v1/entity/E2", params=asked | {"limit": limit + 1})
+    assert refused.json()["error"]["field"] == "limit"
+
+
+def test_types_by_their_ids(http: httpx.Client) -> None:
+    """In the order of the ids, each once, without those that are none."""
+    found = http.get("/v1/types", params={"ids": "city|nope|person|city"}).json()
+    assert [t["id"] for t in found["types"]] == ["city", "person"]
+    assert found["total"] == 2
+
+
+def test_the_parameter_to_blame_is_named(http: httpx.Client) -> None:
+    """In a comparison it is the one that holds the wrong text."""
+    for field in ("a", "b"):
+        refused = http.get("/v1/compare", params={"q": "violin", field: "nope"})
+        assert (refused.status_code, refused.json()["error"]["field"]) == (404, field)
+
+
+@pytest.mark.parametrize(("asked", "message", "hint"), [
+    ({"q": ""}, "q must not be empty", "give q"),
+    ({"q": "a" * 2001}, "q must have 2,000 characters at most", "shorten it"),
+    ({"q": "a", "k": 0}, "k must be 1 at least", "give a larger number"),
+    ({"q": "a", "format": "xml"}, "format must not be xml", "give json or csv"),
+    ({"q": "a", "type": "persn"}, 'unknown type "persn"', 'did you mean "person"?'),
+    ({"q": "type:city a", "type": "person"}, "", "give one"),
+])  # fmt: skip
+def test_faults_are_told_in_words(http: httpx.Client, asked: dict[str, Any], message: str, hint: str) -> None:
+    """What is wrong, and what to do."""
+    error = http.get("/v1/search", params=asked).json()["error"]
+    assert message in error["message"]
+    assert error["hint"] == hint
+
+
+def test_a_person_who_is_lost_gets_the_page(http: httpx.Client) -> None:
+    """With the status of what is not there; programs get JSON."""
+    lost = http.get("/entity/nope", headers={"Accept": "text/html"})
+    assert (lost.status_code, lost.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert http.get("/v1/nope", headers={"Accept": "text/html"}).headers["content-type"] == JSON
+    assert http.get("/entity/nope").headers["content-type"] == JSON

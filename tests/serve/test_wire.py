@@ -95,3 +95,20 @@ def test_a_chunked_body_is_counted_on_the_wire(address: tuple[str, int]) -> None
     reply = said(address, head + b"Transfer-Encoding: chunked\r\n\r\n", *[b"2000\r\n" + b"a" * 0x2000 + b"\r\n"] * 30)
     assert reply.startswith(b"HTTP/1.1 413 ")
     assert reply.count(b"HTTP/1.1") == 1
+
+
+def test_headers_behind_a_body_are_dropped(monkeypatch: pytest.MonkeyPatch, address: tuple[str, int]) -> None:
+    """Trailers of a body in chunks mean nothing here: none reaches the place where headers are kept."""
+    kept: list[bytes] = []
+    below = wire.HttpToolsProtocol.on_header
+    monkeypatch.setattr(
+        wire.HttpToolsProtocol, "on_header", lambda self, name, value: (kept.append(name), below(self, name, value))[1]
+    )
+    body = b'{"q": "violin"}'
+    head = b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n" % (len(body), body)
+    trailers = b"".join(b"X-T%d: %s\r\n" % (i, b"a" * 1000) for i in range(500))
+    reply = said(address, head + chunked, trailers + b"\r\n")
+    assert reply.startswith(b"HTTP/1.1 200 ")
+    assert b"Host" in kept
+    assert not [name for name in kept if name.startswith(b"X-T")]

@@ -60,4 +60,4 @@ def say_when_compiling(quiet: bool = False) -> None:
     """Tell that the first run takes longer, where nothing compiled is cached yet."""
     here = Path(__file__).parent.parent / "contexts" / "__pycache__"
     if not os.environ.get("NUMBA_CACHE_DIR") and not any(here.glob("nearest.*.nbi")):
-        remark("First run: compiling kernels, which takes some seconds once.", quiet)
+        remark("First run: compiling kernels, once, which may take a minute.", quiet)

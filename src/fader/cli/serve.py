@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from fader.cli.common import quiet_option, remark, say_when_compiling
-from fader.errors import UsageError, quoted
+from fader.errors import InputError, UsageError, quoted
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
 
@@ -114,6 +114,9 @@ def command(
     }
     if workers is not None:
         settings["workers"] = workers
+    for folder in settings["reports"].values():
+        if not (folder / "report.json").is_file():
+            raise InputError(f"{folder}: holds no report; give a folder that `fader compare -o` has written")
     serve(settings, open_page, quiet)
 
 

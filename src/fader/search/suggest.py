@@ -25,6 +25,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.errors import UsageError, quoted
 from fader.index.catalog import transposed
 from fader.index.names import Names, fold, words_of
@@ -175,6 +176,7 @@ class _Completion:
 
     def best(self, wanted: Wanted, count: int, among: U64 = NOTHING) -> list[int]:
         """The best things for a text; with bits in `among`, of those whose ranks are set."""
+        budget.check()
         count = min(count, self._order.size)
         if not wanted.folded:
             ranks = _first(among, NOTHING, count) if among.size else range(count)

@@ -6,13 +6,14 @@ several supertypes is a child of each. Knows nothing of queries.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import UsageError
+from fader.errors import UsageError, quoted
 from fader.index.reader import IndexReader
 from fader.kernel import kernel
 from fader.limits import DEFAULTS, whole
@@ -41,6 +42,11 @@ class TypeTree:
     def node(self, id: str) -> TypeNode:
         """One type."""
         return self._node(self._catalog.resolve_type(id))
+
+    def known(self, ids: Iterable[str]) -> list[TypeNode]:
+        """Those of some ids that are types."""
+        numbers = map(self._catalog.type_ids.find, ids)
+        return [self._node(t) for t in numbers if t >= 0]
 
     def children(self, id: str | None, offset: int = 0, limit: int = 100) -> tuple[int, list[TypeNode]]:
         """How many types are right below one (or, with None, below none), and some of them from `offset` on."""
@@ -90,9 +96,10 @@ class TypeTree:
 
 
 def _counted(name: str, value: int, least: int) -> int:
-    number, most = whole(value), DEFAULTS.k
-    if number is None or number < least or (name == "limit" and number > most):
-        raise UsageError(f"{name} must be a whole number from {least} to {most:,}, not {value!r}")
+    number = whole(value)
+    if number is None or number < least or (name == "limit" and number > DEFAULTS.k):
+        most = f"to {DEFAULTS.k:,}" if name == "limit" else "on"
+        raise UsageError(f"{name} must be a whole number from {least} {most}, not {quoted(value)}")
     return number
 
 

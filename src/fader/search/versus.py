@@ -92,7 +92,7 @@ def versus(
     reader: IndexReader, rankers: tuple[System, System], matched: Callable[[View], Contexts], k: int, snippets: int
 ) -> Versus:
     """Put a query to two systems; `matched` gives the contexts that a view leaves, all documents taken."""
-    tables: dict[View, Contexts] = {}
+    tables: dict[View, tuple[Contexts, float]] = {}
     first, second = (_rank(ranker, matched, tables, k) for ranker in rankers)
     pairs = ((first, second), (second, first))
     sides = [_side(reader, own, other, snippets) for own, other in pairs]
@@ -105,16 +105,27 @@ def versus(
     )  # fmt: skip
 
 
-def _rank(ranker: System, matched: Callable[[View], Contexts], tables: dict[View, Contexts], k: int) -> _Ranked:
-    began = time.perf_counter()
+def _rank(
+    ranker: System, matched: Callable[[View], Contexts], tables: dict[View, tuple[Contexts, float]], k: int
+) -> _Ranked:
+    """Rank by one system; a table that both want is made once, and its time counts for both."""
     view = replace(view_of(ranker), policy="document")  # which mentions count is decided after matching
     every = replace(view, top=0)
     if every not in tables:
-        tables[every] = matched(every)
+        tables[every] = _timed(lambda: matched(every))
     if view not in tables:
-        tables[view] = in_best_documents(tables[every], view.top)
-    ranking = ranker.rank(tables[view], k)
-    return _Ranked(ranker, tables[view], ranking, 1000 * (time.perf_counter() - began))
+        table, took = _timed(lambda: in_best_documents(tables[every][0], view.top))
+        tables[view] = table, took + tables[every][1]
+    contexts, matching_ms = tables[view]
+    began = time.perf_counter()
+    ranking = ranker.rank(contexts, k)
+    return _Ranked(ranker, contexts, ranking, matching_ms + 1000 * (time.perf_counter() - began))
+
+
+def _timed(make: Callable[[], Contexts]) -> tuple[Contexts, float]:
+    """Some contexts, and the milliseconds it took to make them."""
+    began = time.perf_counter()
+    return make(), 1000 * (time.perf_counter() - began)
 
 
 def _side(reader: IndexReader, own: _Ranked, other: _Ranked, snippets: int) -> Side:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fader.search.answer import Answer
-from fader.serve.errors import JSON
+from fader.serve.errors import JSON, BadRequest
 from fader.serve.gate import Clock
 from fader.serve.parameters import Asked, of_body, of_query
 from fader.serve.served import Served
@@ -22,6 +22,7 @@ from fader.serve.service import Service
 from fader.serve.trace import trace_of
 
 T = TypeVar("T", bound=Asked)
+V = TypeVar("V")
 CSV = "text/csv; charset=utf-8"
 
 
@@ -36,19 +37,12 @@ async def asked(request: Request, kind: type[T]) -> T:
     settings = service_of(request).settings
     if request.method == "POST":
         if request.scope["query_string"]:
-            of_query(kind_of_nothing(), request.scope["query_string"], settings)
+            raise BadRequest("a request with a body has no parameters beside it", "put them into the body")
         found = of_body(kind, request.headers.get("content-type", ""), await request.body(), settings)
     else:
         found = of_query(kind, request.scope["query_string"], settings)
     trace_of(request.scope).query = getattr(found, "q", None)
     return found
-
-
-def kind_of_nothing() -> type[Asked]:
-    """With a body, parameters are nowhere else."""
-    from fader.serve.parameters import Nothing
-
-    return Nothing
 
 
 def served_for(request: Request, name: str | None) -> Served:
@@ -59,11 +53,8 @@ def served_for(request: Request, name: str | None) -> Served:
     return served
 
 
-async def answered(
-    request: Request, lane: str, work: Callable[[], bytes], timeout_ms: int | None = None, media: str = JSON,
-    filename: str = "",
-) -> Response:  # fmt: skip
-    """The answer that `work` makes in its lane."""
+async def done(request: Request, lane: str, work: Callable[[], V], timeout_ms: int | None = None) -> V:
+    """What `work` makes in its lane, as long as the client is there and the request has time."""
     service = service_of(request)
     clock = Clock(trace_of(request.scope).arrived, service.settings.time_ms)
 
@@ -71,7 +62,15 @@ async def answered(
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    body = await service.run(lane, work, clock=clock, timeout_ms=timeout_ms, gone=gone)
+    return await service.run(lane, work, clock=clock, timeout_ms=timeout_ms, gone=gone)
+
+
+async def answered(
+    request: Request, lane: str, work: Callable[[], bytes], timeout_ms: int | None = None, media: str = JSON,
+    filename: str = "",
+) -> Response:  # fmt: skip
+    """The answer that `work` makes in its lane."""
+    body = await done(request, lane, work, timeout_ms)
     headers = {"Cache-Control": "no-store"}
     if filename:
         headers["Content-Disposition"] = f'attachment; filename="{filename}"'

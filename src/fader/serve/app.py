@@ -1,6 +1,6 @@
 """The application: routes, and the layers in front of them, put together.
 
-    traced > hosts > cors > keys > heads > bodies > refusals > routed > FastAPI
+    traced > hosts > (cors, where it is on) > keys > heads > bodies > refusals > routed > FastAPI
 
 A layer is plain ASGI and knows nothing of the others; what they share of a request is its trace.
 """
@@ -11,8 +11,8 @@ import asyncio
 import logging
 import signal
 import threading
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fader import __version__
 from fader.errors import FaderError, quoted
 from fader.serve import mcp, reports, schemas
+from fader.serve.answering import done
 from fader.serve.bodies import Bodies
 from fader.serve.errors import JSON, BadRequest, NotFound, Refusal, internal, refusal_of
 from fader.serve.gate import ClientGone
@@ -76,7 +77,8 @@ def _with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
         return app
     return CORSMiddleware(
         app, allow_origins=origins, allow_methods=["GET", "HEAD", "POST"],
-        allow_headers=["Authorization", "X-Api-Key", "Content-Type"], expose_headers=EXPOSED,
+        allow_headers=["Authorization", "X-Api-Key", "Content-Type", "MCP-Protocol-Version", "Mcp-Session-Id"],
+        expose_headers=EXPOSED,
     )  # fmt: skip
 
 
@@ -85,8 +87,8 @@ def create_app(settings: Settings) -> Application:
     service = Service(settings)
     app = Application(service)
     groups = (
-        ranking.router(settings), lookup.router(settings), about.router(settings), reports.router(settings),
-        pages.router(),
+        ranking.router(settings), lookup.router(settings), about.router(settings),
+        reports.router(settings, _in_light_lane), pages.router(),
     )  # fmt: skip
     for routes in groups:
         app.include_router(routes)
@@ -101,6 +103,10 @@ def create_app(settings: Settings) -> Application:
     return app
 
 
+async def _in_light_lane(request: Request, work: Callable[[], Response]) -> Response:
+    return await done(request, "light", work)
+
+
 async def _openapi(request: Request) -> Response:
     import msgspec
 
@@ -112,7 +118,7 @@ async def _living(service: Service, keys: Keys) -> AsyncIterator[None]:
     """From the first query, which nobody asked, to the last."""
     if not service.ready:
         await asyncio.to_thread(service.warm)
-    preparing = asyncio.create_task(asyncio.to_thread(service.prepare))
+    preparing = asyncio.create_task(_prepared(service))
     watching = asyncio.create_task(service.watch())
     on_signal = threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGHUP")
     if on_signal:
@@ -124,21 +130,36 @@ async def _living(service: Service, keys: Keys) -> AsyncIterator[None]:
             asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
         for task in (preparing, watching):
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(preparing, watching, return_exceptions=True)
         service.close()
 
 
+async def _prepared(service: Service) -> None:
+    """What is not ready is made when it is asked for; that it could not be made before is in the log."""
+    try:
+        await asyncio.to_thread(service.prepare)
+    except Exception:
+        log.exception("prepare failed")
+
+
 def reload_all(service: Service, keys: Keys) -> None:
-    """Read keys, models and indexes again; what cannot be read stays as it was."""
+    """Read keys, models and indexes again, in a thread; of these, what cannot be read stays as it was."""
 
     def work() -> None:
-        try:
-            keys.reload()
-            service.library.reread_models()
-            service.reload()
-        except (FaderError, OSError) as error:
-            log.error("reload failed", extra={"fields": {"problem": str(error)}})
+        for what, read in (
+            ("key file", keys.reload),
+            ("model files", service.reread_models),
+            ("indexes", service.reload),
+        ):
+            try:
+                read()
+                service.problems.pop(what, None)
+            except (FaderError, OSError) as error:
+                service.problems[what] = str(error)
+                log.error("reload failed", extra={"fields": {"what": what, "problem": str(error)}})
+            except Exception as error:
+                service.problems[what] = str(error)
+                log.exception("reload failed", extra={"fields": {"what": what}})
 
     threading.Thread(target=work, name="fader-reload", daemon=True).start()
 
@@ -170,6 +191,8 @@ async def _http_error(request: Request, error: Exception) -> Response:
         return _sent(Refusal(405, "not_allowed", f"{trace_of(request.scope).method} is not allowed here", hint, {
             "Allow": ", ".join(allowed)
         }))  # fmt: skip
+    if error.status_code == 404 and pages.wanted(request):
+        return pages.not_found()
     if error.status_code == 404:
         return _sent(NotFound(f"there is nothing at {quoted(request.scope['path'])}", "/openapi.json lists all paths"))
     return _sent(Refusal(error.status_code, "bad_request", str(error.detail)))

@@ -3,8 +3,10 @@
     400 bad_query      the query cannot be understood, or passes a limit; `position` where it is known
     400 bad_request    a parameter, a body or a header is wrong; `field` names it
     401 unauthorized   no key, or one that is not known
+    403 forbidden      a page of another site, at /mcp
     404 not_found      no such entity, type, index, model, report or path
     405 not_allowed    another method
+    408 bad_request    the request takes too long to come
     413 too_large      the body
     415 unsupported    the body is no JSON
     429 rate_limited   more requests than a key may make; Retry-After
@@ -18,6 +20,7 @@ Knows nothing of frameworks: a refusal is a status, headers and a body.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +29,12 @@ import msgspec
 from fader.errors import BudgetError, CatalogError, FaderError, LimitError, QueryError, StorageError
 
 JSON = "application/json"
+# Remedies of the command line, and what they are here.
+REMEDIES = {
+    "`fader types` lists the types": "/v1/suggest?kind=type finds types by their names",
+    "`fader entities` looks ids up by name": "/v1/suggest?kind=entity finds ids by names",
+}
+_PLACE = re.compile(r" \(at character [0-9]+\)$")
 
 
 class Refusal(Exception):  # noqa: N818 - the name says what it is to the client
@@ -73,11 +82,12 @@ class Overloaded(Refusal):
 class OutOfTime(Refusal):
     """The time of a request is over; waiting counts."""
 
-    def __init__(self, time_ms: float) -> None:
-        super().__init__(
-            504, "out_of_time", f"the request needs more than its {time_ms:,g} ms, waiting for its turn included",
-            "ask with fewer or rarer words, with a narrower type or for less, or try again when there is less to do",
-        )  # fmt: skip
+    def __init__(self, time_ms: float, hint: str = "") -> None:
+        message = f"the request needs more than its {time_ms:,g} ms, waiting for its turn included"
+        remedy = (
+            "ask with fewer or rarer words, with a narrower type or for less, or try again when there is less to do"
+        )
+        super().__init__(504, "out_of_time", message, hint or remedy)
 
 
 class TooLarge(Refusal):
@@ -106,7 +116,9 @@ def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
         return OutOfTime(time_ms)
     if not isinstance(error, FaderError) or isinstance(error, StorageError):
         return None
-    message, hint = parted(str(error))
+    place = _PLACE.search(str(error))
+    message, hint = parted(_PLACE.sub("", str(error)))
+    message, hint = message + (place[0] if place else ""), REMEDIES.get(hint, hint)
     if isinstance(error, QueryError):
         return Refusal(400, "bad_query", message, hint, **_named("position", error.position))
     if isinstance(error, LimitError):

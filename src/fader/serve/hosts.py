@@ -52,7 +52,9 @@ def _hosts(scope: Scope) -> list[str]:
 def _name(host: str) -> str:
     """The name of `name:port` and `[address]:port`."""
     if host.startswith("["):
-        return host[1:].partition("]")[0]
+        name, _, rest = host[1:].partition("]")
+        bracketed = ":" in name and "%" not in name and (not rest or (rest[0] == ":" and rest[1:].isdecimal()))
+        return name if bracketed else ""
     return host.rpartition(":")[0].lower().rstrip(".") if ":" in host else host.lower().rstrip(".")
 
 

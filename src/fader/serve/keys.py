@@ -28,6 +28,7 @@ HASHED = "sha256:"
 GUARDED = ("/v1/", "/mcp", "/metrics")  # the page, its files, the description and healthz are for everyone
 METERED = ("/v1/", "/mcp")
 MOST_BUCKETS = 10_000
+GUESSES = 10.0  # requests a second of an address without a key that is known
 SHORTEST_KEY = 8
 
 
@@ -132,9 +133,14 @@ class Keys:
         if self._keys and path.startswith(GUARDED):
             key = self.known(shown(scope))
             if key is None:
-                return unauthorized()
+                return self._guessed(trace_of(scope).client) or unauthorized()
             trace_of(scope).key = key.name
         return self._metered(scope, key) if path.startswith(METERED) else None
+
+    def _guessed(self, client: str) -> Refusal | None:
+        """An address that shows many wrong keys must wait: nobody is to try them all."""
+        seconds = self._bucket(f"guesses {client}", GUESSES).take(self._clock())
+        return rate_limited(GUESSES, math.ceil(seconds)) if seconds else None
 
     def known(self, text: str | None) -> Key | None:
         """The key that was shown; every one is compared, so that the time tells nothing."""

@@ -57,7 +57,7 @@ class Library:
         """Read the model files again; none is replaced where one cannot be used."""
         before, self._models = self._models, self._read_models()
         try:
-            again = {s.name: self._served_as(s.name, s.index) for s in self}
+            again = {s.name: s.with_models(self._models_for(s.name, s.index)) for s in self}
         except FaderError:
             self._models = before
             raise

@@ -60,7 +60,10 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = " ".join(f"{name}={_shown(value)}" for name, value in getattr(record, "fields", {}).items())
         line = f"{_time(record)} {record.levelname.lower()} {record.getMessage()} {fields}".rstrip()
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        if not record.exc_info:
+            return line
+        lines = self.formatException(record.exc_info).splitlines()
+        return "\n".join([line, *(f"    {quoted(each, 2_000)[1:-1]}" for each in lines)])  # none looks like a line
 
 
 def _time(record: logging.LogRecord) -> str:

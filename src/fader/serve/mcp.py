@@ -29,8 +29,8 @@ from fader.serve.errors import Refusal, internal, refusal_of
 from fader.serve.parameters import Asked, checked
 from fader.serve.service import Service
 from fader.serve.settings import Settings
-from fader.serve.tools import INSTRUCTIONS, TOOLS, Tool
-from fader.serve.trace import refuse, trace_of
+from fader.serve.tools import INSTRUCTIONS, TOOLS, Caller, Tool
+from fader.serve.trace import Trace, refuse, trace_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -103,7 +103,7 @@ class Endpoint:
 def foreign(headers: Headers, allowed: Sequence[str]) -> Refusal | None:
     """The refusal of a request that a page of another site has made; the host it names was checked before."""
     origin = headers.get("origin")
-    if origin is None or origin in allowed or origin.partition("://")[2] == headers.get("host"):
+    if origin is None or "*" in allowed or origin in allowed or origin.partition("://")[2] == headers.get("host"):
         return None
     return Refusal(
         403, "forbidden", f"pages of {quoted(origin)} may not use this endpoint",
@@ -130,7 +130,7 @@ def server_of(app: FastAPI, service: Service) -> Server[Any]:
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
-    from mcp.types import INVALID_PARAMS, CallToolRequestParams, ListToolsResult, PaginatedRequestParams
+    from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolRequestParams, ListToolsResult, PaginatedRequestParams
 
     tools = {tool.name: tool for tool in TOOLS}
     listed = ListToolsResult(tools=[declared(tool, app.openapi()) for tool in TOOLS])
@@ -141,8 +141,9 @@ def server_of(app: FastAPI, service: Service) -> Server[Any]:
     async def on_call(context: ServerRequestContext[Any], asked: CallToolRequestParams) -> CallToolResult:
         if asked.name not in tools:
             raise MCPError(INVALID_PARAMS, f"there is no tool {asked.name!r}; there are {', '.join(tools)}")
-        request_id = trace_of(context.request.scope).id if context.request else ""
-        return await called(service, tools[asked.name], asked.arguments or {}, request_id)
+        if context.request is None:
+            raise MCPError(INTERNAL_ERROR, "a tool is called by a request")
+        return await called(service, tools[asked.name], asked.arguments or {}, trace_of(context.request.scope))
 
     return Server(
         "fader", version=version("fader"), title="Fader entity search", instructions=INSTRUCTIONS,
@@ -150,17 +151,17 @@ def server_of(app: FastAPI, service: Service) -> Server[Any]:
     )  # fmt: skip
 
 
-async def called(service: Service, tool: Tool, arguments: dict[str, Any], request_id: str) -> CallToolResult:
+async def called(service: Service, tool: Tool, arguments: dict[str, Any], trace: Trace) -> CallToolResult:
     """A tool's answer: the JSON that HTTP gives, and a short text; or its error."""
     from mcp.types import CallToolResult, TextContent
 
     try:
-        body = await tool.call(service, converted(tool, arguments, service.settings))
+        body = await tool.call(Caller(service, trace), converted(tool, arguments, service.settings))
     except Exception as error:
         refusal = refusal_of(error)
         if refusal is None:
-            log.exception("tool failed", extra={"fields": {"id": request_id, "tool": tool.name}})
-            refusal = internal(request_id)
+            log.exception("tool failed", extra={"fields": {"id": trace.id, "tool": tool.name}})
+            refusal = internal(trace.id)
         text = refusal.message + (f"; {refusal.hint}" if refusal.hint else "")
         return CallToolResult(
             content=[TextContent(text=text)], structured_content=msgspec.json.decode(refusal.body()), is_error=True

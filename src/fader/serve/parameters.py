@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -25,6 +25,13 @@ MOST_OFFSET = 10**9
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _PLACE = re.compile(r" - at `\$\.?([^`]*)`$")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+_WORDS = tuple((re.compile(pattern, re.DOTALL), words, hint) for pattern, words, hint in (
+    (r"Expected `str` of length >= 1", "{0} must not be empty", "give {0}"),
+    (r"Expected `str` of length <= (\d+)", "{0} must have {1} characters at most", "shorten it"),
+    (r"Expected `int` >= (-?\d+)", "{0} must be {1} at least", "give a larger number"),
+    (r"Expected `int` <= (\d+)", "{0} must be {1} at most", "give a smaller number"),
+    (r"Invalid enum value '(.*)'", "{0} must not be {1}", "give {1}"),
+))  # fmt: skip
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 
 
@@ -55,6 +62,8 @@ Form = Annotated[Literal["json", "csv"], Meta(description="How the answer is wri
 class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all."""
 
+    of_contexts: ClassVar[bool] = False  # whether `limit` is of contexts, which are shown as snippets
+
 
 class Search(Asked, frozen=True, kw_only=True):
     """Ask for entities."""
@@ -73,6 +82,8 @@ class Search(Asked, frozen=True, kw_only=True):
 class EntityOf(Asked, frozen=True, kw_only=True):
     """Look at an entity, and at its contexts for a query where there is one."""
 
+    of_contexts: ClassVar[bool] = True
+
     q: Query | None = None
     type: Type | None = None
     model: Model | None = None
@@ -80,6 +91,13 @@ class EntityOf(Asked, frozen=True, kw_only=True):
     offset: Offset = 0
     limit: Limit = 20
     timeout_ms: Timeout | None = None
+    format: Form = "json"
+
+
+class EntityNamed(EntityOf, frozen=True, kw_only=True):
+    """The same, by an id that no path could hold, such as `..`."""
+
+    id: Entity
 
 
 class Explain(Asked, frozen=True, kw_only=True):
@@ -121,6 +139,7 @@ class Types(Asked, frozen=True, kw_only=True):
     """Walk the tree of types."""
 
     parent: Annotated[str, _text("The type whose subtypes are wanted; the roots without one.", 2_000, "")] | None = None
+    ids: Annotated[str, _text("These types instead, with | between ids; others are left out.", 8_000, "")] | None = None
     offset: Offset = 0
     limit: Limit = 100
     index: Name | None = None
@@ -150,9 +169,10 @@ class Nothing(Asked, frozen=True, kw_only=True):
     """No parameters."""
 
 
-def most(settings: Settings) -> dict[str, int]:
+def most(settings: Settings, kind: type[Asked]) -> dict[str, int]:
     """The largest value of each number that the settings bound."""
-    return {"k": settings.k, "snippets": settings.snippets, "timeout_ms": settings.time_ms, "limit": settings.k}
+    limit = settings.snippets if kind.of_contexts else settings.k
+    return {"k": settings.k, "snippets": settings.snippets, "timeout_ms": settings.time_ms, "limit": limit}
 
 
 def of_query(kind: type[T], query_string: bytes, settings: Settings) -> T:
@@ -233,11 +253,17 @@ def _value(name: str, text: str, info: tuple[type, bool]) -> Any:
 
 
 def _bounded(asked: T, settings: Settings) -> T:
-    for name, limit in most(settings).items():
+    for name, limit in most(settings, type(asked)).items():
         value = getattr(asked, name, None)
         if value is not None and value > limit:
             raise BadRequest(f"{name} must be {limit:,} at most, not {value:,}", f"give {name} up to {limit:,}", name)
     return asked
+
+
+def _choices(kind: type[Asked], field: str) -> str:
+    """The values of a field that has a few."""
+    hint = get_type_hints(kind).get(field)
+    return " or ".join(get_args(hint)) if get_origin(hint) is Literal else ""
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> BadRequest:
@@ -256,4 +282,8 @@ def _refusal(error: msgspec.ValidationError, kind: type[Asked]) -> BadRequest:
     if found := _MISSING.fullmatch(text):
         return BadRequest(f"the parameter {found[1]} is missing", f"give {found[1]}", found[1])
     field = place[1].partition(".")[0].partition("[")[0] if place else ""
+    for pattern, words, hint in _WORDS:
+        if field and (found := pattern.fullmatch(text)):
+            groups = [f"{int(g):,}" if g.isdecimal() else g for g in found.groups()]
+            return BadRequest(words.format(field, *groups), hint.format(field, _choices(kind, field)), field)
     return BadRequest(f"{field or 'the body'}: {text[:1].lower() + text[1:]}", "", field or "body")

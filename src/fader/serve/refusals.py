@@ -13,7 +13,7 @@ from fader.serve.gate import Gate
 from fader.serve.trace import refuse, trace_of
 
 RANKING = ("/v1/search", "/v1/explain", "/v1/compare")
-ENTITY = "/v1/entity/"
+ENTITY = "/v1/entity"
 
 
 class Refusals:
@@ -24,7 +24,7 @@ class Refusals:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and self._gate.full and ranks(scope):
-            trace_of(scope).route = scope["path"] if scope["path"] in RANKING else ENTITY + "{id}"
+            trace_of(scope).route = scope["path"] if scope["path"] in RANKING else ENTITY
             await refuse(Overloaded(), send)
             return
         await self._app(scope, receive, send)
@@ -33,4 +33,4 @@ class Refusals:
 def ranks(scope: Scope) -> bool:
     """Whether a request needs the engine."""
     path: str = scope["path"]
-    return path in RANKING or (path.startswith(ENTITY) and b"q=" in scope["query_string"])
+    return path in RANKING or (path.startswith((ENTITY, ENTITY + "/")) and b"q=" in scope["query_string"])

@@ -14,6 +14,7 @@ and never through a link. Knows nothing of indexes.
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import os
 import re
@@ -21,7 +22,7 @@ import stat
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -63,6 +64,7 @@ FIGURE = re.compile(r"figures/(?P<name>means|candidates|supports|contexts|weight
 _TITLE = re.compile(r"<title>([^<]{1,300})</title>")
 
 FRESH = {"Cache-Control": "no-cache"}
+Work = Callable[[], Response]
 
 Name = Annotated[str, Placed(description="The report, by name.", examples=["mine"])]
 File = Annotated[str, Placed(description="A file of it.", examples=["table.csv"])]
@@ -193,40 +195,35 @@ class Shelf:
             return self._kept[name]
 
 
-def router(settings: Settings) -> APIRouter:
-    """The routes of reports; handlers read files and so run in threads."""
+async def in_thread(_request: Request, work: Work) -> Response:
+    """Do some work in any thread."""
+    return await asyncio.to_thread(work)
+
+
+def router(settings: Settings, run: Callable[[Request, Work], Awaitable[Response]] = in_thread) -> APIRouter:
+    """The routes of reports; `run` does their work, which reads files and may take a while, in a thread."""
     routes = APIRouter(prefix="/v1/reports", tags=["reports"])
     shelf = Shelf(settings.reports)
 
     @routes.get("", summary="The reports that are served", operation_id="getReports", responses=_told(LIST))
-    def reports() -> Response:
+    async def reports(request: Request) -> Response:
         """A report that cannot be read has an `error` and nothing else but its name."""
-        lines = [_line(shelf, name) for name in shelf.names()]
-        return Response(msgspec.json.encode({"reports": lines}), media_type=JSON, headers=FRESH)
+        return await run(request, lambda: _listed(shelf))
 
     @routes.get("/{name}", summary="A report: means, tests, systems", operation_id="getReport", responses=_told(ONE))
-    def report(request: Request, name: Name, values: Values = "true") -> Response:
+    async def report(request: Request, name: Name, values: Values = "true") -> Response:
         """Everything, or with `values=false` all but the values of queries and what the figures show."""
-        read, every = shelf.read(name), values == "true"
-        headers = FRESH | {"ETag": f'"{read.tag}-{every:d}"', "Vary": "Accept-Encoding"}
-        if request.headers.get("If-None-Match") == headers["ETag"]:
-            return Response(status_code=304, headers=headers)
-        body = read.whole if every else read.brief
-        if len(body) > WORTH_PACKING and "gzip" in request.headers.get("Accept-Encoding", ""):
-            packed = read.whole_packed if every else read.brief_packed
-            return Response(packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=JSON)
-        return Response(body, headers=headers, media_type=JSON)
+        return await run(request, lambda: _told_of(request, shelf.read(name), values == "true"))
 
     @routes.get(
         "/{name}/pair", summary="Two systems query by query", operation_id="getPair",
         responses=_told(PAIR, "text/csv"),
     )  # fmt: skip
-    def pair(name: Name, a: First = "", b: Second = "", measure: Measure = "", format: Form = "json") -> Response:
+    async def pair(
+        request: Request, name: Name, a: First = "", b: Second = "", measure: Measure = "", format: Form = "json"
+    ) -> Response:
         """`difference` is a - b; `better` counts the queries on which a is better, be that larger or smaller."""
-        found = _pair(shelf.read(name), a, b, measure)
-        if format == "csv":
-            return Response(_pair_csv(found), media_type=KINDS["csv"], headers=FRESH | _saved("differences.csv"))
-        return Response(msgspec.json.encode(found), media_type=JSON, headers=FRESH)
+        return await run(request, lambda: _paired(_pair(shelf.read(name), a, b, measure), format))
 
     kinds = [kind.partition(";")[0] for kind in KINDS.values() if kind != JSON]
 
@@ -234,16 +231,9 @@ def router(settings: Settings) -> APIRouter:
         "/{name}/files/{file:path}", summary="A file of a report", operation_id="getReportFile",
         responses=_told({}, *kinds),
     )  # fmt: skip
-    def file_of(request: Request, name: Name, file: File, theme: Theme = "light") -> Response:
+    async def file_of(request: Request, name: Name, file: File, theme: Theme = "light") -> Response:
         """Tables, per-query values, figures, and the page that needs no server."""
-        folder = shelf.folder(name)
-        if not _known(file):
-            raise NotFound(f"a report has no file {quoted(file)}", "GET /v1/reports/{name} lists those there are")
-        try:
-            opened = _opened(folder, file)
-        except OSError:
-            raise NotFound(f"report {quoted(name)} has no file {quoted(file)}", "write it anew") from None
-        return _sent(request, opened, file, theme == "dark")
+        return await run(request, lambda: _file(request, shelf.folder(name), name, file, theme == "dark"))
 
     return routes
 
@@ -439,6 +429,38 @@ def _pair_csv(found: Mapping[str, Any]) -> str:
 
 
 # Sending
+
+
+def _listed(shelf: Shelf) -> Response:
+    lines = [_line(shelf, name) for name in shelf.names()]
+    return Response(msgspec.json.encode({"reports": lines}), media_type=JSON, headers=FRESH)
+
+
+def _told_of(request: Request, read: Read, every: bool) -> Response:
+    headers = FRESH | {"ETag": f'"{read.tag}-{every:d}"', "Vary": "Accept-Encoding"}
+    if request.headers.get("If-None-Match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    body = read.whole if every else read.brief
+    if len(body) > WORTH_PACKING and "gzip" in request.headers.get("Accept-Encoding", ""):
+        packed = read.whole_packed if every else read.brief_packed
+        return Response(packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=JSON)
+    return Response(body, headers=headers, media_type=JSON)
+
+
+def _paired(found: Mapping[str, Any], form: str) -> Response:
+    if form == "csv":
+        return Response(_pair_csv(found), media_type=KINDS["csv"], headers=FRESH | _saved("differences.csv"))
+    return Response(msgspec.json.encode(found), media_type=JSON, headers=FRESH)
+
+
+def _file(request: Request, folder: Path, name: str, file: str, dark: bool) -> Response:
+    if not _known(file):
+        raise NotFound(f"a report has no file {quoted(file)}", "GET /v1/reports/{name} lists those there are")
+    try:
+        opened = _opened(folder, file)
+    except OSError:
+        raise NotFound(f"report {quoted(name)} has no file {quoted(file)}", "write it anew") from None
+    return _sent(request, opened, file, dark)
 
 
 def _saved(name: str) -> dict[str, str]:

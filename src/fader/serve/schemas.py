@@ -58,7 +58,7 @@ class Described:
     """Makes the keyword arguments that describe a route."""
 
     def __init__(self, settings: Settings) -> None:
-        self._most = most(settings)
+        self._settings = settings
 
     def get(self, summary: str, kind: type[Asked], answer: str, csv: bool = False, path: str = "") -> dict[str, Any]:
         """A route with parameters."""
@@ -92,10 +92,11 @@ class Described:
 
     def _schema(self, f: Any, kind: type[Asked]) -> dict[str, Any]:
         schema: dict[str, Any] = deepcopy(_properties(kind)[f.encode_name])
-        if f.encode_name in self._most:
+        largest = most(self._settings, kind).get(f.encode_name)
+        if largest is not None:
             for part in (schema, *schema.get("anyOf", ())):
                 if part.get("type") == "integer":
-                    part["maximum"] = min(part.get("maximum", self._most[f.encode_name]), self._most[f.encode_name])
+                    part["maximum"] = min(part.get("maximum", largest), largest)
         return schema
 
     def _parameter(self, f: Any, kind: type[Asked]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from contextlib import suppress
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -17,10 +19,11 @@ from fader.rank.base import System
 from fader.search.index import Index
 from fader.search.info import describe
 from fader.search.models import DEFAULT, default_model, ranker_of
-from fader.serve.errors import BadRequest, NotFound
+from fader.serve.errors import BadRequest, NotFound, Refusal
 
 MODEL_CHARACTERS = 1_000
 SAMPLE = "the of a in and"  # words that most collections have
+TRIED, FEW = 50, 2_000  # entities whose names are tried, contexts that are few
 KEPT_SYSTEMS = 256  # texts of systems that are not parsed anew
 
 
@@ -32,6 +35,12 @@ class Served:
         self.models = models
         self._systems: OrderedDict[str, System] = OrderedDict()
         self._lock = threading.Lock()
+
+    def with_models(self, models: dict[str, System]) -> Served:
+        """The same with other models; what is made once stays made."""
+        again = copy(self)
+        again.models, again._systems, again._lock = models, OrderedDict(), threading.Lock()
+        return again
 
     @property
     def reader(self) -> IndexReader:
@@ -66,6 +75,26 @@ class Served:
         self.suggester.warm()
         self.tree.children(None, 0, 1)
         self.ranker("count")
+
+    def load_systems(self) -> None:
+        """Load or compile what systems that need no training rank by, through a query of each."""
+        from fader.parts import discover
+
+        query, entity = self._some_query()
+        for name in discover("fader.systems") if entity else ():
+            with suppress(Refusal):
+                self.index.why(query, entity, model=self.ranker(name))
+
+    def _some_query(self) -> tuple[str, str]:
+        """A query with few contexts, and an entity that has one: an entity's name, if one is found soon."""
+        catalog, size = self.reader.catalog, len(self.reader.catalog.entity_ids)
+        for e in range(0, size, max(1, size // TRIED)):
+            words = [term for term, _a, _b in self.index.analyze(catalog.entity_names[e])]
+            query = " ".join(f"+{word}" for word in words[:2])
+            contexts = self.index.contexts(query) if query else None
+            if contexts is not None and 0 < len(contexts) <= FEW:
+                return query, catalog.entity_ids[int(contexts.entities[contexts.slot[0]])]
+        return "", ""
 
     @property
     def default(self) -> str:

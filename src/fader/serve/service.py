@@ -2,7 +2,7 @@
 
     service = Service(settings)
     served = service.index("enwiki")
-    answer = await service.run("engine", served.index.search, "landed +mars", None, 10, service.ranker(served, None))
+    answer = await service.run("engine", served.index.search, "landed +mars", None, 10, served.ranker(None))
 
 Handlers are thin above it: they parse, `await run`, and encode. Knows nothing of requests or routes.
 """
@@ -13,10 +13,11 @@ import asyncio
 import gc
 import logging
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from fader.rank.base import System
+from fader.serve.errors import OutOfTime
 from fader.serve.gate import Clock, Gate, Gone
 from fader.serve.library import Library
 from fader.serve.served import Served
@@ -27,6 +28,7 @@ log = logging.getLogger("fader.serve")
 
 LIGHT_WORKERS = 2
 LIGHT_QUEUE = 64
+LOADING = "the code of systems is still being loaded or compiled, which it is once; try again in a minute"
 SWITCH_SECONDS = 0.0001  # how long a thread may keep the interpreter from the event loop, which answers refusals
 
 
@@ -40,16 +42,13 @@ class Service:
             "engine": Gate("engine", settings.workers, settings.queue, settings.time_ms),
             "light": Gate("light", LIGHT_WORKERS, LIGHT_QUEUE),
         }
-        self.ready = False
+        self.ready, self.preparing = False, True
+        self._changing = threading.Lock()  # the watcher and a signal may want to change what is served at once
         self.problems: dict[str, str] = {}
 
     def index(self, name: str | None = None) -> Served:
         """The index of a name, at the commit that is served now; the first without one."""
         return self.library.named(name)
-
-    def ranker(self, served: Served, model: str | None) -> System:
-        """What a text names: a served model, `default`, or a system with its parameters; never a file."""
-        return served.ranker(model)
 
     async def run(
         self, lane: str, function: Callable[..., T], *args: Any,
@@ -59,7 +58,10 @@ class Service:
         most = float(self.settings.time_ms)
         asked = min(timeout_ms or most, most)
         clock = Clock.now(asked) if clock is None else Clock(clock.arrived, asked)
-        return await self.lanes[lane].run(function, *args, clock=clock, gone=gone)
+        try:
+            return await self.lanes[lane].run(function, *args, clock=clock, gone=gone)
+        except OutOfTime:
+            raise OutOfTime(asked, LOADING if self.preparing else "") from None
 
     def warm(self) -> None:
         """Load what a first request would wait for: kernels, by a query that nobody asked."""
@@ -69,14 +71,24 @@ class Service:
         self.ready = True
 
     def prepare(self) -> None:
-        """Load the rest, beside the first requests; what is there then stays, and need never be looked through again."""
-        for served in self.library:
-            served.prepare()
+        """Load the rest, beside the first requests; the collector need not look through what is there then."""
+        try:
+            for served in self.library:
+                served.prepare()
+            self.index().load_systems()
+        finally:
+            self.preparing = False
         gc.freeze()
 
     def reload(self) -> list[str]:
         """Serve the newest commits; the names of the indexes that had one. What cannot be opened stays as it is."""
-        return [served.name for served in self.library if self._reloaded(served)]
+        with self._changing:
+            return [served.name for served in self.library if self._reloaded(served)]
+
+    def reread_models(self) -> None:
+        """Read the model files again; none is replaced where one cannot be used."""
+        with self._changing:
+            self.library.reread_models()
 
     def _reloaded(self, served: Served) -> bool:
         try:

@@ -14,13 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from fader.serve.answering import answer_json, encoded, plain
+from fader.serve.gate import Clock
 from fader.serve.parameters import Asked
+from fader.serve.served import Served
 from fader.serve.service import Service
+from fader.serve.trace import Trace
 
 INSTRUCTIONS = (
     "Fader answers questions whose answers are things: people, places, organisations, works, substances. A query has "
@@ -67,6 +70,8 @@ class Search(Asked, frozen=True, kw_only=True):
 class Entity(Asked, frozen=True, kw_only=True):
     """The arguments of `entity`."""
 
+    of_contexts: ClassVar[bool] = True
+
     id: Annotated[str, Meta(min_length=1, description="The id of an entity, as a result of search has it.")]
     query: Annotated[str | None, Meta(description="A query: its contexts that mention the entity are returned.")] = None
     type: Type = None
@@ -97,42 +102,62 @@ class SuggestTypes(Asked, frozen=True, kw_only=True):
 # --- calls -------------------------------------------------------------------------------------------------
 
 
-async def search(service: Service, asked: Search) -> bytes:
-    served = service.index(asked.index)
+@dataclass(frozen=True)
+class Caller:
+    """Who calls: the service, and the request that a call is part of, which has the time and notes what is asked."""
+
+    service: Service
+    trace: Trace
+
+    def served(self, asked: Any) -> Served:
+        """The index that is asked."""
+        served = self.service.index(asked.index)
+        self.trace.index, self.trace.commit = served.name, served.index.commit
+        self.trace.query = getattr(asked, "query", None)
+        return served
+
+    async def run(self, lane: str, work: Callable[[], bytes]) -> bytes:
+        """What some work makes in a lane."""
+        clock = Clock(self.trace.arrived, self.service.settings.time_ms)
+        return await self.service.run(lane, work, clock=clock)
+
+
+async def search(caller: Caller, asked: Search) -> bytes:
+    served = caller.served(asked)
 
     def work() -> bytes:
-        ranker = service.ranker(served, asked.model)
+        ranker = served.ranker(asked.model)
         return answer_json(served.index.search(asked.query, asked.type, asked.k, ranker, snippets=asked.snippets))
 
-    return await service.run("engine", work)
+    return await caller.run("engine", work)
 
 
-async def entity(service: Service, asked: Entity) -> bytes:
-    served = service.index(asked.index)
+async def entity(caller: Caller, asked: Entity) -> bytes:
+    served = caller.served(asked)
 
     def work() -> bytes:
         card = plain(served.index.entity(asked.id))
         return encoded(card | {"evidence": evidence(asked.query) if asked.query else None})
 
     def evidence(query: str) -> Any:
-        ranker = service.ranker(served, asked.model)
+        ranker = served.ranker(asked.model)
         return served.index.evidence(query, asked.id, asked.type, ranker, offset=asked.offset, limit=asked.limit)
 
-    return await service.run("engine" if asked.query else "light", work)
+    return await caller.run("engine" if asked.query else "light", work)
 
 
-async def explain(service: Service, asked: Explain) -> bytes:
-    served = service.index(asked.index)
+async def explain(caller: Caller, asked: Explain) -> bytes:
+    served = caller.served(asked)
 
     def work() -> bytes:
-        return encoded(served.index.why(asked.query, asked.entity, asked.type, service.ranker(served, asked.model)))
+        return encoded(served.index.why(asked.query, asked.entity, asked.type, served.ranker(asked.model)))
 
-    return await service.run("engine", work)
+    return await caller.run("engine", work)
 
 
-async def suggest_types(service: Service, asked: SuggestTypes) -> bytes:
-    served = service.index(asked.index)
-    return await service.run("light", lambda: encoded(
+async def suggest_types(caller: Caller, asked: SuggestTypes) -> bytes:
+    served = caller.served(asked)
+    return await caller.run("light", lambda: encoded(
         {"kind": "type", "prefix": asked.text, "suggestions": served.suggester.types(asked.text, asked.limit)}
     ))  # fmt: skip
 
@@ -215,7 +240,7 @@ class Tool:
     title: str
     description: str
     arguments: type[Asked]
-    call: Callable[[Service, Any], Awaitable[bytes]]
+    call: Callable[[Caller, Any], Awaitable[bytes]]
     text: Callable[[dict[str, Any]], str]
     route: str
 

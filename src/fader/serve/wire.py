@@ -18,6 +18,7 @@ from fader.serve.headers import SECURITY
 
 HEAD_BYTES = 65_536
 ARRIVAL_SECONDS = 30.0
+TOO_LARGE = f"the head of a request has at most {HEAD_BYTES:,} bytes, its address included", "send less"
 
 
 class Wire(HttpToolsProtocol):
@@ -41,7 +42,7 @@ class Wire(HttpToolsProtocol):
             self._head += len(data)
         super().data_received(data)
         if self._in_head and self._head > HEAD_BYTES:
-            self._refuse(431, f"the head of a request has at most {HEAD_BYTES:,} bytes", "send less")
+            self._refuse(431, *TOO_LARGE)
         elif self._whole:
             self._stop_waiting()
         else:
@@ -50,6 +51,10 @@ class Wire(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._in_head, self._whole = True, False
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_head:  # those behind a body in chunks would be kept without end, and mean nothing here
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._in_head, self._head = False, 0
@@ -60,6 +65,9 @@ class Wire(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
+        if self._in_head and self._head >= HEAD_BYTES:
+            self._refuse(431, *TOO_LARGE)
+            return
         self._refuse(400, "this is no HTTP request", "ask for http://, not https://, where that was meant")
 
     def _await_rest(self) -> None:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from fader.search.typetree import TypeTree
 from fader.serve import schemas
 from fader.serve.answering import answered, asked, encoded, served_for
 from fader.serve.parameters import Analyze, AnalyzeShort, Suggest, Types
 from fader.serve.settings import Settings
 from fader.serve.shapes import Analyzed, Suggestions, Token, TypesPage
+
+
+def _these(tree: TypeTree, ids: str) -> TypesPage:
+    """Some types by their ids; no id has a bar in it."""
+    known = tree.known(list(dict.fromkeys(ids.split("|"))))
+    return TypesPage(None, [], len(known), known)
 
 
 def router(settings: Settings) -> APIRouter:
@@ -32,11 +39,13 @@ def router(settings: Settings) -> APIRouter:
 
     @routes.get("/v1/types", **told.get("Walk the tree of types", Types, "TypesPage"))
     async def types(request: Request) -> Response:
-        """The types right below one, or the roots, with how many types and entities are below each."""
+        """The types right below one, or the roots, or some by their ids, with how much is below each."""
         a = await asked(request, Types)
         served = served_for(request, a.index)
 
         def work() -> bytes:
+            if a.ids is not None:
+                return encoded(_these(served.tree, a.ids))
             tree, parent = served.tree, a.parent
             total, found = tree.children(parent, a.offset, a.limit)
             node = None if parent is None else tree.node(parent)

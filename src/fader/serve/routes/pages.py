@@ -49,6 +49,17 @@ def router() -> APIRouter:
     return routes
 
 
+def wanted(request: Request) -> bool:
+    """Whether a person asks, in a browser, for something that is no part of the interface for programs."""
+    program = request.url.path.startswith(("/v1/", "/static/", "/mcp"))
+    return request.method == "GET" and not program and "text/html" in request.headers.get("accept", "")
+
+
+def not_found() -> Response:
+    """The page, which says by itself that it has nothing to show there."""
+    return Response(read("index.html")[0], 404, {"Cache-Control": "no-cache", "Content-Type": TYPES[".html"]})
+
+
 def file_answer(request: Request, name: str) -> Response:
     """A file of the page, or that it has not changed."""
     body, tag = read(name)

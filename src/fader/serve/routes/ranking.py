@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from fader.rank.base import System
 from fader.serve import schemas
 from fader.serve.answering import CSV, answer_json, answered, asked, encoded, plain, served_for
-from fader.serve.errors import NotFound
-from fader.serve.parameters import Compare, EntityOf, Explain, Search
+from fader.serve.errors import BadRequest, NotFound, Refusal
+from fader.serve.parameters import Compare, EntityNamed, EntityOf, Explain, Search
+from fader.serve.served import Served
 from fader.serve.settings import Settings
 
 OTHER = "proximity"  # what is compared with where nothing is named
@@ -33,23 +38,21 @@ def router(settings: Settings) -> APIRouter:
 
         return await _sent(request, work, a.timeout_ms, a.format, "search.csv")
 
-    @routes.get("/v1/entity/{id:path}", **told.get("Look at an entity", EntityOf, "EntityAnswer", path="id"))
+    @routes.get("/v1/entity/{id:path}", **told.get("Look at an entity", EntityOf, "EntityAnswer", csv=True, path="id"))
     async def entity(request: Request) -> Response:
-        """An entity's names and types; with a query, its rank and a page of all its contexts."""
+        """An entity's names and types; with a query, its rank and a page of all its contexts, or these as CSV."""
         a, wanted = await asked(request, EntityOf), request.path_params["id"]
         if not wanted:
             raise NotFound("no entity is named", "give its id: /v1/entity/ID")
-        served = served_for(request, a.index)
+        return await _entity(request, a, wanted)
 
-        def work() -> bytes:
-            card = plain(served.index.entity(wanted))
-            evidence = None
-            if a.q is not None:
-                ranker = served.ranker(a.model)
-                evidence = served.index.evidence(a.q, wanted, a.type, ranker, offset=a.offset, limit=a.limit)
-            return encoded(card | {"evidence": evidence})
+    named = told.get("Look at an entity, by a parameter", EntityNamed, "EntityAnswer", csv=True)
 
-        return await answered(request, "light" if a.q is None else "engine", work, a.timeout_ms)
+    @routes.get("/v1/entity", **named | {"operation_id": "getNamedEntity"})
+    async def entity_named(request: Request) -> Response:
+        """The same, for ids that are no path, such as `..`."""
+        a = await asked(request, EntityNamed)
+        return await _entity(request, a, a.id)
 
     @routes.post("/v1/explain", **told.post("Ask why an entity has its rank", Explain, "Why"))
     @routes.get("/v1/explain", **told.get("Ask why an entity has its rank", Explain, "Why"))
@@ -70,7 +73,7 @@ def router(settings: Settings) -> APIRouter:
         served = served_for(request, a.index)
 
         def work() -> bytes:
-            one, other = served.ranker(a.a), served.ranker(a.b or OTHER)
+            one, other = _ranker(served, a.a, "a"), _ranker(served, a.b or OTHER, "b")
             both = served.index.versus(a.q, one, other, a.type, a.k, snippets=a.snippets)
             return csv_bytes(both) if a.format == "csv" else encoded(both)
 
@@ -79,14 +82,40 @@ def router(settings: Settings) -> APIRouter:
     return routes
 
 
-async def _sent(request: Request, work, timeout_ms: int | None, form: str, name: str) -> Response:  # type: ignore[no-untyped-def]
+def _ranker(served: Served, text: str | None, field: str) -> System:
+    """What a text names; where it names nothing, the parameter that holds it is to blame."""
+    try:
+        return served.ranker(text)
+    except Refusal as refusal:
+        refusal.more["field"] = field
+        raise
+
+
+async def _entity(request: Request, a: EntityOf, wanted: str) -> Response:
+    served = served_for(request, a.index)
+    if a.format == "csv" and a.q is None:
+        raise BadRequest("only contexts are written as CSV, and without a query there are none", "give q", "format")
+
+    def work() -> bytes:
+        card, evidence = plain(served.index.entity(wanted)), None
+        if a.q is not None:
+            ranker = served.ranker(a.model)
+            evidence = served.index.evidence(a.q, wanted, a.type, ranker, offset=a.offset, limit=a.limit)
+        return encoded(card | {"evidence": evidence}) if a.format == "json" else csv_bytes(evidence)
+
+    return await _sent(request, work, a.timeout_ms, a.format, "contexts.csv", "light" if a.q is None else "engine")
+
+
+async def _sent(
+    request: Request, work: Callable[[], bytes], timeout_ms: int | None, form: str, name: str, lane: str = "engine"
+) -> Response:
     if form == "csv":
-        return await answered(request, "engine", work, timeout_ms, CSV, name)
-    return await answered(request, "engine", work, timeout_ms)
+        return await answered(request, lane, work, timeout_ms, CSV, name)
+    return await answered(request, lane, work, timeout_ms)
 
 
-def csv_bytes(shown) -> bytes:  # type: ignore[no-untyped-def]
-    """CSV that spreadsheets read as UTF-8."""
+def csv_bytes(shown: Any) -> bytes:
+    """CSV in UTF-8."""
     from fader.search.csv import csv_of
 
     return csv_of(shown).encode("utf-8")
