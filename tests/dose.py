@@ -6,8 +6,16 @@ FADER_DOSE=1 python -m pytest tests/durability
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TypeVar
 
 DEFAULT = 0.01
+T = TypeVar("T")
+
+
+def some(values: Sequence[T], least: int) -> list[T]:
+    """The first of some cases by default, all of them with FADER_DOSE=1."""
+    return list(values[: dose(len(values), least)])
 
 
 def dose(full: int, least: int) -> int:

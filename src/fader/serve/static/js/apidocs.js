@@ -8,13 +8,13 @@ import { exportLinks } from "./export.js";
 import { load } from "./states.js";
 
 const METHODS = ["get", "post", "put", "delete"];
-const TITLES = {
-  ranking: "Search",
-  lookup: "Look up",
-  about: "About the service",
-  reports: "Reports",
-  default: "More",
-};
+const TITLES = new Map([
+  ["ranking", "Search"],
+  ["lookup", "Look up"],
+  ["about", "About the service"],
+  ["reports", "Reports"],
+  ["default", "More"],
+]);
 
 export async function render(root, params, context) {
   const place = h("div", { class: "api" });
@@ -55,7 +55,7 @@ function grouped(routes) {
 }
 
 function titled(tag) {
-  return TITLES[tag] ?? tag.charAt(0).toUpperCase() + tag.slice(1);
+  return TITLES.get(tag) ?? tag.charAt(0).toUpperCase() + tag.slice(1);
 }
 
 function routesOf(spec) {

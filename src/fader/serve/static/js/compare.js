@@ -1,14 +1,16 @@
 // Two systems on one query: two columns with lines between the places of an entity in both, or on a narrow screen one
 // list with both ranks. In the address: q, type, a, b, k, index.
 //
-// `a` and `b` are what ranks, as in the search view; a change is told as from A to B. Knows the answer of /v1/compare.
+// `a` and `b` are what ranks, always by name, so that either can be the default; a change is told as from A to B.
+// Knows the answer of /v1/compare.
 
 import { get } from "./api.js";
+import { askForm } from "./ask.js";
 import { bar, scale } from "./bars.js";
 import { announce, cut, data, fill, h, icon, number, plural, score, svg, uid, visible } from "./dom.js";
 import { snippet } from "./evidence.js";
 import { exportLinks } from "./export.js";
-import { choiceField, modelField, queryField, typeField } from "./fields.js";
+import { defaultName, modelField, modelTitle } from "./fields.js";
 import { typeNames } from "./names.js";
 import { typeChips } from "./results.js";
 import { empty, failure, withProgress } from "./states.js";
@@ -21,69 +23,61 @@ const OTHERS = ["voting", "balog2", "count"]; // what to set against the default
 let view = null;
 
 export async function render(root, params, context) {
-  if (!view || view.form.parentNode !== view.frame || view.frame.parentNode !== root) view = build(root, context);
-  fit(view, params, context);
+  if (!view || view.frame.parentNode !== root) view = build(root, context);
+  const named = { ...params, ...rankers(params, context.systems) };
+  fit(view, named, context);
   if (!params.q) {
     document.title = "Compare · Fader";
     fill(view.output, intro(context));
     return;
   }
-  await ask(view, params, context);
+  url.replace(named);
+  await ask(view, named, context);
   return () => view.watch?.disconnect();
+}
+
+/** A and B by their names: what the address says, else the default and what it is usually set against. */
+function rankers({ a, b }, systems) {
+  const standard = defaultName(systems);
+  const other = (than) => OTHERS.find((name) => name !== than && systems.systems.some((s) => s.name === name));
+  const first = a || (b === standard ? (other(b) ?? standard) : standard);
+  return { a: first, b: b || (other(first) ?? standard) };
 }
 
 // The form
 
 function build(root, context) {
   const made = { output: h("div", { class: "output" }), context };
-  const again = () => made.query.value() && submit(made);
-  made.several = context.stats.indexes.length > 1;
-  made.index = choiceField({
-    label: "Index",
-    choices: context.stats.indexes.map((i) => [i.name, i.name]),
-    onChange: again,
-  });
-  made.type = typeField({ index: () => (made.several ? made.index.value() : "") });
-  made.query = queryField();
-  made.a = modelField({ label: "A ranked by", onChange: again });
-  made.b = modelField({ label: "B ranked by", onChange: again });
+  const again = () => made.form.again();
+  made.a = modelField({ label: "A ranked by", named: true, onChange: again });
+  made.b = modelField({ label: "B ranked by", named: true, onChange: again });
   made.a.element.classList.add("is-a");
   made.b.element.classList.add("is-b");
-  made.k = choiceField({ label: "Results", choices: ["10", "20", "50"].map((n) => [n, n]), onChange: again });
-  made.form = h(
-    "form",
-    {
-      class: "ask is-asked compare-form",
-      role: "search",
-      "aria-label": "Compare two systems",
-      on: { submit: (event) => (event.preventDefault(), submit(made)) },
-    },
-    h(
-      "div",
-      { class: "ask-main" },
-      made.type.element,
-      made.query.element,
-      h("button", { class: "button primary ask-go", type: "submit" }, "Compare"),
-    ),
-    h(
-      "div",
-      { class: "ask-more" },
-      made.several && made.index.element,
-      made.a.element,
-      swapButton(made),
-      made.b.element,
-      made.k.element,
-    ),
-  );
+  made.form = askForm({
+    context,
+    label: "Compare two systems",
+    class: "ask is-asked compare-form",
+    go: "Compare",
+    counts: ["10", "20", "50"],
+    rankers: [made.a.element, swapButton(made), made.b.element],
+    send: (asked) => url.go("/compare", { ...asked, ...chosen(made, asked.index) }),
+  });
   made.frame = h(
     "div",
     { class: "compare" },
     h("h1", { class: "sr-only", text: "Compare two systems" }),
-    made.form,
+    made.form.element,
     made.output,
   );
   fill(root, made.frame);
   return made;
+}
+
+/** What ranks, for an address; another index has a default of its own. */
+function chosen(made, index) {
+  const { systems, index: before } = made.context;
+  const name = (field) => (index !== before && field.value() === defaultName(systems) ? "" : field.value());
+  return { a: name(made.a), b: name(made.b) };
 }
 
 function swapButton(made) {
@@ -91,7 +85,7 @@ function swapButton(made) {
     const [a, b] = [made.a.value(), made.b.value()];
     made.a.set(b);
     made.b.set(a);
-    submit(made);
+    made.form.submit();
   };
   return h(
     "button",
@@ -116,34 +110,11 @@ function arrows() {
 
 function fit(made, params, context) {
   made.context = context;
-  made.index.set(params.index);
-  for (const field of [made.a, made.b]) field.offer(context.systems);
-  made.a.set(params.a ?? "");
-  made.b.set(params.b ?? other(params.a, context.systems));
-  made.k.set(params.k ?? "10");
-  if (made.query.value() !== params.q) made.query.set(params.q);
-  if (made.type.value() !== (params.type ?? "")) made.type.show(params.type);
-}
-
-/** What B is where nobody said: not what A is. */
-function other(a, { systems }) {
-  return OTHERS.find((name) => name !== a && systems.some((s) => s.name === name)) ?? "";
-}
-
-function submit(made) {
-  const q = made.query.value();
-  if (!q) return made.query.complain("Give a word or phrase to look for.");
-  const k = made.k.value();
-  const first = made.context.stats.indexes[0]?.name;
-  const index = made.several && made.index.value() !== first ? made.index.value() : "";
-  url.go("/compare", {
-    q,
-    type: made.type.value(),
-    a: made.a.value(),
-    b: made.b.value(),
-    index,
-    k: k === "10" ? "" : k,
-  });
+  made.form.fit(params);
+  for (const side of ["a", "b"]) {
+    made[side].offer(context.systems);
+    made[side].set(params[side]);
+  }
 }
 
 function intro(context) {
@@ -164,22 +135,22 @@ function intro(context) {
 
 // The answer
 
-function question(params, b) {
+function question(params) {
   return url.given({
     q: params.q,
     type: params.type,
     a: params.a,
-    b,
+    b: params.b,
     k: params.k,
     index: params.index,
     snippets: SNIPPETS,
   });
 }
 
-async function ask(made, params, context) {
-  const asked = question(params, made.b.value());
+async function ask(made, params, context, tried = false) {
+  const asked = question(params);
   document.title = `${visible(cut(params.q, 50))} compared · Fader`;
-  made.query.clear();
+  made.form.query.clear();
   try {
     const budget = context.stats.limits?.time_ms ?? null;
     const versus = await withProgress(made.output, get("/v1/compare", asked, { signal: context.signal }), { budget });
@@ -187,13 +158,19 @@ async function ask(made, params, context) {
       versus.sides.flatMap((side) => side.results.flatMap((r) => r.types.slice(0, 3))),
       params.index,
     );
-    if (!context.signal.aborted) show(made, versus, params, asked);
+    if (!context.signal.aborted) show(made, titled(versus, params, context.systems), params, asked);
   } catch (error) {
     if (error.name === "AbortError") return;
-    if (error.code === "bad_query" && error.position !== null) made.query.complain(error.message, error.position);
-    const retry = error.status === 400 || error.status === 404 ? null : () => ask(made, params, context);
-    fill(made.output, failure(error, { retry }));
+    if (error.code === "bad_query" && error.position !== null) made.form.query.complain(error.message, error.position);
+    const retry = error.status === 400 || error.status === 404 ? null : () => ask(made, params, context, true);
+    fill(made.output, failure(error, { retry, tried }));
   }
+}
+
+/** The answer with the names that its two models are served under. */
+function titled(versus, params, systems) {
+  const title = (side, i) => modelTitle(params["ab"[i]], side.model, systems);
+  return { ...versus, sides: versus.sides.map((side, i) => ({ ...side, model: title(side, i) })) };
 }
 
 function show(made, versus, params, asked) {
@@ -220,6 +197,7 @@ function show(made, versus, params, asked) {
       exportLinks({ path: "/v1/compare", params: asked, name: "comparison" }),
     ),
     warnings(versus),
+    legend(),
     both.element,
     merged(versus, params, k),
   );
@@ -256,6 +234,19 @@ function fact(name, value, hint) {
 function warnings(versus) {
   const all = [...new Set(versus.sides.flatMap((side) => side.warnings))];
   return all.map((text) => h("p", { class: "warning" }, icon("warning"), h("span", {}, data(text, 400))));
+}
+
+const BADGES = [
+  ["up", "▲ 3", "3 places higher in B than in A"],
+  ["down", "▼ 3", "lower"],
+  ["same", "=", "the same place"],
+  ["far", "14 in A", "its rank there, below those shown"],
+];
+
+function legend() {
+  const entry = ([kind, text, meaning]) =>
+    h("li", { class: `compare-meaning is-${kind}` }, h("span", { class: `compare-badge is-${kind}`, text }), meaning);
+  return h("ul", { class: "compare-legend small muted", "aria-label": "What the badges mean" }, BADGES.map(entry));
 }
 
 // Two columns
@@ -314,12 +305,7 @@ function entry(result, share, i, params, k) {
     h(
       "div",
       { class: "compare-body" },
-      h(
-        "div",
-        { class: "compare-line" },
-        h("h3", { class: "compare-entity" }, nameLink(result, params, i)),
-        badge(result, i, k),
-      ),
+      title(result, params, i, badge(result, i, k)),
       h(
         "div",
         { class: "compare-score" },
@@ -332,13 +318,15 @@ function entry(result, share, i, params, k) {
   );
 }
 
-function nameLink(result, params, i) {
-  const model = i === 0 ? params.a : (params.b ?? view.b.value());
+/** The name of an entity, with a link to what the system says of it, and its badge. */
+function title(result, params, i, beside) {
+  const model = i === 0 ? params.a : params.b;
   const about = url.link("/entity", { id: result.entity, q: params.q, type: params.type, model, index: params.index });
-  return h("a", { href: about }, data(result.name || result.entity, 100));
+  const name = h("a", { href: about }, data(result.name || result.entity, 100));
+  return h("div", { class: "compare-line" }, h("h3", { class: "compare-entity" }, name), beside);
 }
 
-/** Where the other system has it; in B's column how far it moved from A. */
+/** How far it moves from A to B, the same in both columns; where the other does not show it, its rank there. */
 function badge(result, i, k) {
   const { kind, text, words } = movement(result, i, k);
   return h(
@@ -351,12 +339,12 @@ function badge(result, i, k) {
 
 function movement({ rank, other_rank: elsewhere }, i, k) {
   const there = i === 0 ? "B" : "A";
-  if (elsewhere === null)
-    return { kind: i === 0 ? "down" : "up", text: i === 0 ? "gone" : "new", words: `No candidate of ${there}` };
+  const beyond = { kind: i === 0 ? "down" : "up" };
+  if (elsewhere === null) return { ...beyond, text: `not in ${there}`, words: `No candidate of ${there}` };
   if (elsewhere > k)
     return {
-      kind: i === 0 ? "down" : "up",
-      text: i === 0 ? `→ ${number(elsewhere)}` : `new, was ${number(elsewhere)}`,
+      ...beyond,
+      text: `${number(elsewhere)} in ${there}`,
       words: `Rank ${number(elsewhere)} in ${there}, beyond what is shown`,
     };
   if (elsewhere === rank) return { kind: "same", text: "=", words: `The same rank in ${there}` };
@@ -455,6 +443,7 @@ function best({ ranks }) {
 }
 
 function mergedEntry({ result, i, ranks, lists }, params, k) {
+  const moved = { rank: ranks[i], other_rank: ranks[1 - i] };
   return h(
     "li",
     { class: "compare-entry" },
@@ -473,12 +462,7 @@ function mergedEntry({ result, i, ranks, lists }, params, k) {
     h(
       "div",
       { class: "compare-body" },
-      h(
-        "div",
-        { class: "compare-line" },
-        h("h3", { class: "compare-entity" }, nameLink(result, params, i)),
-        badge(i === 1 ? result : { rank: ranks[1] ?? Infinity, other_rank: ranks[0] }, 1, ranks[1] === null ? 0 : k),
-      ),
+      title(result, params, i, badge(moved, i, Infinity)),
       typeChips(result.types.slice(0, 3), { q: params.q, index: params.index }),
       evidence(lists),
     ),

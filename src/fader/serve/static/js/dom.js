@@ -72,9 +72,17 @@ export function button(label, onClick, props = {}) {
 
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
 
-/** A text from data with control and direction-turning characters shown as code points. */
+// More marks on one letter than any script has: they can be broken nowhere, and would be drawn over all around them.
+const HEAPED = /(\p{M}{8})\p{M}+/gu;
+// Wide blanks in a row hang over the end of a line, and make the page wider than the screen.
+const BLANKS = /(\p{Zs}{2})\p{Zs}+/gu;
+
+/** A text from data with control and direction-turning characters shown as code points, and no heaps of marks or blanks. */
 export function visible(text) {
-  return String(text ?? "").replace(HIDDEN, (c) =>
+  const bare = String(text ?? "")
+    .replace(HEAPED, "$1…")
+    .replace(BLANKS, "$1");
+  return bare.replace(HIDDEN, (c) =>
     c === "\n" || c === "\t" || c === "\r"
       ? " "
       : joins(c)
@@ -106,7 +114,7 @@ export function announce(text) {
   const region = document.getElementById("announcer");
   if (!region) return;
   region.textContent = "";
-  setTimeout(() => (region.textContent = text), 50);
+  setTimeout(() => (region.textContent = visible(text)), 50);
 }
 
 const WHOLE = new Intl.NumberFormat("en");

@@ -1,19 +1,22 @@
 // One entity: its names, its types with the way to each, how many documents mention it; with a query all its contexts,
-// page by page. In the address: id, q, type, model, index, offset.
+// page by page, and why it has its rank. In the address: id, q, type, model, index, offset, and `why` where the
+// explanation is open.
 //
-// Knows the answer of /v1/entity/{id}; without an id it only asks for one.
+// Knows the answer of /v1/entity; without an id it only asks for one.
 
 import { get } from "./api.js";
 import { combobox } from "./combobox.js";
 import { announce, cut, data, h, number, plural, score, uid, visible } from "./dom.js";
 import { snippet } from "./evidence.js";
+import { explained, light } from "./explained.js";
 import { exportLinks } from "./export.js";
-import { queryField } from "./fields.js";
+import { modelTitle, queryField, suggested, suggestion } from "./fields.js";
 import { typeName } from "./names.js";
 import { pager } from "./sortable.js";
 import { empty, load } from "./states.js";
 import * as url from "./url.js";
 
+const PATH = "/v1/entity";
 const LIMIT = 20;
 
 export async function render(root, params, context) {
@@ -21,9 +24,9 @@ export async function render(root, params, context) {
   const place = h("div", { class: "entity" });
   const title = h("h1", { class: "sr-only", text: "Entity" });
   root.append(title, place);
-  const path = `/v1/entity/${encodeURIComponent(params.id)}`;
   const offset = Math.max(0, Number.parseInt(params.offset, 10) || 0);
   const asked = url.given({
+    id: params.id,
     q: params.q,
     type: params.type,
     model: params.model,
@@ -36,8 +39,8 @@ export async function render(root, params, context) {
   ];
   await load(
     place,
-    () => get(path, asked, { signal: context.signal }),
-    (card) => (title.remove(), show(card, params, { path, asked })),
+    () => get(PATH, asked, { signal: context.signal }),
+    (card) => (title.remove(), show(card, params, asked, context)),
     { links, budget: context.stats.limits?.time_ms },
   );
 }
@@ -49,15 +52,8 @@ function finder(params) {
     id,
     placeholder: "a name",
     onChange: () => url.go("/entity", { ...params, id: box.value(), offset: "" }),
-    ask: async (text, signal) => {
-      const found = await get(
-        "/v1/suggest",
-        { kind: "entity", prefix: text, limit: 10, index: params.index },
-        { signal },
-      );
-      return found.suggestions.map((hint) => ({ value: hint.id, label: visible(cut(hint.name, 200)), hint }));
-    },
-    draw: ({ hint }) => option(hint),
+    ask: suggested("entity", () => params.index),
+    draw: ({ hint }) => suggestion(hint, `in ${plural(hint.documents, "document")}`),
   });
   box.input.dataset.key = "/";
   return h(
@@ -68,21 +64,7 @@ function finder(params) {
   );
 }
 
-function option(hint) {
-  const alias =
-    hint.label && hint.label !== hint.name && h("span", { class: "muted" }, " (", data(hint.label, 40), ")");
-  return [
-    h(
-      "span",
-      { class: "combobox-main" },
-      h("span", { class: "combobox-name" }, data(hint.name, 80), alias),
-      data(hint.id, 60, { class: "combobox-id mono" }),
-    ),
-    h("span", { class: "combobox-more", text: `in ${plural(hint.documents, "document")}` }),
-  ];
-}
-
-function show(card, params, request) {
+function show(card, params, asked, context) {
   document.title = `${visible(cut(card.name || card.id, 60))} · Fader`;
   announce(`${card.name || card.id}, ${plural(card.types.length, "type")}`);
   return [
@@ -92,7 +74,11 @@ function show(card, params, request) {
       "div",
       { class: "entity-columns" },
       facts(card, params),
-      h("div", { class: "entity-main" }, card.evidence ? contexts(card, params, request) : invitation(card, params)),
+      h(
+        "div",
+        { class: "entity-main" },
+        card.evidence ? contexts(card, params, asked, context) : invitation(card, params),
+      ),
     ),
   ];
 }
@@ -147,8 +133,8 @@ function facts(card, params) {
       ),
     ],
     exportLinks({
-      path: `/v1/entity/${encodeURIComponent(card.id)}`,
-      params: { index: params.index },
+      path: PATH,
+      params: { id: card.id, index: params.index },
       name: "entity",
       csv: false,
     }),
@@ -162,7 +148,7 @@ function path(type, index) {
     "span",
     { class: "entity-path" },
     steps.map((step, i) => [
-      i > 0 && h("span", { class: "entity-step", "aria-hidden": "true", text: "›" }),
+      i > 0 && [h("span", { class: "entity-step", "aria-hidden": "true", text: "›" }), " "],
       h(
         "a",
         {
@@ -203,13 +189,15 @@ function invitation(card, params) {
   );
 }
 
-function contexts(card, params, { path: route, asked }) {
+function contexts(card, params, asked, context) {
   const { evidence } = card;
   const page = evidence.contexts;
   const from = page.offset;
   const leaf = (to) => url.go("/entity", { ...params, offset: to > 1 ? (to - 1) * LIMIT : "" });
   const pages = Math.max(1, Math.ceil(page.total / LIMIT));
   const current = Math.floor(from / LIMIT) + 1;
+  const items = page.items.map((item) => snippet(item, item.place));
+  const why = evidence.rank !== null && explanation(evidence, params, context, items, from);
   return h(
     "section",
     { class: "entity-contexts", "aria-label": "Contexts" },
@@ -220,14 +208,11 @@ function contexts(card, params, { path: route, asked }) {
       " for ",
       data(params.q, 80, { class: "entity-query" }),
     ),
-    standing(evidence, params),
+    standing(evidence, params, context.systems, why),
+    why && why.panel,
     evidence.warnings.map((text) => h("p", { class: "warning" }, h("span", {}, data(text, 400)))),
     page.items.length
-      ? h(
-          "ol",
-          { class: "evidence", start: from + 1 },
-          page.items.map((item) => snippet(item, item.place)),
-        )
+      ? h("ol", { class: "evidence", start: from + 1 }, items)
       : page.total > 0 &&
           empty(
             "Nothing on this page",
@@ -240,35 +225,61 @@ function contexts(card, params, { path: route, asked }) {
         { class: "pager row wrap", "aria-label": "Pages of contexts" },
         pager(current, pages, from, from + page.items.length, page.total, leaf),
       ),
-    exportLinks({ path: route, params: asked, name: "contexts", csv: () => rows(page) }),
+    exportLinks({ path: PATH, params: asked, name: "contexts" }),
   );
+}
+
+let wanted = 0; // the place of the context to go to once its page is shown
+
+/** The explanation of its rank; a context that it names may be on another page. */
+function explanation({ entity }, params, context, items, from) {
+  const { q, type, model, index } = params;
+  const reveal = (place) => {
+    const target = items[place - from - 1];
+    if (target) return light(target);
+    wanted = place;
+    url.go("/entity", { ...url.read().params, offset: Math.floor((place - 1) / LIMIT) * LIMIT || "" });
+  };
+  const why = explained({
+    asked: { q, entity, type, model, index },
+    budget: context.stats.limits?.time_ms,
+    signal: context.signal,
+    reveal,
+    onChange: (open, byHand) => byHand && url.replace({ ...url.read().params, why: open ? entity : "" }),
+  });
+  if (params.why) queueMicrotask(() => arrive(why, reveal));
+  return why;
+}
+
+async function arrive(why, reveal) {
+  const place = wanted;
+  wanted = 0;
+  await why.open(false);
+  if (place > 0) reveal(place);
 }
 
 /** Rank, score and what ranks. */
-function standing(evidence, params) {
+function standing(evidence, params, systems, why) {
   const type = evidence.type && data(evidence.type, 60);
   if (type) typeName(evidence.type, params.index).then((name) => (type.textContent = visible(cut(name, 60))));
-  const explain = url.link("/", {
-    q: params.q,
-    type: params.type,
-    model: params.model,
-    index: params.index,
-    why: evidence.entity,
-  });
   if (evidence.rank === null)
     return h("p", { class: "muted" }, "It is no candidate for this query", type && [" and the type ", type], ".");
   return h(
-    "p",
+    "div",
     { class: "entity-standing" },
-    h("strong", { class: "tabular", text: `Rank ${number(evidence.rank)}` }),
-    ` of ${number(evidence.candidates)}`,
-    type && [" of type ", type],
-    h("span", { class: "muted" }, ` · score ${score(evidence.score)} · `, data(evidence.model, 60)),
-    evidence.rank <= 10 && [" · ", h("a", { href: explain, text: "why this rank" })],
+    h(
+      "p",
+      {},
+      h("strong", { class: "tabular", text: `Rank ${number(evidence.rank)}` }),
+      ` of ${number(evidence.candidates)}`,
+      type && [" of type ", type],
+      h(
+        "span",
+        { class: "muted" },
+        ` · score ${score(evidence.score)} · `,
+        data(modelTitle(params.model, evidence.model, systems), 80),
+      ),
+    ),
+    why.button,
   );
-}
-
-function rows(page) {
-  const heads = ["place", "doc", "title", "url", "score", "confidence", "snippet"];
-  return [heads, ...page.items.map((item) => heads.map((key) => item[key]))];
 }

@@ -41,14 +41,14 @@ async function copyAddress(event) {
   setTimeout(() => (label.textContent = "Copy link"), 2500);
 }
 
-/** Rows of cells as CSV by RFC 4180. */
+/** Rows of cells (texts, numbers, lists of them, null) as CSV by RFC 4180, as the service writes it. */
 export function csvText(rows) {
   return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
 }
 
 function cell(value) {
-  const text = harmless(value === null || value === undefined ? "" : value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = harmless(Array.isArray(value) ? value.join("|") : (value ?? ""));
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** As the service does: blanks and invisible characters before the sign do not hide it. */

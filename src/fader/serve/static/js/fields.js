@@ -1,11 +1,11 @@
-// The fields of a query: type, keywords, what ranks, which index, how many. Used by the search and compare views.
+// The fields of a query: type, keywords, what ranks, which index, how many; ask.js makes a form of them.
 //
 // Each gives `{element, value(), set(...)}`. Knows the suggestions and the lists of systems, nothing of answers.
 
 import { get } from "./api.js";
 import { combobox } from "./combobox.js";
-import { button, cut, data, fill, h, plural, uid, visible } from "./dom.js";
-import { typeName, typePath } from "./names.js";
+import { cut, data, fill, h, plural, uid, visible } from "./dom.js";
+import { typeName, typesAbove } from "./names.js";
 import { link } from "./url.js";
 
 /** A label over a field. */
@@ -20,10 +20,7 @@ export function typeField({ index = () => "", label = "Answer type", onChange } 
     id,
     placeholder: "any type",
     onChange,
-    ask: async (text, signal) => {
-      const found = await get("/v1/suggest", { kind: "type", prefix: text, limit: 10, index: index() }, { signal });
-      return found.suggestions.map((hint) => ({ value: hint.id, label: visible(cut(hint.name, 200)), hint }));
-    },
+    ask: suggested("type", index),
     draw: ({ hint }) => typeOption(hint, index()),
   });
   const browse = h("a", { class: "field-link", href: link("/types"), text: "browse types" });
@@ -43,7 +40,29 @@ export function typeField({ index = () => "", label = "Answer type", onChange } 
 
 function typeOption(hint, index) {
   const above = h("span", { class: "combobox-path" });
-  typePath(hint.id, index).then((path) => fill(above, trail(path)));
+  typesAbove(hint, index).then((chain) => fill(above, trail(chain)));
+  return suggestion(hint, plural(hint.entities, "entity", "entities"), above);
+}
+
+/** The last few types above one, from the widest on. */
+function trail(chain) {
+  return [
+    chain.length > 0 && " in ",
+    chain[0]?.supertypes.length > 0 && "… › ",
+    chain.map((node, i) => [i > 0 && " › ", data(node.name, 40)]),
+  ];
+}
+
+/** What a combobox asks: types or entities whose names begin so; `index()` says of which index. */
+export function suggested(kind, index) {
+  return async (text, signal) => {
+    const found = await get("/v1/suggest", { kind, prefix: text, limit: 10, index: index() }, { signal });
+    return found.suggestions.map((hint) => ({ value: hint.id, label: visible(cut(hint.name, 200)), hint }));
+  };
+}
+
+/** A type or an entity in the list of a combobox: its name, the alias that matched, its id, and what else is told. */
+export function suggestion(hint, ...more) {
   const alias =
     hint.label && hint.label !== hint.name && h("span", { class: "muted" }, " (", data(hint.label, 40), ")");
   return [
@@ -53,17 +72,7 @@ function typeOption(hint, index) {
       h("span", { class: "combobox-name" }, data(hint.name, 80), alias),
       data(hint.id, 60, { class: "combobox-id mono" }),
     ),
-    h("span", { class: "combobox-more" }, plural(hint.entities, "entity", "entities"), above),
-  ];
-}
-
-/** The last few types above one, from the widest on. */
-function trail(path) {
-  const last = path.slice(-3);
-  return [
-    path.length > 0 && " in ",
-    path.length > last.length && "… › ",
-    last.map((node, i) => [i > 0 && " › ", data(node.name, 40)]),
+    h("span", { class: "combobox-more" }, more),
   ];
 }
 
@@ -84,7 +93,7 @@ export function queryField({ label = "Keywords near it" } = {}) {
     type: "text",
     name: "q",
     placeholder: "played +violin",
-    maxlength: 4000,
+    maxlength: 2000,
     enterkeyhint: "search",
     autocomplete: "off",
     autocapitalize: "off",
@@ -146,8 +155,11 @@ function pointed(text, position) {
 
 const WRITTEN = "\u0000written";
 
-/** What ranks: a served model, a system that needs no training, or one written out with its parameters. */
-export function modelField({ label = "Ranked by", onChange = () => {} } = {}) {
+/**
+ * What ranks: a served model, a system that needs no training, or one written out with its parameters. The value of the
+ * service's default is empty, so that addresses follow it, or where it is `named` its name.
+ */
+export function modelField({ label = "Ranked by", named = false, onChange = () => {} } = {}) {
   const id = uid("model");
   const select = h("select", { id, class: "select small", on: { change: changed } });
   const text = h("input", {
@@ -161,18 +173,17 @@ export function modelField({ label = "Ranked by", onChange = () => {} } = {}) {
     "aria-label": `${label}: system with parameters`,
   });
   const hint = h("p", { class: "field-hint" });
-  const back = button("", () => (choose(""), select.focus(), onChange()), {
-    class: "icon-button",
-    picture: "close",
-    "aria-label": "Choose from the list",
-  });
-  const written = h("div", { class: "field-written", hidden: true }, text, back);
+  const written = h("div", { class: "field-written", hidden: true }, text);
   let systems = { models: [], systems: [] };
   let before = "";
 
+  function standard() {
+    return named ? defaultName(systems) : "";
+  }
+
   function changed() {
     if (select.value !== WRITTEN) {
-      before = select.value;
+      choose(select.value);
       return onChange();
     }
     const system = systems.systems.find((s) => s.name === before);
@@ -182,14 +193,13 @@ export function modelField({ label = "Ranked by", onChange = () => {} } = {}) {
 
   function write(value) {
     text.value = value;
-    select.hidden = true;
+    select.value = WRITTEN;
     written.hidden = false;
     parameters();
   }
 
   function choose(value) {
     written.hidden = true;
-    select.hidden = false;
     select.value = before = value;
     hint.textContent = "";
   }
@@ -211,25 +221,31 @@ export function modelField({ label = "Ranked by", onChange = () => {} } = {}) {
       written,
       hint,
     ),
-    value: () => (select.hidden ? text.value.trim() : select.value),
+    value: () => (select.value === WRITTEN ? text.value.trim() : select.value),
     /** Offer what this index has. */
     offer(found) {
-      const kept = select.hidden ? null : select.value;
+      const kept = select.value;
       systems = found;
-      fill(select, options(found));
-      if (kept !== null) select.value = kept;
+      fill(select, options(found, standard()));
+      select.value = kept;
     },
     set(value) {
-      const listed = Array.from(select.options).some((o) => o.value === (value ?? ""));
-      if (listed) choose(value ?? "");
-      else write(value);
+      const wanted = !value || value === defaultName(systems) ? standard() : value;
+      const listed = Array.from(select.options).some((o) => o.value === wanted);
+      if (listed) choose(wanted);
+      else write(wanted);
     },
   };
 }
 
-function options({ models, systems }) {
+/** The name of what ranks where nothing is said. */
+export function defaultName({ models }) {
+  return models.find((m) => m.default)?.name ?? "default";
+}
+
+function options({ models, systems }, value) {
   const standard = models.find((m) => m.default);
-  const first = h("option", { value: "", text: standard ? shortTitle(standard) : "default" });
+  const first = h("option", { value, text: standard ? shortTitle(standard) : "default" });
   const served = models.filter((m) => !m.default).map((m) => h("option", { value: m.name, text: shortTitle(m) }));
   const untrained = systems
     .filter((s) => !s.trained)
@@ -242,9 +258,18 @@ function options({ models, systems }) {
 }
 
 function shortTitle(model) {
-  const name = model.name === "default" ? "Fader’s own" : model.name;
-  const title = model.title && model.title !== model.name ? `${name}: ${model.title}` : name;
-  return visible(cut(title, 60));
+  return visible(cut(fullTitle(model), 60));
+}
+
+function fullTitle({ name, title }) {
+  const known = name === "default" ? "Fader’s own" : name;
+  return title && title !== name ? `${known}: ${title}` : known;
+}
+
+/** What ranked, for people: `title` as an answer tells it, after the name that a model of this form is served under. */
+export function modelTitle(asked, title, systems) {
+  const model = systems.models.find((each) => each.name === (asked || defaultName(systems)));
+  return model ? fullTitle({ name: model.name, title }) : title;
 }
 
 function example(system) {

@@ -7,7 +7,7 @@
 import { h, plural, score, svg, visible } from "./dom.js";
 import { READING, caption, circle, redrawn, tableBehind, wordOf } from "./plane.js";
 
-const LABELS = 58;
+const LABELS = 74;
 const BELOW = 46;
 const MOST = 9; // circles drawn in one cell; the numbers of all of them are in the line below and in the table
 /** One grid with its points; redrawn when its place gets wider or narrower. */
@@ -180,7 +180,11 @@ function axes(grid, box, width, ground, columns) {
       { class: "axis-title", x: width - 2, y: bottom, "text-anchor": "end", "aria-hidden": "true" },
       "nearer to the name →",
     ),
-    svg("text", { class: "axis-title", x: 0, y: bottom, "aria-hidden": "true" }, "↑ rarer word"),
+    svg(
+      "text",
+      { class: "axis-title", transform: `translate(10 ${ground - 2}) rotate(-90)`, "aria-hidden": "true" },
+      "rarer word →",
+    ),
   ];
 }
 

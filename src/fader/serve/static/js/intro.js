@@ -1,11 +1,13 @@
-// The first visit: what this is, how to ask, and examples made from the index itself.
+// Before a query: what this is, how to ask, and examples made from the index itself; or where a type is already chosen,
+// that words are needed, and the entities of the type that are mentioned most.
 //
-// An example asks for entities of a popular type near the name of a popular entity, which any index can answer. Types
-// with many entities and few subtypes are the plain ones (city, writer); "physical entity" is popular and says nothing.
-// Knows the suggestions, nothing of the form.
+// Knows the suggestions, nothing of the form; examples.js makes the examples.
 
 import { get } from "./api.js";
-import { data, fill, h, number, plural } from "./dom.js";
+import { cut, data, fill, h, number, plural, visible } from "./dom.js";
+import { examples, popularTypes } from "./examples.js";
+import { language } from "./language.js";
+import { typeName } from "./names.js";
 import { link } from "./url.js";
 
 const EXAMPLES = 4;
@@ -15,16 +17,16 @@ const LEAD =
 
 /** The introduction; its examples come when they are known. */
 export function intro(context) {
-  const examples = h("div", { class: "intro-examples" });
+  const samples = h("div", { class: "intro-examples" });
   const types = h("div", { class: "intro-types" });
-  patiently(() => offer(context, examples, types));
+  patiently(() => offer(context, samples, types));
   return h(
     "section",
     { class: "intro" },
     h("h2", { class: "intro-title", text: "Find things by what is written near them." }),
     h("p", { class: "lead", text: LEAD }),
     size(context),
-    examples,
+    samples,
     types,
   );
 }
@@ -50,47 +52,24 @@ async function patiently(work, tries = 3) {
   }
 }
 
-async function offer({ index, signal }, examples, types) {
-  const asked = (kind, limit) =>
-    get("/v1/suggest", { kind, limit, index }, { signal }).then((found) => found.suggestions);
-  const [popular, entities] = await Promise.all([asked("type", 100), asked("entity", 60)]);
-  const plain = (type) => type.entities / (type.subtypes + 1);
-  const wanted = apart(popular.toSorted((a, b) => plain(b) - plain(a)));
-  const pairs = paired(wanted, entities.slice(-30));
-  const cards = pairs.map((pair) => example(pair, index));
-  const chips = wanted.slice(0, 10).map((type) => chip(type, index));
-  if (cards.length === 0) examples.remove();
-  else fill(examples, heading("For example"), h("ul", { class: "intro-list" }, cards));
+async function offer({ index, signal }, samples, types) {
+  const popular = await popularTypes(index, signal);
+  const chips = popular.slice(0, 10).map((type) => chip(type, index));
   if (chips.length > 0) fill(types, heading("Popular types"), h("ul", { class: "chips" }, chips));
+  const found = await examples(popular, EXAMPLES, index, signal);
+  if (found.length > 0) {
+    const cards = found.map((each, i) => card(each, i, index));
+    fill(samples, heading("For example"), h("ul", { class: "intro-list" }, cards));
+  } else fill(samples, heading("How to write a query"), language());
 }
 
 function heading(text) {
   return h("h3", { class: "intro-heading", text });
 }
 
-/** Types of which none stands above another. */
-function apart(types) {
-  const above = new Set();
-  return types.filter((type) => {
-    type.supertypes.forEach((id) => above.add(id));
-    return !above.has(type.id);
-  });
-}
-
-/** Pairs of a type and an entity that is not of it, each used once. */
-function paired(types, entities) {
-  const left = entities.filter((entity) => /^[\p{L}\p{N} .'-]{3,40}$/u.test(entity.name));
-  const pairs = [];
-  for (const type of types) {
-    const at = left.findIndex((entity) => !entity.types.includes(type.id));
-    if (at >= 0) pairs.push({ type, entity: left.splice(at, 1)[0] });
-    if (pairs.length === EXAMPLES) break;
-  }
-  return pairs;
-}
-
-function example({ type, entity }, index) {
-  const q = entity.name.includes(" ") ? `+"${entity.name}"` : `+${entity.name}`;
+/** An example to follow; every second one requires its last word. */
+function card({ type, words }, i, index) {
+  const q = i % 2 ? [...words.slice(0, -1), `+${words.at(-1)}`].join(" ") : words.join(" ");
   return h(
     "li",
     {},
@@ -102,9 +81,9 @@ function example({ type, entity }, index) {
         {},
         data(type.name, 40, { class: "intro-type" }),
         " near ",
-        data(entity.name, 40, { class: "intro-near" }),
+        words.map((word, n) => [n > 0 && " and ", data(word, 40, { class: "intro-near" })]),
       ),
-      h("code", { class: "small muted", text: q }),
+      h("code", { class: "small muted", text: visible(q) }),
     ),
   );
 }
@@ -116,4 +95,51 @@ function chip(type, index) {
     {},
     h("a", { class: "chip", href }, data(type.name, 40), h("span", { class: "tabular", text: number(type.entities) })),
   );
+}
+
+// A type without words
+
+const ENTITIES = 24;
+
+/** A type was chosen: words are needed to find some of it, and the most mentioned can be looked at without. */
+export function ofType(type, { index, signal }) {
+  const name = data(type, 60, { class: "intro-type" });
+  typeName(type, index).then((text) => (name.textContent = visible(cut(text, 60))));
+  const list = h("div", { class: "intro-entities" });
+  patiently(async () => fill(list, await mentioned(type, index, signal)));
+  return h(
+    "section",
+    { class: "intro" },
+    h("h2", { class: "intro-title is-small" }, "Which ", name, "?"),
+    h("p", {
+      class: "lead",
+      text: "Write a word or two that should stand near its name into the keyword box, then search.",
+    }),
+    list,
+  );
+}
+
+async function mentioned(type, index, signal) {
+  const asked = { kind: "entity", type, limit: ENTITIES, index };
+  const { suggestions } = await get("/v1/suggest", asked, { signal });
+  if (suggestions.length === 0) return h("p", { class: "muted", text: "No entity of this type is in the index." });
+  return [
+    heading("Most mentioned of this type"),
+    h(
+      "ul",
+      { class: "chips" },
+      suggestions.map(({ id, name, documents }) =>
+        h(
+          "li",
+          {},
+          h(
+            "a",
+            { class: "chip", href: link("/entity", { id, type, index }) },
+            data(name || id, 60),
+            h("span", { class: "tabular", text: number(documents) }),
+          ),
+        ),
+      ),
+    ),
+  ];
 }

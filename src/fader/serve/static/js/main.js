@@ -27,7 +27,7 @@ function viewOf(path) {
   return VIEWS.find((view) => view.path.test(path)) ?? VIEWS[0];
 }
 
-async function show() {
+async function show(tried = false) {
   const { path, params } = url.read();
   const view = viewOf(path);
   shown.abort?.abort();
@@ -41,7 +41,7 @@ async function show() {
   } catch (error) {
     if (error.name === "AbortError" || abort.signal.aborted) return;
     shown.view = null;
-    fill(root, failure(error, { retry: show }));
+    fill(root, failure(error, { retry: () => show(true), tried }));
   } finally {
     clearTimeout(waiting);
   }
@@ -116,5 +116,5 @@ function hotkey(event) {
 
 document.addEventListener("click", follow);
 document.addEventListener("keydown", hotkey);
-url.listen(show);
+url.listen(() => show());
 show();

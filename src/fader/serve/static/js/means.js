@@ -8,14 +8,7 @@ import * as url from "./url.js";
 export function meansSection(report, params) {
   const { table } = report;
   const columns = [
-    {
-      key: "system",
-      title: "System",
-      heads: true,
-      wide: true,
-      value: (row) => row.title,
-      cell: (row) => data(row.title, 120, { title: visible(row.name) }),
-    },
+    systemColumn((row) => data(row.title, 120, { title: visible(row.name) })),
     ...table.columns.map((column, i) => measureColumn(table, column, i)),
   ];
   const { element } = sortable({
@@ -38,6 +31,10 @@ export function meansSection(report, params) {
     h("p", { class: "small muted", text: table.legend + partly(table) }),
     exportLinks({ csv: rows, name: "means" }),
   );
+}
+
+function systemColumn(cell) {
+  return { key: "system", title: "System", heads: true, wide: true, value: (row) => row.title, cell };
 }
 
 function measureColumn(table, column, i) {
@@ -93,14 +90,7 @@ export function testsSection(report) {
   const { table } = report;
   if (!table.columns.some((column) => column.tested)) return null;
   const columns = [
-    {
-      key: "system",
-      title: "System",
-      heads: true,
-      wide: true,
-      value: (row) => row.title,
-      cell: (row) => data(row.title, 120),
-    },
+    systemColumn((row) => data(row.title, 120)),
     ...table.columns.map((column, i) => ({
       key: column.measure,
       title: column.title,

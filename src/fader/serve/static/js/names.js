@@ -1,32 +1,19 @@
-// The names of types and of those above them; answers give ids. Asked for once each, a few at a time.
+// Types by their ids; answers give ids only. All that are wanted at the same moment are asked for in one request, each
+// type once.
 //
-// A type that cannot be resolved keeps its id. Knows nothing of where names are shown.
+// A type that the service does not know keeps its id. A request that failed is forgotten, and made again when its types
+// are wanted again. Knows nothing of where names are shown.
 
 import { get } from "./api.js";
 
-const AT_ONCE = 4;
+const MOST = 100; // ids that one request may name
+const ROOM = 4000; // characters that they may have together, so that no address gets too long
 const known = new Map();
-const waiting = [];
-let running = 0;
+const wanted = new Map();
 
 /** The name of a type, sooner or later; its id where there is none. */
 export async function typeName(id, index = "") {
-  return (await found(id, index))?.parent?.name || id;
-}
-
-/** The types above a type, from a root on, as `{id, name}`; without the type itself. */
-export async function typePath(id, index = "") {
-  return ((await found(id, index))?.path ?? []).filter((node) => node.id !== id);
-}
-
-function found(id, index) {
-  const key = JSON.stringify([index, id]);
-  if (!known.has(key))
-    known.set(
-      key,
-      queued(() => ask(id, index)),
-    );
-  return known.get(key);
+  return (await found(id, index))?.name || id;
 }
 
 /** Resolve when the names of all these types are known, or after `patience` ms. */
@@ -35,24 +22,60 @@ export function typeNames(ids, index = "", patience = 150) {
   return Promise.race([Promise.all([...new Set(ids)].map((id) => typeName(id, index))), late]);
 }
 
-function ask(id, index) {
-  return get("/v1/types", { parent: id, limit: 1, index }).catch(() => null);
+/** At most `most` types above a type, each right above the one after it; the first may have more above it. */
+export async function typesAbove(type, index = "", most = 3) {
+  const chain = [];
+  let at = type;
+  while (chain.length < most && at?.supertypes?.length) {
+    at = await found(at.supertypes[0], index);
+    if (at) chain.unshift(at);
+  }
+  return chain;
 }
 
-function queued(work) {
-  return new Promise((resolve) => {
-    waiting.push(() => work().then(resolve));
-    next();
-  });
+/** The type of an id, or null. */
+function found(id, index) {
+  const key = JSON.stringify([index, id]);
+  if (!known.has(key)) known.set(key, new Promise((resolve) => want(index, id, { key, resolve })));
+  return known.get(key);
 }
 
-function next() {
-  if (running >= AT_ONCE || waiting.length === 0) return;
-  running += 1;
-  waiting
-    .shift()()
-    .finally(() => {
-      running -= 1;
-      next();
-    });
+function want(index, id, waiting) {
+  if (wanted.size === 0) setTimeout(send);
+  if (!wanted.has(index)) wanted.set(index, new Map());
+  wanted.get(index).set(id, waiting);
+}
+
+function send() {
+  const all = [...wanted];
+  wanted.clear();
+  for (const [index, waiting] of all) for (const ids of batches(waiting.keys())) answer(ids, index, waiting);
+}
+
+/** Ids in groups that one request can name. */
+function batches(ids) {
+  const made = [];
+  let length = 0;
+  for (const id of ids) {
+    length += id.length + 1;
+    if (made.length === 0 || length > ROOM || made.at(-1).length === MOST) {
+      made.push([]);
+      length = id.length + 1;
+    }
+    made.at(-1).push(id);
+  }
+  return made;
+}
+
+async function answer(ids, index, waiting) {
+  const types = await get("/v1/types", { ids: ids.join("|"), index }).then(
+    (page) => page.types,
+    () => null,
+  );
+  const byId = new Map((types ?? []).map((type) => [type.id, type]));
+  for (const id of ids) {
+    const { key, resolve } = waiting.get(id);
+    if (!types) known.delete(key);
+    resolve(byId.get(id) ?? null);
+  }
 }

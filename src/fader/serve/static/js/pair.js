@@ -13,7 +13,12 @@ import { load } from "./states.js";
 import * as url from "./url.js";
 
 const SIZE = 50;
-const SHOWN = { all: "all queries", better: "A is better", worse: "B is better", differ: "they differ" };
+const SHOWN = new Map([
+  ["all", { text: "all queries", has: () => true }],
+  ["better", { text: "A is better", has: (gain) => gain > 0 }],
+  ["worse", { text: "B is better", has: (gain) => gain < 0 }],
+  ["differ", { text: "they differ", has: (gain) => gain !== 0 }],
+]);
 const OWN = ["a", "b", "measure", "sort", "page", "show", "find"];
 
 export function pairSection(report, params, context) {
@@ -67,7 +72,7 @@ function controls(report, chosen, onChange) {
   const systems = report.systems.map((s) => [s.name, s.title]);
   const a = choice("System A", systems, chosen.a, onChange, "is-a");
   const b = choice("System B", systems, chosen.b, onChange, "is-b");
-  const measures = report.table.columns.map((c) => [c.measure, c.measure]);
+  const measures = report.table.columns.map((c) => [c.measure, c.title]);
   const measure = choice("Measure", measures, chosen.measure, onChange);
   return {
     element: h("div", { class: "pair-controls" }, a.element, b.element, measure.element),
@@ -187,9 +192,9 @@ function list(report, pair, chosen, note, context) {
   const showing = h(
     "select",
     { id: uid("show"), class: "select small", on: { change: again } },
-    Object.entries(SHOWN).map(([value, text]) => h("option", { value, text })),
+    [...SHOWN].map(([value, { text }]) => h("option", { value, text })),
   );
-  showing.value = chosen.show in SHOWN ? chosen.show : "all";
+  showing.value = SHOWN.has(chosen.show) ? chosen.show : "all";
   said(filtered(pair, chosen));
   return h(
     "div",
@@ -208,11 +213,10 @@ function list(report, pair, chosen, note, context) {
 
 function filtered(pair, { show, find }) {
   const gain = (q) => (pair.smaller_is_better ? -q.difference : q.difference);
-  const shows =
-    { better: (q) => gain(q) > 0, worse: (q) => gain(q) < 0, differ: (q) => q.difference !== 0 }[show] ?? (() => true);
+  const { has } = SHOWN.get(show) ?? SHOWN.get("all");
   const words = (find ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const finds = (q) => words.every((word) => `${q.query} ${q.text} ${q.type ?? ""}`.toLowerCase().includes(word));
-  return pair.queries.filter((q) => shows(q) && finds(q));
+  return pair.queries.filter((q) => has(gain(q)) && finds(q));
 }
 
 function columns(pair, asked, scale) {
@@ -321,8 +325,8 @@ function asking(report, pair, context) {
   const [first] = context.stats.indexes;
   const served = indexOf(report, context.stats.indexes);
   const index = served && served !== first ? served.name : "";
-  const runs = Object.fromEntries(report.systems.map((s) => [s.name, runnable(s.runs, context.systems)]));
-  const [a, b] = [runs[pair.a.system], runs[pair.b.system]];
+  const runs = new Map(report.systems.map((s) => [s.name, runnable(s.runs, context.systems)]));
+  const [a, b] = [pair.a, pair.b].map(({ system }) => runs.get(system) ?? null);
   const model = a ?? b ?? "";
   return {
     pair: a !== null && b !== null && a !== b,

@@ -73,14 +73,20 @@ function lead(report) {
   const counts = `${plural(report.systems.length, "system")} on ${plural(report.queries, "query", "queries")}.`;
   if (!best) return counts;
   const behind = report.table.rows.filter((row) => row.cells[0].worse).length;
-  const verdict = column.tested
-    ? `, significantly better than ${behind} of ${report.table.rows.length - 1} others`
-    : "";
+  const verdict = column.tested ? `, ${better(behind, report.table.rows.length - 1)}` : "";
   return [
     `${counts} Best ${column.title}: `,
     data(best.title, 120),
     ` with ${best.cells[0].mean.toFixed(report.table.digits)}${verdict}.`,
   ];
+}
+
+/** How many of the others the best is significantly better than. */
+function better(behind, others) {
+  if (others === 1) return behind ? "significantly better than the other" : "not significantly better than the other";
+  if (behind === 0) return "significantly better than none of the others";
+  if (behind === others) return `significantly better than ${others === 2 ? "both" : `all ${number(others)}`} others`;
+  return `significantly better than ${number(behind)} of the ${number(others)} others`;
 }
 
 function provenance(report) {

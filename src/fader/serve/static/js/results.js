@@ -4,20 +4,35 @@
 
 import { get } from "./api.js";
 import { bar, scale } from "./bars.js";
-import { announce, button, cut, data, fill, h, icon, number, plural, score, visible } from "./dom.js";
+import { announce, button, cut, data, h, number, plural, score, visible } from "./dom.js";
 import { snippet } from "./evidence.js";
+import { explained, light } from "./explained.js";
 import { typeName } from "./names.js";
-import { failure, withProgress } from "./states.js";
+import { opened, written } from "./opened.js";
+import { failure } from "./states.js";
 import * as url from "./url.js";
-import { whyPanel } from "./why.js";
 
 const PAGE = 20;
 
-/** The list of an answer's results. `params` are those of the search; `budget` is the time a query has, in ms. */
-export function results(answer, params, { budget, signal } = {}) {
-  const share = scale(answer.results.map((result) => result.score));
-  const cards = answer.results.map((result) => card(result, share(result.score), params, { budget, signal, answer }));
-  return h("ol", { class: "results", "aria-label": "Entities, best first" }, cards);
+/**
+ * The list of an answer's results. `params` are those of the search; `limits` are those of the service; bars are of the
+ * same scale as those of the results `beside` them.
+ */
+export function results(answer, params, { limits = {}, signal, beside = [] } = {}) {
+  const share = scale([...answer.results, ...beside].map((result) => result.score));
+  const cards = answer.results.map((result) => card(result, share(result.score), params, { limits, signal, answer }));
+  queueMicrotask(() => restore(cards, params));
+  const list = cards.map((state) => state.element);
+  return h("ol", { class: "results", "aria-label": "Entities, best first" }, list);
+}
+
+/** Open what the address says; evidence of one entity after the other, so that a link is no burst of requests. */
+async function restore(cards, params) {
+  const asked = cards.find((state) => state.result.entity === params.why);
+  if (asked) openWhy(asked);
+  const counts = opened(params.more);
+  for (const state of cards)
+    if (counts.has(state.result.entity)) await showMore(state, { upTo: counts.get(state.result.entity) });
 }
 
 function card(result, share, params, more) {
@@ -26,16 +41,13 @@ function card(result, share, params, more) {
     { class: "evidence", "aria-label": "Evidence" },
     result.evidence.map((item, i) => snippet(item, i + 1)),
   );
-  const panel = h("section", { class: "why", hidden: true });
   const body = h("div", { class: "result-body" }, head(result, share, params, more.answer), evidence);
   const element = h("li", { class: "result", dataset: { entity: result.entity } }, rank(result), body);
-  const state = { result, params, evidence, panel, element, ...more };
+  const state = { result, params, evidence, element, ...more };
   state.more = moreButton(state);
-  state.why = whyButton(state);
-  body.append(h("div", { class: "result-actions" }, state.why, state.more), panel);
-  if (params.more === result.entity) queueMicrotask(() => showMore(state, false));
-  if (params.why === result.entity) queueMicrotask(() => openWhy(state, false));
-  return element;
+  state.why = whyOf(state);
+  body.append(h("div", { class: "result-actions" }, state.why.button, state.more), state.why.panel);
+  return state;
 }
 
 function rank(result) {
@@ -111,130 +123,98 @@ export function typeChips(types, params, current = null) {
 function moreButton(state) {
   const left = state.result.support - state.result.evidence.length;
   if (left <= 0) return null;
-  return button(moreLabel(left), () => showMore(state), { class: "button quiet" });
+  return button(moreLabel(left), () => showMore(state, { byHand: true }), { class: "button quiet" });
 }
 
 function moreLabel(left) {
   return `More evidence (${number(left)})`;
 }
 
-/** Append the next page of evidence. */
-async function showMore(state, byHand = true) {
-  const { result, params, evidence, more } = state;
-  const offset = evidence.children.length;
-  if (byHand) remember(state, "more");
+/** Append the next page of evidence; or from an address, as much as it takes to show `upTo` contexts. */
+async function showMore(state, { byHand = false, upTo = 0, tried = false } = {}) {
+  const { evidence, more, limits, signal } = state;
+  const from = evidence.children.length;
+  const wanted = upTo || from + PAGE;
+  state.fault?.remove();
+  if (more) more.disabled = true;
   try {
-    if (more) more.disabled = true;
-    const waits = pageOf(state, offset);
-    const page = await withProgress(h("div"), waits);
-    evidence.append(...page.items.map((item, i) => snippet(item, offset + i + 1)));
-    if (byHand) evidence.children[offset]?.focus({ preventScroll: true });
-    announce(`${plural(page.items.length, "more context")} shown`);
-    settle(state, page.total - evidence.children.length, page.items.length);
+    for (let left = 1; left > 0 && evidence.children.length < wanted;) {
+      const limit = Math.min(wanted - evidence.children.length, limits.snippets ?? PAGE);
+      const page = await contexts(state, evidence.children.length, limit);
+      append(state, page.items, page.offset);
+      left = page.items.length > 0 ? page.total - evidence.children.length : 0;
+      settle(state, left);
+    }
+    if (!byHand) return;
+    evidence.children[from]?.focus({ preventScroll: true });
+    remember(state);
+    announce(`${plural(evidence.children.length - from, "more context")} shown`);
   } catch (error) {
-    if (error.name === "AbortError") return;
-    const note = h("li", { class: "snippet" }, failure(error, { retry: () => (note.remove(), showMore(state)) }));
-    evidence.append(note);
+    if (error.name === "AbortError" || signal?.aborted) return;
+    const retry = () => showMore(state, { byHand, upTo, tried: true });
+    evidence.after((state.fault = failure(error, { retry, tried })));
   } finally {
     if (more) more.disabled = false;
   }
-
-  async function pageOf({ signal }, from) {
-    const asked = {
-      q: params.q,
-      type: params.type,
-      model: params.model,
-      index: params.index,
-      offset: from,
-      limit: PAGE,
-    };
-    const found = await get(`/v1/entity/${encodeURIComponent(result.entity)}`, asked, { signal });
-    return found.evidence.contexts;
-  }
 }
 
-function settle(state, left, got) {
+async function contexts({ result, params, signal }, offset, limit) {
+  const { q, type, model, index } = params;
+  const asked = { id: result.entity, q, type, model, index, offset, limit };
+  return (await get("/v1/entity", asked, { signal })).evidence.contexts;
+}
+
+/** Append contexts, of which the first has the place `offset` (from 0), without those that are already shown. */
+function append({ evidence }, items, offset) {
+  const shown = evidence.children.length;
+  evidence.append(...items.slice(shown - offset).map((item, i) => snippet(item, shown + i + 1)));
+}
+
+/** Put how much evidence is opened into the address. */
+function remember({ result, evidence }) {
+  const { params } = url.read();
+  const counts = opened(params.more).set(result.entity, evidence.children.length);
+  url.replace({ ...params, more: written(counts) });
+}
+
+/** Say how many contexts are left. */
+function settle(state, left) {
   if (!state.more) return;
-  if (left <= 0 || got === 0) state.more.remove();
+  if (left <= 0) state.more.remove();
   else state.more.textContent = moreLabel(left);
 }
 
 /** Show the context at a place (from 1), with what stands before it, and go there. */
 function reveal(state, place, found) {
   const { evidence } = state;
-  for (let i = evidence.children.length; i < place && i < found.length; i += 1)
-    evidence.append(snippet(found[i], i + 1));
-  settle(state, state.result.support - evidence.children.length, 1);
+  if (place > evidence.children.length) {
+    append(state, found.slice(0, place), 0);
+    settle(state, state.result.support - evidence.children.length);
+    remember(state);
+  }
   const target = evidence.children[place - 1];
-  if (!target) return;
-  target.scrollIntoView({ block: "center", behavior: calm() ? "auto" : "smooth" });
-  target.focus({ preventScroll: true });
-  target.classList.remove("is-found");
-  void target.offsetWidth;
-  target.classList.add("is-found");
-}
-
-function calm() {
-  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (target) light(target);
 }
 
 // ---- why this rank ----
 
-function whyButton(state) {
-  const toggle = () => (state.panel.hidden ? openWhy(state) : closeWhy(state));
-  return button(["Why this rank", icon("down")], toggle, {
-    class: "button quiet result-why",
-    "aria-expanded": "false",
+function whyOf(state) {
+  const { result, params, element, limits, signal } = state;
+  const { q, type, model, index } = params;
+  return explained({
+    asked: { q, entity: result.entity, type, model, index },
+    budget: limits.time_ms,
+    signal,
+    reveal: (place, evidence) => reveal(state, place, evidence),
+    onChange: (open, byHand) => {
+      element.classList.toggle("is-open", open);
+      if (byHand) url.replace({ ...url.read().params, why: open ? result.entity : "" });
+    },
   });
 }
 
-async function openWhy(state, byHand = true) {
-  const { panel, result, params, element } = state;
-  for (const other of document.querySelectorAll(".why:not([hidden])")) if (other !== panel) other.close?.();
-  panel.close = () => closeWhy(state, false);
-  panel.hidden = false;
-  state.why.setAttribute("aria-expanded", "true");
-  element.classList.add("is-open");
-  if (byHand) remember(state, "why");
-  // It returns nothing: a handler set this way that returned false would take every other key from the panel.
-  panel.onkeydown = (event) => {
-    if (event.key === "Escape" && !event.defaultPrevented) closeWhy(state);
-  };
-  if (panel.childElementCount > 0) return;
-  const asked = { q: params.q, entity: result.entity, type: params.type, model: params.model, index: params.index };
-  await fetchWhy(state, asked);
-  if (!byHand) element.scrollIntoView({ block: "start" });
-}
-
-async function fetchWhy(state, asked) {
-  const { panel, budget, signal } = state;
-  try {
-    const why = await withProgress(panel, get("/v1/explain", asked, { signal }), { budget });
-    const close = button("", () => closeWhy(state), {
-      class: "icon-button why-close",
-      picture: "close",
-      "aria-label": "Close the explanation",
-    });
-    fill(panel, close, whyPanel(why, { reveal: (place) => reveal(state, place, why.evidence) }));
-    panel.setAttribute("aria-label", `Why rank ${why.rank}`);
-    announce("Explanation shown");
-  } catch (error) {
-    if (error.name === "AbortError") return panel.replaceChildren();
-    fill(panel, failure(error, { retry: () => (panel.replaceChildren(), fetchWhy(state, asked)) }));
-  }
-}
-
-function closeWhy(state, byHand = true) {
-  state.panel.hidden = true;
-  state.why.setAttribute("aria-expanded", "false");
-  state.element.classList.remove("is-open");
-  if (!byHand) return;
-  const { why, ...rest } = url.read().params;
-  url.replace(rest);
-  state.why.focus();
-}
-
-/** Put what was opened into the address. */
-function remember(state, what) {
-  url.replace({ ...url.read().params, [what]: state.result.entity });
+/** Open the explanation that the address asks for. */
+async function openWhy({ why, element }) {
+  await why.open(false);
+  element.scrollIntoView({ block: "start" });
 }

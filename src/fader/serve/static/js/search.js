@@ -1,13 +1,16 @@
 // The search view: the form, the answer, and every state between. The address holds all of it:
 // q, type, model, index, k, and which explanation (`why`) or evidence (`more`) is open.
 //
-// Knows the form and the order of things; results.js draws the answer.
+// Knows the order of things; ask.js is the form, results.js draws the answer.
 
 import * as api from "./api.js";
+import { askForm } from "./ask.js";
+import { beyond } from "./beyond.js";
 import { announce, cut, data, fill, h, icon, number, plural, visible } from "./dom.js";
 import { exportLinks } from "./export.js";
-import { choiceField, modelField, queryField, typeField } from "./fields.js";
-import { intro } from "./intro.js";
+import { modelField, modelTitle } from "./fields.js";
+import { intro, ofType } from "./intro.js";
+import { language } from "./language.js";
 import { typeName, typeNames } from "./names.js";
 import { results } from "./results.js";
 import { empty, failure, sentence, skeleton, withProgress } from "./states.js";
@@ -20,75 +23,40 @@ const SNIPPETS = 2;
 let view = null;
 
 export async function render(root, params, context) {
-  if (!view || view.form.parentNode !== root) view = build(root, context);
+  if (!view || view.form.element.parentNode !== root) view = build(root, context);
   fit(view, params, context);
   if (!params.q) {
-    view.asked = null;
-    view.form.classList.remove("is-asked");
+    view.form.element.classList.remove("is-asked");
     document.title = "Fader";
-    fill(view.output, intro(context));
+    fill(view.output, params.type ? ofType(params.type, context) : intro(context));
     // A field that takes the focus would bring up the keyboard of a phone.
     if (window.matchMedia("(hover: hover)").matches)
-      view[params.type ? "query" : "type"].input.focus({ preventScroll: true });
+      view.form[params.type ? "query" : "type"].input.focus({ preventScroll: true });
     return;
   }
   await ask(view, params, context);
 }
 
 function build(root, context) {
-  const made = { asked: null, output: h("div", { class: "output" }), context };
-  const again = () => made.query.value() && submit(made);
-  made.index = choiceField({
-    label: "Index",
-    choices: context.stats.indexes.map((i) => [i.name, i.name]),
-    onChange: again,
+  const model = modelField({ onChange: () => form.again() });
+  const form = askForm({
+    context,
+    label: "Entities",
+    go: [icon("search"), "Search"],
+    counts: ["10", "20", "50", "100"],
+    rankers: model.element,
+    send: (asked) => url.go("/", { ...asked, model: model.value() }),
   });
-  const several = context.stats.indexes.length > 1;
-  made.several = several;
-  made.type = typeField({ index: () => (several ? made.index.value() : "") });
-  made.query = queryField();
-  made.model = modelField({ onChange: again });
-  made.k = choiceField({ label: "Results", choices: ["10", "20", "50", "100"].map((n) => [n, n]), onChange: again });
-  made.form = h(
-    "form",
-    {
-      class: "ask",
-      role: "search",
-      "aria-label": "Entities",
-      on: { submit: (event) => (event.preventDefault(), submit(made)) },
-    },
-    h(
-      "div",
-      { class: "ask-main" },
-      made.type.element,
-      made.query.element,
-      h("button", { class: "button primary ask-go", type: "submit" }, icon("search"), "Search"),
-    ),
-    h("div", { class: "ask-more" }, several && made.index.element, made.model.element, made.k.element),
-  );
-  fill(root, h("h1", { class: "sr-only", text: "Search" }), made.form, made.output);
-  return made;
+  const output = h("div", { class: "output" });
+  fill(root, h("h1", { class: "sr-only", text: "Search" }), form.element, output);
+  return { form, model, output };
 }
 
 /** Put the address into the fields. */
 function fit(made, params, context) {
-  made.context = context;
-  made.index.set(params.index);
+  made.form.fit(params);
   made.model.offer(context.systems);
   made.model.set(params.model);
-  made.k.set(params.k ?? "10");
-  if (made.query.value() !== params.q) made.query.set(params.q);
-  if (made.type.value() !== (params.type ?? "")) made.type.show(params.type);
-}
-
-function submit(made) {
-  const q = made.query.value();
-  if (!q) return made.query.complain("Give a word or phrase to look for.");
-  const k = made.k.value();
-  const first = made.context.stats.indexes[0]?.name;
-  const index = made.several && made.index.value() !== first ? made.index.value() : "";
-  made.asked = null;
-  url.go("/", { q, type: made.type.value(), model: made.model.value(), index, k: k === "10" ? "" : k });
 }
 
 /** What the service is asked. */
@@ -103,11 +71,11 @@ function question(params) {
   });
 }
 
-async function ask(made, params, context) {
+async function ask(made, params, context, tried = false) {
   const asked = question(params);
-  made.form.classList.add("is-asked");
+  made.form.element.classList.add("is-asked");
   document.title = `${visible(cut(params.q, 60))} · Fader`;
-  made.query.clear();
+  made.form.query.clear();
   const budget = context.stats.limits?.time_ms ?? null;
   try {
     if (!made.output.querySelector(".results")) made.output.replaceChildren();
@@ -119,25 +87,27 @@ async function ask(made, params, context) {
       answer.results.flatMap((r) => r.types.slice(0, 6)),
       params.index,
     );
-    if (context.signal.aborted) return;
-    show(made, answer, params, context, budget);
+    const { signal, stats } = context;
+    const aside = await beyond(answer, params, { limits: stats.limits, signal, snippets: SNIPPETS });
+    if (signal.aborted) return;
+    show(made, answer, params, context, aside);
   } catch (error) {
     if (error.name === "AbortError") return;
     if (error.code === "bad_query" && error.position !== null) {
-      made.query.complain(error.message, error.position);
-      return fill(made.output, language());
+      made.form.query.complain(error.message, error.position);
+      return fill(made.output, help());
     }
-    const retry = error.status === 400 || error.status === 404 ? null : () => ask(made, params, context);
+    const retry = error.status === 400 || error.status === 404 ? null : () => ask(made, params, context, true);
     const links = meant(error, params);
     const title = links.length > 0 ? "There is no such type" : undefined;
-    fill(made.output, failure(error, { retry, links, title }));
+    fill(made.output, failure(error, { retry, tried, links, title }));
   }
 }
 
-function show(made, answer, params, context, budget) {
+function show(made, answer, params, { stats, signal, systems }, aside) {
   const found = answer.results.length > 0;
-  const body = found ? results(answer, params, { budget, signal: context.signal }) : nothing(answer, params);
-  fill(made.output, summary(answer, params), warnings(answer), body);
+  const body = found ? results(answer, params, { limits: stats.limits, signal }) : nothing(answer, params);
+  fill(made.output, summary(answer, params, systems), warnings(answer), aside, body);
   announce(
     found
       ? `${plural(answer.candidates, "entity", "entities")} found, ${answer.results.length} shown`
@@ -147,7 +117,7 @@ function show(made, answer, params, context, budget) {
 
 // ---- above the results ----
 
-function summary(answer, params) {
+function summary(answer, params, systems) {
   const type = h("span", {});
   if (answer.type) {
     const name = data(answer.type, 60);
@@ -171,7 +141,7 @@ function summary(answer, params) {
         { class: "small muted tabular" },
         `${plural(answer.contexts, "context")} in ${plural(answer.matched_documents, "document")} · `,
         `${time(answer.took_ms)} · ranked by `,
-        data(answer.model, 80),
+        data(modelTitle(params.model, answer.model, systems), 100),
       ),
     ),
     actions(params),
@@ -202,23 +172,9 @@ function warnings(answer) {
   );
 }
 
-const LANGUAGE = [
-  ["played violin", "either word may occur; entities near both come first"],
-  ['"played violin"', "the words stand side by side, in this order"],
-  ["played +violin", "violin must occur in the document"],
-  ["violin -piano", "piano must not occur in it"],
-  ["violin type:scientist", "the answer type, written into the query"],
-];
-
 /** How to write a query, for one that could not be read. */
-function language() {
-  const row = ([sign, meaning]) => [h("dt", {}, h("code", { text: sign })), h("dd", { text: meaning })];
-  return h(
-    "section",
-    { class: "state" },
-    h("h2", { class: "state-title", text: "How to write a query" }),
-    h("dl", { class: "language" }, LANGUAGE.map(row)),
-  );
+function help() {
+  return h("section", { class: "state" }, h("h2", { class: "state-title", text: "How to write a query" }), language());
 }
 
 // ---- nothing found, and did you mean ----

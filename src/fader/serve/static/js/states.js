@@ -54,14 +54,14 @@ function spinner() {
  * Run `work()`, show its progress in `element`, then what `show(value)` returns, or what went wrong with a way to try
  * again. An abort leaves the element alone. `links` may be a function of the error that gives more nodes to show.
  */
-export async function load(element, work, show, { links = () => [], placeholder, budget } = {}) {
-  const again = () => load(element, work, show, { links, placeholder, budget });
+export async function load(element, work, show, { links = () => [], placeholder, budget, tried = false } = {}) {
+  const retry = () => load(element, work, show, { links, placeholder, budget, tried: true });
   try {
     const value = await withProgress(element, work(), { placeholder, budget });
     fill(element, await show(value));
   } catch (error) {
     if (error.name === "AbortError") return;
-    fill(element, failure(error, { retry: again, links: links(error) }));
+    fill(element, failure(error, { retry, tried, links: links(error) }));
   }
 }
 
@@ -82,34 +82,38 @@ export function empty(title, reasons = [], tries = []) {
   );
 }
 
-const TITLES = {
-  bad_query: "This query cannot be read",
-  bad_request: "This cannot be asked",
-  unauthorized: "An API key is needed",
-  not_found: "There is nothing of that name",
-  too_large: "This is too long",
-  rate_limited: "Too many requests",
-  overloaded: "The service is busy",
-  out_of_time: "The query took too long",
-  internal: "The service has failed",
-  offline: "No connection to the service",
-};
+const TITLES = new Map([
+  ["bad_query", "This query cannot be read"],
+  ["bad_request", "This cannot be asked"],
+  ["unauthorized", "An API key is needed"],
+  ["not_found", "There is nothing of that name"],
+  ["too_large", "This is too long"],
+  ["rate_limited", "Too many requests"],
+  ["overloaded", "The service is busy"],
+  ["out_of_time", "The query took too long"],
+  ["internal", "The service has failed"],
+  ["offline", "No connection to the service"],
+]);
 
-/** Something went wrong: what, why, and how to go on. */
-export function failure(error, { retry = null, links = [], title: given } = {}) {
+/**
+ * Something went wrong: what, why, and how to go on. `retry` tries again; where that was done before (`tried`), only
+ * the button does it, so that a page left open does not burden a service that has too much to do.
+ */
+export function failure(error, { retry = null, tried = false, links = [], title: given } = {}) {
   const known = error.status !== undefined;
   if (!known) console.error(error);
   const title =
-    given ?? (known ? (TITLES[error.code] ?? `The service answered ${error.status}`) : "The page has failed");
+    given ?? (known ? (TITLES.get(error.code) ?? `The service answered ${error.status}`) : "The page has failed");
+  const waits = retry && !tried && error.retryAfter;
   announce(`${title}. ${error.message}`);
   return h(
     "section",
     { class: "state is-error", role: "group", "aria-label": title },
     h("h2", { class: "state-title" }, icon("warning"), title),
     h("p", { class: "state-text" }, data(sentence(error.message), 600)),
-    error.hint && !error.retryAfter && h("p", { class: "state-text" }, data(sentence(error.hint), 600)),
+    error.hint && !waits && h("p", { class: "state-text" }, data(sentence(error.hint), 600)),
     links.length > 0 && h("div", { class: "row wrap" }, links),
-    retry && again(error, retry),
+    retry && again(waits ? error.retryAfter : null, retry),
     error.requestId &&
       error.code === "internal" &&
       h("p", { class: "small muted", text: `Request ${visible(error.requestId)}` }),
@@ -123,26 +127,29 @@ export function sentence(text) {
   return /[.?!…]$/.test(first) ? first : first + ".";
 }
 
-/** The button that tries again; where the service said when, it counts down to it and then tries by itself, once. */
-function again(error, retry) {
-  const tryNow = button("Try again", () => (stop(), retry()), { class: "button" });
+/** The button that tries again; where it is worth waiting, it counts the seconds down and then tries by itself. */
+function again(seconds, retry) {
   let timer = null;
   const stop = () => clearInterval(timer);
-  const row = h("div", { class: "row" }, tryNow);
-  if (!error.retryAfter) return row;
-  const left = h("span", { class: "muted", "aria-hidden": "true" });
-  let seconds = Math.max(1, Math.ceil(error.retryAfter));
+  const row = h(
+    "div",
+    { class: "row" },
+    button("Try again", () => (stop(), retry()), { class: "button" }),
+  );
+  if (!seconds) return row;
+  const note = h("span", { class: "muted", "aria-hidden": "true" });
+  let left = Math.max(1, Math.ceil(seconds));
+  let shown = false;
   const tick = () => {
-    if (!row.isConnected && seconds < Math.ceil(error.retryAfter)) return stop();
-    left.textContent = `Trying again in ${seconds} s`;
-    if (seconds <= 0) return (stop(), retry());
-    seconds -= 1;
+    if (shown && !row.isConnected) return stop();
+    shown = row.isConnected;
+    note.textContent = `Trying again in ${left} s`;
+    if (left <= 0) return (stop(), retry());
+    left -= 1;
   };
   tick();
   timer = setInterval(tick, 1000);
-  row.append(
-    left,
-    button("Cancel", () => (stop(), left.remove()), { class: "button quiet" }),
-  );
+  const cancel = button("Cancel", () => (stop(), note.remove(), cancel.remove()), { class: "button quiet" });
+  row.append(note, cancel);
   return row;
 }

@@ -79,21 +79,15 @@ function indexes(context, index) {
   if (all.length < 2) return null;
   const current = index || all[0].name;
   const links = all.map(({ name }, i) =>
-    h(
-      "li",
-      {},
-      h(
-        "a",
-        {
-          class: "chip",
-          href: url.link("/types", { index: i ? name : "" }),
-          "aria-current": name === current ? "true" : undefined,
-        },
-        data(name, 40),
-      ),
-    ),
+    chip(url.link("/types", { index: i ? name : "" }), data(name, 40), {
+      "aria-current": name === current ? "true" : undefined,
+    }),
   );
   return h("ul", { class: "chips", "aria-label": "Index" }, links);
+}
+
+function chip(href, inside, props = {}) {
+  return h("li", {}, h("a", { class: "chip", href, ...props }, inside));
 }
 
 async function children(parent, offset, index) {
@@ -204,19 +198,9 @@ function fact(name, value) {
 function popular(entities, type, index) {
   if (!entities.length) return null;
   const items = entities.map((hint) =>
-    h(
-      "li",
-      {},
-      h(
-        "a",
-        {
-          class: "chip",
-          href: url.link("/entity", { id: hint.id, type: type.id, index }),
-          title: `in ${plural(hint.documents, "document")}`,
-        },
-        data(hint.name || hint.id, 50),
-      ),
-    ),
+    chip(url.link("/entity", { id: hint.id, type: type.id, index }), data(hint.name || hint.id, 50), {
+      title: `in ${plural(hint.documents, "document")}`,
+    }),
   );
   return [h("h3", { class: "types-heading", text: "Mentioned most" }), h("ul", { class: "chips" }, items)];
 }
@@ -225,16 +209,10 @@ function below(found, index) {
   if (!found.types.length) return null;
   const most = [...found.types].sort((a, b) => b.entities - a.entities).slice(0, 12);
   const items = most.map((type) =>
-    h(
-      "li",
-      {},
-      h(
-        "a",
-        { class: "chip", href: url.link("/types", { type: type.id, index }) },
-        data(type.name || type.id, 50),
-        h("span", { class: "tabular", text: ` ${number(type.entities)}` }),
-      ),
-    ),
+    chip(url.link("/types", { type: type.id, index }), [
+      data(type.name || type.id, 50),
+      h("span", { class: "tabular", text: ` ${number(type.entities)}` }),
+    ]),
   );
   const left = found.total - most.length;
   return [
@@ -264,8 +242,5 @@ function above(type, path, index) {
 
 function rows(found) {
   const heads = ["id", "name", "supertypes", "subtypes", "descendants", "entities"];
-  return [
-    heads,
-    ...found.types.map((type) => heads.map((key) => (key === "supertypes" ? type[key].join("|") : type[key]))),
-  ];
+  return [heads, ...found.types.map((type) => heads.map((key) => type[key]))];
 }

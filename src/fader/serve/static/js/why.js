@@ -54,10 +54,10 @@ function warnings(list = []) {
 // ---- per literal ----
 
 function words(why) {
-  const values = why.explain.literals;
-  const largest = Math.max(1e-300, ...Object.values(values).map(Math.abs));
-  const total = Object.values(values).reduce((a, b) => a + b, 0);
-  const list = why.literals.map((literal, i) => word(literal, i, values[literal.text] ?? 0, largest, total));
+  const values = new Map(Object.entries(why.explain.literals));
+  const largest = Math.max(1e-300, ...[...values.values()].map(Math.abs));
+  const total = [...values.values()].reduce((a, b) => a + b, 0);
+  const list = why.literals.map((literal, i) => word(literal, i, values.get(literal.text) ?? 0, largest, total));
   return h("div", {}, h("h5", { class: "why-heading", text: "By word" }), h("ul", { class: "why-list" }, list));
 }
 
