@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 MISSING = "no chromium on the PATH (Debian: apt-get install chromium)"
-PATIENCE = 30_000  # ms: no machine is as slow as that
+PATIENCE = 60_000  # ms: no machine is as slow as that
 
 # No name is looked up, so that a request to another host fails at once, and is seen.
 ARGUMENTS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-dev-shm-usage", "--disable-gpu"]
