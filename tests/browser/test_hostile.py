@@ -83,6 +83,10 @@ def test_explanations(visit: Visits, evil: Site) -> None:
         button.click()
         expect(page.locator(".why:visible .why-title")).to_be_visible()
         expect(page.locator(".why:visible svg[width]").first).to_be_visible()
+    first = page.get_by_role("button", name="Why this rank").first
+    first.click()
+    page.locator(".why:visible").get_by_role("button", name="Show as a table").first.click()
+    expect(page.locator(".why:visible table").first).to_be_visible()
     harmless(page)
 
 

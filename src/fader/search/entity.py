@@ -6,14 +6,14 @@ page; texts are read for these alone. Knows nothing of how scores are made.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from fader import budget
 from fader.errors import UsageError, quoted
 from fader.index.reader import IndexReader
 from fader.limits import variable, whole
-from fader.search.answer import Match
+from fader.search.answer import Snippet
 from fader.search.evidence import by_weight
 from fader.search.snippets import snippet_of
 from fader.search.standing import Standing, entity_number
@@ -51,18 +51,10 @@ class EntityCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Snippet):
     """A snippet, and its place among all contexts of the entity, from 1, by what they contribute."""
 
     place: int
-    doc: str
-    title: str
-    url: str
-    score: float
-    confidence: float
-    snippet: str
-    mention: tuple[int, int]
-    matches: list[Match]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +141,7 @@ def entity_evidence(found: Standing, offset: int, limit: int) -> EntityEvidence:
     items = []
     for place, x in enumerate(order[offset : offset + limit].tolist(), offset + 1):
         cut = snippet_of(found.reader, contexts, int(shares.row[x]), float(shares.share[x]))
-        items.append(
-            Placed(place, cut.doc, cut.title, cut.url, cut.score, cut.confidence, cut.snippet, cut.mention, cut.matches)
-        )
+        items.append(Placed(**{f.name: getattr(cut, f.name) for f in fields(Snippet)}, place=place))
     return EntityEvidence(
         query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.ranker), entity=found.id,
         name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,
