@@ -1,4 +1,4 @@
-"""Lines of text files, plain, gzip or zstandard, or standard input, in bounded memory.
+"""Lines of text files, plain, gzip, bzip2 or zstandard, or standard input, in bounded memory.
 
 Of a line that is longer than the limit only the start is kept, whatever a compressed file expands to. A damaged or cut
 file gives a clear error that names the last whole line before the damage. Knows nothing of what the lines mean.
@@ -6,6 +6,7 @@ file gives a clear error that names the last whole line before the damage. Knows
 
 from __future__ import annotations
 
+import bz2
 import io
 import os
 import stat
@@ -47,11 +48,23 @@ def read_batches(path: str | Path, limits: Limits | None = None) -> Iterator[tup
             if lines:
                 yield first, lines, consumed
                 first += len(lines)
-    except (_TruncatedError, zlib.error, _zstd_error()) as error:
+    except _damages() as error:
         at = f"{display_name(path)}: damaged or cut short after line {first - 1}"
         raise InputError(f"{at} ({error}); get a whole copy of the file") from None
     if cutter.size:
         yield first, [cutter.last()], file_size(path)
+
+
+def read_chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
+    """Yield `(decompressed bytes, compressed bytes read so far)`, for files that are not read by lines."""
+    reached = 0
+    try:
+        for chunk, consumed in _chunks(path):
+            yield chunk, consumed
+            reached += len(chunk)
+    except _damages() as error:
+        at = f"{display_name(path)}: damaged or cut short after byte {reached:,} of what it holds"
+        raise InputError(f"{at} ({error}); get a whole copy of the file") from None
 
 
 class _Cutter:
@@ -176,14 +189,23 @@ class _TruncatedError(Exception):
     """A compressed stream that ends before its end mark."""
 
 
+class _DamagedError(Exception):
+    """A compressed stream whose bytes make no sense."""
+
+
 def _zstd_error() -> type[Exception]:
     import zstandard
 
     return zstandard.ZstdError
 
 
+def _damages() -> tuple[type[Exception], ...]:
+    """What is raised where a compressed stream cannot be undone."""
+    return (_TruncatedError, _DamagedError, zlib.error, _zstd_error())
+
+
 class _Decompressed:
-    """A stream that undoes gzip or zstandard, recognised by content, never by file name."""
+    """A stream that undoes gzip, bzip2 or zstandard, recognised by content, never by file name."""
 
     def __init__(self, raw: BinaryIO) -> None:
         head = raw.peek(4)[:4] if isinstance(raw, io.BufferedReader) else b""
@@ -192,6 +214,8 @@ class _Decompressed:
         self._read_bytes = 0
         if head[:2] == b"\x1f\x8b":
             self._next = self._gzip()
+        elif head[:3] == b"BZh" and head[3:4] in b"123456789":
+            self._next = self._bzip2()
         elif head == b"\x28\xb5\x2f\xfd" or skippable:
             self._next = self._zstd()
         else:
@@ -228,6 +252,27 @@ class _Decompressed:
                     member = None
         if member is not None:
             raise _TruncatedError("the gzip stream has no end mark")
+
+    def _bzip2(self) -> Iterator[bytes]:
+        """What the streams hold, one after another, as dumps that can be read in pieces have them."""
+        stream: bz2.BZ2Decompressor | None = None
+        while data := self._input(CHUNK // 4):
+            while data or (stream is not None and not stream.needs_input):
+                if stream is None:
+                    if not data.strip(b"\0"):
+                        break
+                    stream = bz2.BZ2Decompressor()
+                try:
+                    out = stream.decompress(data, CHUNK)
+                except OSError as error:
+                    raise _DamagedError(f"bzip2: {error}") from None
+                data = stream.unused_data if stream.eof else b""
+                if out:
+                    yield out
+                if stream.eof:
+                    stream = None
+        if stream is not None:
+            raise _TruncatedError("the bzip2 stream has no end mark")
 
     def _zstd(self) -> Iterator[bytes]:
         """What the frames hold, gathered: they are decoded in small steps."""

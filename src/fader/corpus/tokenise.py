@@ -239,10 +239,14 @@ class RawVocabulary:
         )
         return s.raw[:count], s.first[:count], s.last[:count], tokens_end
 
-    def runs(self) -> list[bytes]:
-        """The raw tokens' bytes."""
-        data = self._arena[: self._starts[self.size]].tobytes()
-        at = self._starts[: self.size + 1].tolist()
+    def last_bytes(self, count: int) -> tuple[I64, I32]:
+        """First byte and bytes (negative: not all ASCII) of each of the `count` tokens of the last batch, as views."""
+        return self._scratch.at[:count], self._scratch.length[:count]
+
+    def runs(self, first: int = 0) -> list[bytes]:
+        """The raw tokens' bytes, from number `first` on."""
+        at = (self._starts[first : self.size + 1] - self._starts[first]).tolist()
+        data = self._arena[self._starts[first] : self._starts[self.size]].tobytes()
         return [data[a:b] for a, b in itertools.pairwise(at)]
 
     def _reserve(self, tokens: int, batch_bytes: int) -> None:

@@ -1,0 +1,27 @@
+"""Marks the entities of a catalog in raw text: a dictionary annotator.
+
+    from fader.annotate import Annotator
+    annotator = Annotator.from_files("entities.tsv", "types.tsv")
+    annotator.annotate("Marie Curie was born in Warsaw.")
+
+`names` reads the catalog, `scan` finds tokens, `dictionary` holds all names as flat arrays, `match` finds them in
+texts, `resolve` chooses among entities of one name, `profiles` and `links` say what speaks for an entity, `annotator`
+puts these together, `texts` and `run` read and write files. docs/annotating.md has the rules. Knows nothing of indexes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["Annotator"]
+
+if TYPE_CHECKING:
+    from fader.annotate.annotator import Annotator
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Annotator":
+        from fader.annotate.annotator import Annotator
+
+        return Annotator
+    raise AttributeError(f"module 'fader.annotate' has no attribute {name!r}")

@@ -1,0 +1,238 @@
+"""Batches of texts to tokens with what matching asks about them: their bytes, what stands before them, their case.
+
+Tokens and their folding are those of `corpus.analysis`: maximal runs of letters, marks and digits, folded to
+`NFC(casefold(NFC(run)))`. No compatibility folding (NFKC): what an index would tell apart is apart here too.
+
+The *gap* before a token is one of
+- SOFT: no more than a space, a line end, a hyphen, an apostrophe, `_ / & + ·`, or the full stop of an abbreviation (no
+  space after it, or at most three characters before it); at most eight characters. A name may always go on.
+- HARD: any other characters. A name goes on only where it has the same characters itself.
+- BREAK: two line ends, or more than eight spaces. No name goes on.
+With it go whether the token starts with a capital, and whether it starts a sentence: it is the first of its text, or
+stands after a line end, or after one of `. ! ? :` and a space, unless the full stop is an abbreviation's.
+
+The *case code* of a token tells its spellings apart: where its capitals are, or for a token that is not all ASCII a
+hash of `NFC(run)`. Knows nothing of names.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from fader.corpus.analysis import normalise
+from fader.corpus.tokenise import RawVocabulary, batch_bytes
+from fader.kernel import inline_kernel, kernel
+
+U8 = NDArray[np.uint8]
+U64 = NDArray[np.uint64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+SOFT, HARD, BREAK, KINDS = 0, 1, 2, 3  # KINDS masks them
+SENTENCE, CAPITALISED = 4, 8
+CAPITAL, UPPER, LOWER, UPPERS = 1, 2, 4, 8  # of a run that is not all ASCII: its first character, any, any, several
+LONGEST_GAP = 8
+ABBREVIATION = 3
+MOST_RUNS = 2_000_000  # distinct runs that are remembered
+
+# Categories of what stands between tokens.
+_OTHER, _SPACE, _LINE, _JOIN, _STOP, _END = range(6)
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The tokens of a batch; the arrays are good until the next batch of the same scanner."""
+
+    buf: U8
+    raw: I32  # number of the token's run
+    first: I32  # characters [first, last) of its text
+    last: I32
+    at: I64  # first byte
+    size: I32  # bytes; negative: not all ASCII
+    gap: U8
+    ends: I64  # per text: the end of its tokens
+
+
+class Scanner:
+    """Tokens of batches, and per distinct run its term, case code and flags, found once."""
+
+    def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        self.vocabulary = RawVocabulary()
+        self.known = 0
+        self.folded: list[bytes] = []  # folded runs that are new since the last `take_new`
+        self.case = np.zeros(1 << 12, dtype=np.uint64)
+        self.flags = np.zeros(1 << 12, dtype=np.uint8)
+
+    def scan(self, encoded: list[bytes]) -> Tokens:
+        """The tokens of UTF-8 texts."""
+        if self.vocabulary.size > MOST_RUNS:
+            self._clear()
+        buf, ends = batch_bytes(encoded)
+        raw, first, last, tokens_end = self.vocabulary.tokenise(buf, ends)
+        at, size = self.vocabulary.last_bytes(raw.size)
+        self._learn()
+        gap = np.empty(raw.size, dtype=np.uint8)
+        _capitals(buf, at, size, raw, self.flags, gap)
+        _gaps(buf, at, size, first, last, tokens_end, gap_classes(), gap)
+        return Tokens(buf, raw, first, last, at, size, gap, tokens_end)
+
+    def _learn(self) -> None:
+        """Fold the runs that are new."""
+        new = self.vocabulary.runs(self.known)
+        self.case = _grown(self.case, self.vocabulary.size)
+        self.flags = _grown(self.flags, self.vocabulary.size)
+        for number, run in enumerate(new, self.known):
+            if not run.isascii():
+                text = unicodedata.normalize("NFC", run.decode())
+                self.case[number] = _case_code(text)
+                self.flags[number] = _flags(text)
+                new[number - self.known] = normalise(text).encode()
+        self.folded += new
+        self.known = self.vocabulary.size
+
+    def take_new(self) -> list[bytes]:
+        """The folded runs of the numbers that were not taken before."""
+        folded, self.folded = self.folded, []
+        return folded
+
+
+def _case_code(text: str) -> int:
+    """The case code of a run in NFC, which may make it ASCII."""
+    if not text.isascii():
+        return int(xxhash.xxh64_intdigest(text.encode())) | 1 << 63
+    code = 0
+    for i, character in enumerate(text):
+        code |= character.isupper() << (i & 63)
+    return code
+
+
+def _flags(text: str) -> int:
+    upper = sum(c.isupper() or c.istitle() for c in text)
+    capital = CAPITAL if text[0].isupper() or text[0].istitle() else 0
+    lower = LOWER if any(c.islower() for c in text) else 0
+    return capital | lower | (UPPER if upper else 0) | (UPPERS if upper > 1 else 0)
+
+
+def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    if size <= array.size:
+        return array
+    larger = np.zeros(max(size, 2 * array.size), dtype=array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
+def gap_classes() -> U8:
+    """The category of each ASCII character, then of those of U+2000 to U+22FF, then of U+0080 to U+00FF."""
+    return _GAP_CLASSES
+
+
+def _category(character: str) -> int:
+    if character in "\n\x0b\x0c\x85\u2028\u2029":
+        return _LINE
+    if character.isspace() or character in "\u200b\u2060\ufeff":
+        return _SPACE
+    if character in "-'`_/&+\xad\xb7\u2010\u2011\u2012\u2013\u2018\u2019\u2212":
+        return _JOIN
+    return {".": _STOP, "!": _END, "?": _END, ":": _END, "\u2026": _END, "\u203d": _END}.get(character, _OTHER)
+
+
+_GAP_CLASSES = np.array(
+    [_category(chr(c)) for c in (*range(0x80), *range(0x2000, 0x2300), *range(0x80, 0x100))], dtype=np.uint8
+)
+
+
+@inline_kernel
+def gap_class(buf: U8, i: int, classes: U8) -> Any:
+    """The category of the character at byte i, and its bytes."""
+    b = np.int64(buf[i])
+    if b < 0x80:
+        return np.int64(classes[b]), 1
+    if b < 0xE0:
+        point = ((b & 0x1F) << 6) | (np.int64(buf[i + 1]) & 0x3F)
+        return (np.int64(classes[0x380 + point - 0x80]) if point < 0x100 else 0), 2
+    if b < 0xF0:
+        point = ((b & 0x0F) << 12) | ((np.int64(buf[i + 1]) & 0x3F) << 6) | (np.int64(buf[i + 2]) & 0x3F)
+        if 0x2000 <= point < 0x2300:
+            return np.int64(classes[0x80 + point - 0x2000]), 3
+        if point == 0x3000 or point == 0xFEFF:
+            return 1, 3
+        if point == 0x3002 or point == 0xFF01 or point == 0xFF1F:
+            return 5, 3
+        return 0, 3
+    return 0, 4
+
+
+@kernel
+def _capitals(buf: U8, at: I64, size: I32, raw: I32, flags: U8, gap: U8) -> None:
+    """Whether each token starts with a capital."""
+    for t in range(at.size):
+        if size[t] < 0:
+            capital = (flags[raw[t]] & CAPITAL) != 0
+        else:
+            c = buf[at[t]]
+            capital = np.uint8(65) <= c <= np.uint8(90)
+        gap[t] = CAPITALISED if capital else 0
+
+
+@kernel
+def _gaps(buf: U8, at: I64, size: I32, first: I32, last: I32, ends: I64, classes: U8, gap: U8) -> None:
+    """What stands before each token, added to its marks."""
+    t = 0
+    for d in range(ends.size):
+        begin = t
+        while t < ends[d]:
+            if t == begin:
+                gap[t] |= BREAK | SENTENCE
+                t += 1
+                continue
+            a, b = at[t - 1] + abs(size[t - 1]), at[t]
+            if b - a == 1 and buf[a] == 32:
+                t += 1
+                continue
+            short = last[t - 1] - first[t - 1] <= ABBREVIATION
+            kind, lines, seen, ended, sentence, joined = SOFT, 0, 0, False, False, False
+            i = a
+            while i < b:
+                c, width = gap_class(buf, i, classes)
+                i += width
+                seen += 1
+                if c == _LINE:
+                    lines += 1
+                if c in (_SPACE, _LINE):
+                    sentence = sentence or ended
+                    continue
+                joined = True
+                if c in (_END, _OTHER):
+                    kind = HARD
+                if c == _STOP and not (short or i == b):
+                    kind = HARD
+                # a closing quote or bracket between the full stop and the space changes nothing
+                ended = ended or c == _END or (c == _STOP and not short)
+            if lines > 1 or (seen > LONGEST_GAP and not joined):
+                kind = BREAK
+            elif seen > LONGEST_GAP:
+                kind = HARD
+            gap[t] |= kind | (SENTENCE if sentence or lines > 0 else 0)
+            t += 1
+
+
+@inline_kernel
+def case_code(buf: U8, at: I64, size: I32, raw: I32, case: U64, t: int) -> Any:
+    """The case code of a token."""
+    if size[t] < 0:
+        return case[raw[t]]
+    code = np.uint64(0)
+    for j in range(size[t]):
+        c = buf[at[t] + j]
+        if np.uint8(65) <= c <= np.uint8(90):
+            code |= np.uint64(1) << np.uint64(j & 63)
+    return code

@@ -1,0 +1,254 @@
+"""Files in, a corpus out: formats, faults, processes, interruption."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from fader.annotate import run as running
+from fader.annotate import texts
+from fader.annotate.run import Options, annotate_files
+from fader.errors import CorpusError, InputError, UsageError
+
+ENTITIES = "curie\tMarie Curie\tphysicist\nwarsaw\tWarsaw\tcity\n"
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> str:
+    path = tmp_path / "entities.tsv"
+    path.write_text(ENTITIES)
+    return str(path)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        data = gzip.decompress(data)
+    if path.suffix == ".zst":
+        data = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def surfaces(row: dict[str, Any]) -> list[str]:
+    return [row["text"][m["start"] : m["end"]] for m in row["mentions"]]
+
+
+def write(path: Path, data: bytes) -> str:
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return str(path)
+
+
+def test_a_text_file_is_a_document(tmp_path: Path, catalog: str) -> None:
+    one = write(tmp_path / "one.txt", "Marie Curie\r\nand Warsaw é Warsaw".encode())
+    two = write(tmp_path / "two.txt.gz", b"\xef\xbb\xbfWarsaw\n")
+    report = annotate_files([one, two], tmp_path / "out.jsonl", Options(catalog))
+    rows = read(tmp_path / "out.jsonl")
+    assert [r["id"] for r in rows] == [one, two]
+    assert [surfaces(r) for r in rows] == [["Marie Curie", "Warsaw", "Warsaw"], ["Warsaw"]]
+    assert rows[1]["text"] == "Warsaw"
+    assert (report.documents, report.mentions, report.names) == (2, 4, 2)
+
+
+def test_lines(tmp_path: Path, catalog: str) -> None:
+    source = write(tmp_path / "in.txt", b"Warsaw\r\n\r\nnothing\nMarie Curie")
+    annotate_files([source], tmp_path / "out.jsonl", Options(catalog, kind="lines"))
+    rows = read(tmp_path / "out.jsonl")
+    assert [r["id"] for r in rows] == [f"{source}:1", f"{source}:3", f"{source}:4"]
+    assert [r["text"] for r in rows] == ["Warsaw", "nothing", "Marie Curie"]
+
+
+def test_json_lines_keep_what_they_have(tmp_path: Path, catalog: str) -> None:
+    """Ids become text, contents become text, old mentions go, further keys stay."""
+    given = [
+        {"id": 7, "text": "in Warsaw", "mentions": [{"start": 0, "end": 2, "entity": "x"}], "title": "T", "prior": 2},
+        {"id": "b", "contents": "Marie \u2028Curie", "entities": [], "tags": ["é", {"deep": None}]},
+    ]
+    source = write(tmp_path / "in.jsonl.gz", "\n".join(json.dumps(g) for g in given).encode())
+    annotate_files([source], tmp_path / "out.jsonl.zst", Options(catalog))
+    confidence = {"warsaw": 0.8, "curie": 0.9}
+    assert read(tmp_path / "out.jsonl.zst") == [
+        {"id": "7", "text": "in Warsaw", "title": "T", "prior": 2,
+         "mentions": [{"start": 3, "end": 9, "entity": "warsaw", "confidence": confidence["warsaw"]}]},
+        {"id": "b", "text": "Marie \u2028Curie", "tags": ["é", {"deep": None}],
+         "mentions": [{"start": 0, "end": 12, "entity": "curie", "confidence": confidence["curie"]}]},
+    ]  # fmt: skip
+
+
+BAD = [b"{", b"[]", b'{"text": "x"}', b'{"id": "x"}', b'{"id": "x", "text": 1}', b'{"id": "", "text": "x"}',
+       b'{"id": "x", "text": "a", "title": 3}', b'{"id": "x", "text": "a", "prior": -1}',
+       b'{"id": "x", "text": "\xff"}', b'{"id": true, "text": "a"}', b'{"id": "x", "text": "\\ud800"}']  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_lines_are_told_with_their_place(tmp_path: Path, catalog: str, bad: bytes) -> None:
+    source = write(tmp_path / "in.jsonl", b'{"id": "a", "text": "Warsaw"}\n' + bad + b"\n\n")
+    report = annotate_files([source], tmp_path / "out.jsonl", Options(catalog))
+    assert report.documents == 1
+    assert report.faults.total == 1
+    assert f"{source}:2" in report.faults.lines()[1]
+    with pytest.raises(CorpusError, match=f"{source}:2"):
+        annotate_files([source], tmp_path / "fail.jsonl", Options(catalog), on_error="fail")
+
+
+def test_broken_utf8_names_the_byte(tmp_path: Path, catalog: str) -> None:
+    source = write(tmp_path / "in.txt", b"Warsaw \xff")
+    report = annotate_files([source], tmp_path / "out.jsonl", Options(catalog))
+    assert f"{source}: not UTF-8 at byte 8" in report.faults.lines()[1]
+
+
+def test_a_cut_file_is_an_error(tmp_path: Path, catalog: str) -> None:
+    source = tmp_path / "in.jsonl.gz"
+    source.write_bytes(gzip.compress(b'{"id": "a", "text": "Warsaw"}\n' * 100)[:-20])
+    with pytest.raises(InputError, match="damaged or cut short"):
+        annotate_files([str(source)], tmp_path / "out.jsonl", Options(catalog))
+
+
+def test_limits(tmp_path: Path, catalog: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents over a limit, and those that would get too many mentions, are skipped and counted."""
+    monkeypatch.setenv("FADER_LIMIT_DOCUMENT_CHARACTERS", "40")
+    monkeypatch.setenv("FADER_LIMIT_DOCUMENT_MENTIONS", "2")
+    lines = [b"Warsaw Warsaw", b"Warsaw " * 3, b"w" * 50]
+    source = write(tmp_path / "in.txt", b"\n".join(lines))
+    report = annotate_files([source], tmp_path / "out.jsonl", Options(catalog, kind="lines"))
+    assert report.documents == 1
+    assert report.faults.counts == {"documents over a limit": 2}
+
+
+def many(tmp_path: Path, count: int = 300) -> str:
+    rows = [{"id": f"d{i}", "text": f"Marie Curie {i} in Warsaw é" * (i % 5)} for i in range(count)]
+    return write(tmp_path / "many.jsonl", b"\n".join(json.dumps(r).encode() for r in rows))
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many pieces of a small file."""
+    monkeypatch.setattr(texts, "PIECE_BYTES", 2_000)
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.zst", "out.jsonl.gz"])
+def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(
+    tmp_path: Path, catalog: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after any number of pieces, the same command gives the bytes of a run that was not stopped."""
+    source = many(tmp_path)
+    whole = tmp_path / f"whole-{name}"
+    annotate_files([source], whole, Options(catalog), part_bytes=3_000)
+    pieces = len(list(texts.pieces([source], None, running.Limits())))
+    assert pieces > 5
+    convert = running.convert
+    for stop in range(0, pieces, 3):
+        left = [stop]
+
+        def failing(*given: Any, left: list[int] = left) -> Any:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+            return convert(*given)
+
+        out = tmp_path / f"{stop}-{name}"
+        monkeypatch.setattr(running, "convert", failing)
+        with pytest.raises(KeyboardInterrupt):
+            annotate_files([source], out, Options(catalog), part_bytes=3_000)
+        assert not out.exists()
+        monkeypatch.setattr(running, "convert", convert)
+        report = annotate_files([source], out, Options(catalog), part_bytes=3_000)
+        assert out.read_bytes() == whole.read_bytes()
+        assert report.documents == 300
+        assert not out.with_name(out.name + ".unfinished").exists()
+
+
+def test_a_killed_run_goes_on(tmp_path: Path, catalog: str) -> None:
+    """kill -9 at any time; then the same bytes."""
+    source = many(tmp_path, 3_000)
+    code = (
+        "import sys, time; import fader.annotate.texts as t; t.PIECE_BYTES = 2000; import fader.annotate.run as run\n"
+        "class Slow:\n def update(self, *given): time.sleep(0.02)\n"
+        "run.annotate_files([sys.argv[1]], sys.argv[2], run.Options(sys.argv[3]), part_bytes=3000, progress=Slow())"
+    )
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    annotate_files([source], whole, Options(catalog))
+    for _attempt in range(2):
+        process = subprocess.Popen([sys.executable, "-c", code, source, str(out), catalog])
+        reached = tmp_path / "out.jsonl.unfinished" / "reached.json"
+        until = time.monotonic() + 60
+        before = reached.read_bytes() if reached.exists() else b""
+        while time.monotonic() < until and process.poll() is None:
+            if reached.exists() and reached.read_bytes() != before:
+                break
+            time.sleep(0.01)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    if not out.exists():
+        done = subprocess.run([sys.executable, "-c", code, source, str(out), catalog], check=False)
+        assert done.returncode == 0
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_processes_do_not_matter(tmp_path: Path, catalog: str) -> None:
+    source, other = many(tmp_path), write(tmp_path / "more.txt", b"Warsaw")
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    annotate_files([source, other], one, Options(catalog))
+    report = annotate_files([source, other], two, Options(catalog), processes=2)
+    assert one.read_bytes() == two.read_bytes()
+    assert report.documents == 301
+
+
+def test_other_work_in_the_same_place_is_refused(tmp_path: Path, catalog: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, out = many(tmp_path), tmp_path / "out.jsonl"
+
+    def interrupted(*_given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "convert", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            annotate_files([source], out, Options(catalog))
+    with pytest.raises(InputError, match=r"other options.*--restart"):
+        annotate_files([source], out, Options(catalog, min_confidence=0.5))
+    annotate_files([source], out, Options(catalog, min_confidence=0.5), restart=True)
+    with pytest.raises(InputError, match=r"is there already.*--restart"):
+        annotate_files([source], out, Options(catalog))
+    assert not (tmp_path / "out.jsonl.unfinished").exists()
+    assert annotate_files([source], out, Options(catalog), restart=True).documents == 300
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"overlaps": "x"}, {"min_confidence": 2.0}, {"linker": "magic"}],
+)
+def test_bad_options(catalog: str, options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        Options(catalog, **options)
+
+
+def test_nothing_to_read(tmp_path: Path, catalog: str) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        annotate_files([str(tmp_path / "none.txt")], tmp_path / "out.jsonl", Options(catalog))
+    with pytest.raises(UsageError, match="at least one"):
+        annotate_files([], tmp_path / "out.jsonl", Options(catalog))
+    with pytest.raises(UsageError, match="only once"):
+        annotate_files(["-", "-"], tmp_path / "out.jsonl", Options(catalog))
+
+
+def test_the_corpus_can_be_indexed_and_searched(tmp_path: Path, catalog: str) -> None:
+    """What is written is a corpus without faults."""
+    import fader
+
+    source = write(tmp_path / "one.txt", b"Marie Curie studied radium. She was born in Warsaw.")
+    annotate_files([source], tmp_path / "out.jsonl", Options(catalog))
+    types = [{"id": "physicist"}, {"id": "city"}]
+    entities = [{"id": "curie", "name": "Marie Curie", "types": ["physicist"]}, {"id": "warsaw", "types": ["city"]}]
+    index = fader.build(tmp_path / "index", [str(tmp_path / "out.jsonl")], entities, types, on_error="fail")
+    assert [r.entity for r in index.search("radium", type="physicist").results] == ["curie"]
