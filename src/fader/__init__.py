@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
-    "Index", "Limits", "Ranker", "__version__", "add", "build", "compare", "delete", "errors", "merge", "open",
-    "write_report",
+    "Index", "Limits", "Ranker", "__version__", "add", "build", "compare", "delete", "errors", "import_corpus",
+    "merge", "open", "write_report",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from fader import errors
     from fader.evaluate.report import write_report
+    from fader.importers.run import import_corpus
     from fader.limits import Limits
     from fader.search.change import add, delete, merge
     from fader.search.compare import compare
@@ -34,6 +35,7 @@ _HOMES = {
     "add": "fader.search.change",
     "delete": "fader.search.change",
     "merge": "fader.search.change",
+    "import_corpus": "fader.importers.run",
     "Limits": "fader.limits",
     "Ranker": "fader.search.ranker",
     "compare": "fader.search.compare",

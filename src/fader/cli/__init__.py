@@ -7,6 +7,7 @@ Errors become a line on standard error and an exit code here, and nowhere else: 
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
 import sys
 from typing import Any
@@ -20,6 +21,7 @@ from fader.errors import FaderError
 COMMANDS = {
     "add": "Add or replace documents of an index.",
     "analyze": "Show a text's tokens as they are indexed.",
+    "annotate": "Mark the entities of a catalog in raw text.",
     "batch": "Run a file of queries and write a TREC run.",
     "check": "Verify every checksum and invariant of an index.",
     "compare": "Compare systems by cross-validation and write a report.",
@@ -31,6 +33,7 @@ COMMANDS = {
     "evaluate": "Measure TREC runs against judgments and compare them.",
     "explain": "Show why an entity has its rank.",
     "index": "Build an index from an annotated corpus.",
+    "import": "Turn foreign formats into a corpus.",
     "info": "Show an index's statistics and commits.",
     "merge": "Merge the segments of an index into one.",
     "search": "Ask for entities and see the evidence.",
@@ -50,7 +53,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"fader.cli.{name}").command
+        module = f"{name}_" if keyword.iskeyword(name) else name
+        command: click.Command = importlib.import_module(f"fader.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,0 +1,108 @@
+"""Annotations on disk, found by the id of their document, in bounded memory.
+
+    lines.bin                        the lines of all documents, in the order they came
+    hash.bin, first.bin, size.bin    per group of lines the hash of the id (sorted), its first byte and its bytes
+
+While it is made, rows lie in 256 parts by the first byte of the hash, and one part at a time is sorted: memory is
+20 bytes for each 256th document. A document may have several groups. A line begins with the document's id and a tab,
+so that two ids of one hash are told apart. Knows nothing of what else the lines say.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+_ROW = np.dtype([("hash", "<u8"), ("first", "<u8"), ("size", "<u4")])
+_PARTS = 256
+_HELD = 1 << 17  # rows in memory before they are written
+
+
+def _hash(name: bytes) -> int:
+    return int(xxhash.xxh3_64_intdigest(name))
+
+
+class Writer:
+    """Takes groups of lines in any order; to be used in a with block."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lines = open(folder / _file("lines"), "wb")  # noqa: SIM115 closed at the end of the with block
+        self._rows: list[tuple[int, int, int]] = []
+        self._size = 0
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._lines.close()
+
+    def add(self, groups: Iterable[tuple[str, list[bytes]]]) -> None:
+        """Add documents with their lines."""
+        for name, lines in groups:
+            data = b"\n".join(lines) + b"\n"
+            self._lines.write(data)
+            self._rows.append((_hash(name.encode()), self._size, len(data)))
+            self._size += len(data)
+        if len(self._rows) >= _HELD:
+            self._flush()
+
+    def finish(self) -> None:
+        """Sort the rows, part by part, into the files that `Annotations` reads."""
+        self._flush()
+        columns = {name: open(self._folder / _file(name), "wb") for name in _ROW.names or ()}  # noqa: SIM115
+        for path in sorted(self._folder.glob("*.part")):
+            rows = np.fromfile(path, _ROW)
+            rows = rows[np.lexsort((rows["first"], rows["hash"]))]
+            for name, file in columns.items():
+                file.write(np.ascontiguousarray(rows[name]).tobytes())
+            path.unlink()
+        for file in columns.values():
+            file.close()
+
+    def _flush(self) -> None:
+        """Append the rows to their parts."""
+        rows = np.array(self._rows, _ROW)
+        self._rows = []
+        parts = (rows["hash"] >> np.uint64(56)).astype(np.int64)
+        order = np.argsort(parts, kind="stable")
+        bounds = np.searchsorted(parts[order], np.arange(_PARTS + 1)).tolist()
+        for part in range(_PARTS):
+            if bounds[part] < bounds[part + 1]:
+                with open(self._folder / f"{part:03}.part", "ab") as file:
+                    file.write(rows[order[bounds[part] : bounds[part + 1]]].tobytes())
+
+
+class Annotations:
+    """The lines of documents; files are mapped, not read."""
+
+    def __init__(self, folder: Path) -> None:
+        kinds = {**{name: _ROW[name] for name in _ROW.names or ()}, "lines": np.dtype(np.uint8)}
+        self._columns = {name: _mapped(folder / _file(name), kind) for name, kind in kinds.items()}
+
+    def of(self, name: str) -> bytes:
+        """All lines of a document, each with its line end."""
+        key = name.encode()
+        hashes, found = self._columns["hash"], []
+        at = int(np.searchsorted(hashes, np.uint64(_hash(key))))
+        while at < len(hashes) and int(hashes[at]) == _hash(key):
+            first, size = int(self._columns["first"][at]), int(self._columns["size"][at])
+            data = self._columns["lines"][first : first + size].tobytes()
+            if data.startswith(key + b"\t"):
+                found.append(data)
+            at += 1
+        return b"".join(found)
+
+
+def _file(name: str) -> str:
+    return f"{name}.bin"
+
+
+def _mapped(path: Path, kind: np.dtype[Any]) -> NDArray[Any]:
+    return np.memmap(path, kind, "r") if os.path.getsize(path) else np.empty(0, kind)

@@ -1,0 +1,123 @@
+"""Collections that the package ir_datasets knows, by their ids: documents, queries, judgments.
+
+    fader import ir_datasets beir/dbpedia-entity/test -o corpus/
+
+A source is an id, not a file. The package gets what it can from the web and says what else it needs. The text of a
+document is what the package calls its default text; its title and address are kept where it has them. Documents have no
+mentions: `fader annotate` finds them then. Judgments are written as they are, `qid 0 docid grade`; in collections whose
+documents are entities, such as DBpedia-Entity, that is what a search for entities is compared with.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fader.corpus.documents import Faults
+from fader.errors import InputError, UsageError, did_you_mean, quoted
+from fader.importers import inputs
+from fader.importers.base import Batch, Importer, Records, option
+from fader.importers.topics import plain_query
+
+TEXTLESS = "documents without text"
+
+
+@dataclass(frozen=True)
+class IrDatasets(Importer):
+    """Documents, queries and judgments of a collection."""
+
+    name: ClassVar[str] = "ir_datasets"
+    title: ClassVar[str] = "a collection that ir_datasets knows, by its id"
+    example: ClassVar[str] = "fader import ir_datasets beir/dbpedia-entity/test -o corpus/"
+    citation: ClassVar[str] = "S. MacAvaney et al. Simplified Data Wrangling with ir_datasets. SIGIR 2021"
+    files: ClassVar[bool] = False
+
+    documents: bool = option(True, "Take the documents, too; without them only queries and judgments.")
+    limit: int = option(0, "Documents to take of each collection; 0: all.")
+
+    def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+        for source in sources:
+            dataset = _loaded(source)
+            if not (dataset.has_docs() or dataset.has_queries()):
+                raise InputError(f"{source}: has neither documents nor queries; give one of the ids below it")
+            if dataset.has_docs() and self.documents:
+                yield from _pieces(source, "documents", map(_row, _some(dataset.docs_iter(), self.limit)))
+            if dataset.has_queries():
+                yield from _pieces(source, "queries", map(_asked, dataset.queries_iter()))
+            if dataset.has_qrels():
+                found = ((q.query_id, q.doc_id, int(q.relevance)) for q in dataset.qrels_iter())
+                yield from _pieces(source, "qrels", found)
+
+    def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
+        kind, rows = batch.payload
+        if kind == "queries":
+            return Records(queries=list(_queries(rows, batch.source, faults)))
+        if kind == "qrels":
+            return Records(qrels=rows)
+        out = Records()
+        for name, text, title, url in rows:
+            if text.strip():
+                out.documents.append({"id": name, "text": text, "mentions": [], "title": title, "url": url})
+            else:
+                faults.add(TEXTLESS, f"{batch.source}: document {quoted(name)} has no text")
+        return out
+
+
+def _loaded(name: str) -> Any:
+    try:
+        package: Any = importlib.import_module("ir_datasets")
+    except ImportError:
+        raise UsageError("ids of collections need ir_datasets; pip install 'fader[datasets]'") from None
+    try:
+        return package.load(name)
+    except KeyError:
+        hint = did_you_mean(name, package.registry) or "; `ir_datasets list` lists them"
+        raise UsageError(f"ir_datasets has no collection {quoted(name)}{hint}") from None
+
+
+def _some(rows: Iterator[Any], limit: int) -> Iterator[Any]:
+    for number, row in enumerate(rows):
+        if limit and number >= limit:
+            return
+        yield row
+
+
+def _row(document: Any) -> tuple[str, str, str | None, str | None]:
+    """Id, text, title and address of a document."""
+    text = document.default_text()
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
+    return str(document.doc_id), text, _field(document, "title"), _field(document, "url")
+
+
+def _field(row: Any, name: str) -> str | None:
+    value = getattr(row, name, None)
+    return value if isinstance(value, str) and value else None
+
+
+def _asked(query: Any) -> tuple[str, str, str | None]:
+    question = _field(query, "description") or _field(query, "narrative")
+    return str(query.query_id), query.default_text() or "", question
+
+
+def _queries(rows: list[tuple[str, str, str | None]], source: str, faults: Faults) -> Iterator[dict[str, Any]]:
+    for name, text, question in rows:
+        words = plain_query(text)
+        if words:
+            yield {"id": name, "query": words, "question": question or text}
+        else:
+            faults.add("queries without words", f"{source}: query {quoted(name)}: {quoted(text)}")
+
+
+def _pieces(source: str, kind: str, rows: Iterator[Any]) -> Iterator[Batch]:
+    """Rows in pieces of some size; the place is the number of the first row."""
+    held, weight, first = list[Any](), 0, 1
+    for number, row in enumerate(rows, 1):
+        held.append(row)
+        weight += sum(len(cell) if isinstance(cell, str) else 8 for cell in row)
+        if weight >= inputs.PIECE:
+            yield Batch(source, first, (kind, held), 0)
+            held, weight, first = [], 0, number + 1
+    if held:
+        yield Batch(source, first, (kind, held), 0)

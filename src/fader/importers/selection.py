@@ -1,0 +1,182 @@
+"""What importers of catalogs share: which entities to take, ids of another catalog for them, and which types to keep.
+
+    Ids        the ids of a list, one a line; an entities.tsv is one
+    Numbers    ids to numbers of Wikidata, or a set of ids, as two sorted arrays that processes share: 16 bytes an id
+    Gathered   the facts of a batch, joined to a row for each entity and type
+    end_types  at the end: names for types that have none, and without those that no entity has
+
+Ids are known by 64-bit hashes in `Numbers`: among 100 million, two share one with a chance of 1 in 3,700. Knows nothing
+of formats.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from fader.corpus.documents import Faults
+from fader.corpus.readers import read_lines
+from fader.importers.base import EntityRow, TypeRow
+from fader.importers.records import one_line
+from fader.importers.runs import identifier, merged, write_run
+from fader.importers.store import Store, write_whole
+
+UNLISTED = "rows of entities that are not in the list"
+
+
+def read_ids(path: str, faults: Faults) -> frozenset[str] | None:
+    """The first cells of the lines of a file; None where no file is named."""
+    if not path:
+        return None
+    lines = read_lines(path, lambda message: faults.add("lines of the list that cannot be read", message))
+    return frozenset(name for _number, line in lines if (name := line.partition("\t")[0].strip()))
+
+
+class Numbers:
+    """Ids to numbers, from files that `write` made; without them, empty."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        keys, values = _paths(folder, name)
+        there = keys.exists()
+        self._keys: NDArray[np.uint64] = np.load(keys, mmap_mode="r") if there else np.empty(0, np.uint64)
+        self._values: NDArray[np.uint64] = np.load(values, mmap_mode="r") if there else np.empty(0, np.uint64)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def find(self, names: Sequence[str]) -> dict[str, int]:
+        """The numbers of those that have one."""
+        if not len(self._keys) or not names:
+            return {}
+        wanted = np.fromiter((_hash(name) for name in names), np.uint64, len(names))
+        place = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        there = self._keys[place] == wanted
+        return {names[i]: int(self._values[place[i]]) for i in np.flatnonzero(there).tolist()}
+
+
+def write_numbers(folder: Path, name: str, pairs: Iterable[tuple[str, int]]) -> None:
+    """Make the files of `Numbers`; of an id that comes twice, the first number holds."""
+    keys, values = array("Q"), array("Q")
+    for each, number in pairs:
+        keys.append(_hash(each))
+        values.append(number)
+    hashes = np.frombuffer(keys, np.uint64) if keys else np.empty(0, np.uint64)
+    numbers = np.frombuffer(values, np.uint64) if values else np.empty(0, np.uint64)
+    distinct, first = np.unique(hashes, return_index=True)
+    for path, found in zip(_paths(folder, name), (distinct, numbers[first]), strict=True):
+        np.save(path, found)
+
+
+def _paths(folder: Path, name: str) -> tuple[Path, Path]:
+    return folder / f"{name}.ids.npy", folder / f"{name}.numbers.npy"
+
+
+def _hash(name: str) -> int:
+    return xxhash.xxh3_64_intdigest(name.encode("utf-8", "surrogatepass"))
+
+
+def wikidata_number(name: str) -> int:
+    """42 of Q42; 0 of what is no item."""
+    return int(name[1:]) if name[:1] == "Q" and name[1:].isdecimal() and len(name) < 20 else 0
+
+
+class Gathered:
+    """The facts of a batch."""
+
+    def __init__(self) -> None:
+        self._entities: dict[str, tuple[list[str], dict[str, None], dict[str, None]]] = {}
+        self._types: dict[str, tuple[list[str], dict[str, None]]] = {}
+
+    def entity(self, name: str) -> tuple[list[str], dict[str, None], dict[str, None]]:
+        """Names, types and aliases of an entity, to be added to."""
+        row = self._entities.get(name)
+        if row is None:
+            row = self._entities[name] = ([], {}, {})
+        return row
+
+    def type(self, name: str) -> tuple[list[str], dict[str, None]]:
+        """Names and supertypes of a type, to be added to."""
+        row = self._types.get(name)
+        if row is None:
+            row = self._types[name] = ([], {})
+        return row
+
+    def names(self) -> list[str]:
+        """The ids of all entities."""
+        return list(self._entities)
+
+    def entities(self, final: dict[str, str] | None = None) -> Iterator[EntityRow]:
+        """The rows; with `final`, of those that it has an id for."""
+        for name, (names, types, aliases) in self._entities.items():
+            now = name if final is None else final.get(name)
+            if now is not None:
+                yield EntityRow(now, names[0] if names else "", tuple(types), (*names[1:], *aliases))
+
+    def types(self) -> list[TypeRow]:
+        """The rows, also of types that entities have, so that all are known at the end."""
+        for each in dict.fromkeys(chain.from_iterable(types for _names, types, _aliases in self._entities.values())):
+            self.type(each)
+        return [TypeRow(name, names[0] if names else "", tuple(above)) for name, (names, above) in self._types.items()]
+
+
+def end_types(store: Store, named: Callable[[str], str], unused: bool) -> None:
+    """Name the types whose rows have no name; without `unused`, leave out those that no entity has or is below.
+
+    The second goes through the entities once, and through the types as often as the hierarchy is deep; in memory are
+    only the types that stay. A type without a name has that of the entity of its id, if there is one.
+    """
+    if not unused:
+        _drop_unused(store)
+    for name, rows in merged(store.runs("types")):
+        if not any(row[0] for row in rows):
+            store.type(TypeRow(name, named(name)))
+
+
+def _drop_unused(store: Store) -> None:
+    wanted = {each for _name, rows in merged(store.runs("entities")) for row in rows for each in row[1].split("|")}
+    size = -1
+    titled: set[str] = set()
+    gone = 0
+    while size < len(wanted):
+        size, gone = len(wanted), 0
+        for name, rows in merged(store.runs("types")):
+            if name in wanted:
+                titled.update(name for row in rows if row[0])
+                wanted.update(each for row in rows for each in row[1].split("|"))
+            else:
+                gone += 1
+    for name, rows in merged(store.runs("entities")):
+        if name in wanted and name not in titled:
+            store.type(TypeRow(name, next((row[0] for row in rows if row[0]), "")))
+    noted = store.folder / "unused"
+    if not noted.exists():  # else a run that was killed at this point has begun to leave them out
+        write_whole(noted, str(gone).encode())
+    for path in store.runs("types"):
+        _keep(path, wanted)
+    store.count({"types that no entity has": int(noted.read_bytes())})
+
+
+def _keep(path: Path, wanted: set[str]) -> None:
+    """Write a run anew with the types that are wanted; a second time changes nothing."""
+    kept = [line for line in path.read_bytes().split(b"\n")[:-1] if identifier(line).decode() in wanted]
+    beside = path.with_name(path.name + ".merged")  # a name that is cleared away after a kill
+    write_run(beside, kept)
+    os.replace(beside, path)
+
+
+def listed(rows: Iterable[EntityRow], only: frozenset[str] | None, counts: dict[str, int]) -> list[EntityRow]:
+    """The rows of entities that are in the list, or all without one; those left out are counted."""
+    if only is None:
+        return list(rows)
+    found = list(rows)
+    kept = [row for row in found if one_line(row.id) in only]
+    if len(kept) < len(found):
+        counts[UNLISTED] = counts.get(UNLISTED, 0) + len(found) - len(kept)
+    return kept

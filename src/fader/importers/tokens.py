@@ -1,0 +1,78 @@
+"""Text from tokens, and mentions from labels of tokens in any of the schemes IOB1, IOB2, IOBES and BILOU.
+
+Tokens are joined by blanks, sentences by line ends, since the files of tokens have lost what was between them; a source
+that says where no blank was is followed. A label continues the mention before it if it says so (I, E, L, M), has its
+type, and names the same entity or none; else it opens one, which is what IOB1 means by a first I. Knows nothing of
+files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+CONTINUES = frozenset("IELM")
+ENDS = frozenset("ELSU")
+NIL = "\0"  # the entity of a label whose source says that it has none
+
+
+class Label(NamedTuple):
+    """What a token's label says: the scheme's letter, the type and the entity's id, each empty if there is none."""
+
+    letter: str
+    kind: str = ""
+    entity: str = ""
+
+
+OUTSIDE = Label("O")
+
+
+class TokenText:
+    """A text that grows by tokens; `spans` are their places."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._size = 0
+        self._glue = ""
+        self.spans: list[tuple[int, int]] = []
+
+    def add(self, token: str, blank: bool = True) -> None:
+        """Append a token; `blank` says whether one follows it."""
+        start = self._size + len(self._glue)
+        self._pieces += [self._glue, token]
+        self._size = start + len(token)
+        self._glue = " " if blank else ""
+        self.spans.append((start, self._size))
+
+    def again(self) -> None:
+        """One more word of the token before, in the same place."""
+        self.spans.append(self.spans[-1])
+
+    def end_sentence(self) -> None:
+        if self.spans:
+            self._glue = "\n"
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+
+def labelled(labels: Sequence[Label]) -> Iterator[tuple[int, int, Label]]:
+    """The mentions of a sequence: first token, last token (exclusive), and the first token's label."""
+    first = -1
+    for i, label in enumerate(labels):
+        if first >= 0 and not _continues(labels[first], label):
+            yield first, i, labels[first]
+            first = -1
+        if label.letter != "O" and first < 0:
+            first = i
+        if label.letter in ENDS:
+            yield first, i + 1, labels[first]
+            first = -1
+    if first >= 0:
+        yield first, len(labels), labels[first]
+
+
+def _continues(first: Label, label: Label) -> bool:
+    same = label.entity in (first.entity, NIL, "")
+    return label.letter in CONTINUES and label.kind == first.kind and same

@@ -1,0 +1,81 @@
+"""TREC collections: SGML documents or pages between DOC tags, topics and judgments of any track.
+
+    fader import trec disk4/ft topics.301-350 qrels.trec6 -o corpus/
+
+What a source holds is told by its content (`trecfiles`). Documents have no mentions: `fader annotate` finds them then.
+
+    newswire and the like     the text is in known elements (`tags`): headline first, then text, in their order
+    collections of pages      all that is not a tag (`html`), the address from DOCHDR
+
+A document is in UTF-8, else in what it declares, else in windows-1252, unless `encoding` says. Judgments are of
+documents in most tracks: they are written as they are, `qid 0 docno grade`, and become judgments of entities only
+where what is judged is an entity (experts, Entity track).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fader.corpus.documents import Faults
+from fader.importers import charset, html, trecfiles
+from fader.importers.base import Batch, Importer, Records, option
+from fader.importers.trecfiles import RawDocument
+
+_PAGE = re.compile(rb"<(?:!doctype\s+html|html|body)\b", re.IGNORECASE)
+_TITLES = ("headline", "title", "ttl", "hl", "h3", "head")
+TEXTLESS = "documents without text"
+
+
+@dataclass(frozen=True)
+class Trec(Importer):
+    """Documents, topics and judgments as TREC has them."""
+
+    name: ClassVar[str] = "trec"
+    title: ClassVar[str] = "TREC collections: SGML documents or pages, topics, judgments"
+    example: ClassVar[str] = "fader import trec disk4/ft topics.301-350.txt qrels.trec6.txt -o corpus/"
+    citation: ClassVar[str] = "https://trec.nist.gov/data/docs_eng.html, https://trec.nist.gov/data/qrels_eng/"
+
+    tags: str = option(
+        "headline,title,hl,ttl,head,h3,leadpara,lp,summary,text,graphic",
+        "Elements that have the text, by commas; a document that has none of them is taken whole.",
+    )
+    encoding: str = option("", "The encoding of documents; empty: as each declares, UTF-8 or windows-1252.")
+
+    def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+        return trecfiles.batches(sources, faults)
+
+    def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
+        kind, data = batch.payload
+        if kind != trecfiles.DOCUMENTS:
+            return trecfiles.judged(batch, faults)
+        out = Records()
+        sections = _sections(self.tags)
+        for raw in trecfiles.documents(data, batch.source, batch.place, faults):
+            text, encoding = charset.decoded(raw.body, self.encoding)
+            made = _document(raw, text.encode("utf-8", "replace"), sections)
+            if not made["text"]:
+                faults.add(TEXTLESS, f"{raw.place}: document {raw.id} has no text")
+                continue
+            if encoding != "utf-8":
+                out.counts[f"documents in {encoding}"] = out.counts.get(f"documents in {encoding}", 0) + 1
+            out.documents.append(made)
+        return out
+
+
+def _sections(tags: str) -> re.Pattern[bytes]:
+    names = b"|".join(re.escape(tag.strip().encode()) for tag in tags.split(",") if tag.strip()) or b"text"
+    return re.compile(rb"<(" + names + rb")(?:\s[^>]*)?>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
+
+
+def _document(raw: RawDocument, body: bytes, sections: re.Pattern[bytes]) -> dict[str, Any]:
+    if raw.web or _PAGE.search(body):
+        page = html.read(body) if html.looks_like_html(body) else html.plain(body)
+        return {"id": raw.id, "text": page.text, "mentions": [], "title": page.title or None, "url": raw.url}
+    found = [(name.decode().lower(), html.read(inside).text) for name, inside in sections.findall(body)]
+    titles = dict(reversed(found))  # the first of a name counts
+    title = next((titles[name] for name in _TITLES if titles.get(name)), None)
+    text = "\n".join(text for _name, text in found if text) if found else html.read(body).text
+    return {"id": raw.id, "text": text, "mentions": [], "title": title, "url": raw.url}

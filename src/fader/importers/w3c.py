@@ -1,0 +1,236 @@
+"""The W3C corpus of the TREC Enterprise track: experts in pages and e-mails.
+
+    fader import w3c w3c/lists w3c/www ex.topics ex.qrels --candidates ent05.expert.candidates -o corpus/
+
+Documents are pages between DOC tags, sometimes plain text. Experts are mentioned in one of two ways:
+
+- tagged: the corpus in which each occurrence is written `<candidate-0001>Dan B.</candidate-0001>`. Tags are taken out
+  first, wherever they are; those in attributes and comments are no mentions, as their words are no text, and counted.
+- plain: names and addresses of the candidate list are found in the text by `fader.annotate`. A line of the list is an
+  id, the words of a name, and e-mail addresses. Names of a candidate are the full name, in its order and as "Last,
+  First", and the first name's initial with the last name ("D. Last") if no other candidate has the same.
+
+Archived e-mails begin with comments that name the sender; `From: name <address>` is then the first line of the text,
+the date is kept as `date`. Candidates are entities of the type `person`; queries (EX01 ...) ask for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from fader.corpus.documents import Faults
+from fader.corpus.readers import read_chunks
+from fader.errors import InputError, quoted
+from fader.importers import charset, html, trecfiles
+from fader.importers.base import Batch, EntityRow, Importer, Records, TypeRow, option
+from fader.importers.faults import at
+from fader.importers.store import Store
+from fader.importers.trecfiles import RawDocument
+from fader.progress import Progress
+
+PERSON = "person"
+MALFORMED = "candidates that cannot be read"
+HALF = "candidate tags without their other half"
+IN_MARKUP = "candidate tags in markup"
+
+_TAG = re.compile(rb"<(/?)(candidate-[0-9]{4,5})>")
+_HEADER = re.compile(rb'<!--((?:\s*[A-Za-z-]+="[^"]*")+)\s*-->')
+_VALUE = re.compile(rb'([A-Za-z-]+)="([^"]*)"')
+_HEAD = 4096  # bytes in which the header of an e-mail is
+_ID = re.compile(r"candidate-[0-9]{4,5}")
+
+
+class Candidate(NamedTuple):
+    """A line of the candidate list."""
+
+    id: str
+    label: str
+    addresses: tuple[str, ...]
+
+
+class _State(NamedTuple):
+    candidates: list[Candidate]
+    annotator: Any
+
+
+@dataclass(frozen=True)
+class W3c(Importer):
+    """Pages and e-mails with experts."""
+
+    name: ClassVar[str] = "w3c"
+    title: ClassVar[str] = "the W3C corpus of the TREC Enterprise track, plain or tagged, with topics and judgments"
+    example: ClassVar[str] = "fader import w3c w3c/ EX.topics EX.qrels --candidates ent05.expert.candidates -o corpus/"
+    citation: ClassVar[str] = (
+        "N. Craswell, A. P. de Vries and I. Soboroff. Overview of the TREC-2005 Enterprise Track. TREC 2005; "
+        "tagged corpus: J. Zhu, 2006"
+    )
+
+    candidates: str = option("", "The candidate list: an id, a name and e-mail addresses a line.", path=True)
+    headers: bool = option(True, "Senders of archived e-mails are the first line of the text.")
+
+    def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+        return trecfiles.batches(sources, faults)
+
+    def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
+        """The candidates, and whether the corpus is tagged."""
+        found = _candidates(self.candidates, faults) if self.candidates else []
+        return found, any(_is_tagged(source) for source in sources)
+
+    def opened(self, state: Any, folder: Path) -> _State:
+        found, tagged = state
+        if tagged or not found:
+            return _State(found, None)
+        from fader.annotate import Annotator
+
+        return _State(found, Annotator.from_files([_names(c, shorts) for shorts in [_shorts(found)] for c in found]))
+
+    def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
+        kind, data = batch.payload
+        if kind != trecfiles.DOCUMENTS:
+            return trecfiles.judged(batch, faults, PERSON)
+        out = Records(types=[TypeRow(PERSON, PERSON)])
+        for raw in trecfiles.documents(data, batch.source, batch.place, faults):
+            out.documents.append(_document(raw, self.headers, out.counts, faults))
+        if state.annotator is not None:
+            found = state.annotator.annotate_all([document["text"] for document in out.documents])
+            for document, mentions in zip(out.documents, found, strict=True):
+                document["mentions"] = [mention._asdict() for mention in mentions]
+        return out
+
+    def unknown(self, name: str, surface: str, state: Any) -> EntityRow:
+        return EntityRow(name, surface, (PERSON,))
+
+    def finish(self, state: _State, store: Store) -> None:
+        for candidate in state.candidates:
+            store.entity(EntityRow(candidate.id, candidate.label, (PERSON,), candidate.addresses))
+        if state.candidates:
+            store.type(TypeRow(PERSON, PERSON))
+
+
+def _candidates(path: str, faults: Faults) -> list[Candidate]:
+    data = b"".join(chunk for chunk, _consumed in read_chunks(path))
+    found: dict[str, Candidate] = {}
+    for number, line in enumerate(charset.decoded(data)[0].lstrip("\ufeff").split("\n"), 1):
+        words = line.split()
+        if not words:
+            continue
+        addresses = tuple(word.strip("<>,;") for word in words[1:] if "@" in word)
+        label = " ".join(word for word in words[1:] if "@" not in word)
+        if not _ID.fullmatch(words[0]) or not (label or addresses):
+            faults.add(
+                MALFORMED, f"{at(path, number)}: needs an id such as candidate-0001 and a name: {quoted(line, 60)}"
+            )
+        else:
+            found.setdefault(words[0], Candidate(words[0], label or addresses[0], addresses))
+    return list(found.values())
+
+
+def _shorts(candidates: list[Candidate]) -> Counter[str]:
+    """How many candidates have a name of initial and last name."""
+    return Counter(short.casefold() for candidate in candidates if (short := _short(candidate)))
+
+
+def _short(candidate: Candidate) -> str:
+    words = candidate.label.split()
+    return f"{words[0][0]}. {words[-1]}" if len(words) > 1 else ""
+
+
+def _names(candidate: Candidate, shorts: Counter[str]) -> dict[str, Any]:
+    """A row for the annotator."""
+    words, short = candidate.label.split(), _short(candidate)
+    aliases = [*candidate.addresses]
+    if len(words) > 1:
+        aliases.append(f"{words[-1]}, {' '.join(words[:-1])}")
+    if short and shorts[short.casefold()] == 1:
+        aliases.append(short)
+    return {"id": candidate.id, "name": candidate.label, "types": [PERSON], "aliases": aliases}
+
+
+def _is_tagged(source: str) -> bool:
+    """Whether candidate tags are in the beginning of a source."""
+    if source == "-":
+        return False
+    try:
+        return any(_TAG.search(chunk) is not None for chunk, _consumed in list(_first(read_chunks(source))))
+    except InputError:
+        return False
+
+
+def _first(chunks: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
+    for found in chunks:
+        yield found
+        return
+
+
+def _document(raw: RawDocument, headers: bool, counts: dict[str, int], faults: Faults) -> dict[str, Any]:
+    text, _encoding = charset.decoded(raw.body)
+    source, tagged = _untagged(text.encode("utf-8", "replace"), raw, faults)
+    page = html.read(source) if html.looks_like_html(source) else html.plain(source)
+    values = _header(source)
+    line, places = _from(source, values) if headers else ("", [])
+    mentions = []
+    for start, end, entity in tagged:
+        inside = [p for p in places if p[0] <= start and end <= p[1]]
+        span = page.span(start, end)
+        if inside:
+            first = inside[0][2] + len(source[inside[0][0] : start].decode("utf-8", "replace"))
+            span = first, first + len(source[start:end].decode("utf-8", "replace"))
+        elif span is not None:
+            span = span[0] + len(line), span[1] + len(line)
+        if span is None:
+            counts[IN_MARKUP] = counts.get(IN_MARKUP, 0) + 1
+        else:
+            mentions.append({"start": span[0], "end": span[1], "entity": entity})
+    shown = {name: html.unescaped(source[a:b].decode("utf-8", "replace")) for name, (a, b) in values.items()}
+    return {
+        "id": raw.id, "text": line + page.text, "mentions": mentions, "url": raw.url,
+        "title": page.title or shown.get("subject") or None, "date": shown.get("sent") or shown.get("received"),
+    }  # fmt: skip
+
+
+def _untagged(source: bytes, raw: RawDocument, faults: Faults) -> tuple[bytes, list[tuple[int, int, str]]]:
+    """The source without candidate tags, and where in it candidates are."""
+    if b"candidate-" not in source:
+        return source, []
+    pieces, found, last, size = list[bytes](), list[tuple[int, int, str]](), 0, 0
+    opened: dict[bytes, list[int]] = {}
+    for tag in _TAG.finditer(source):
+        pieces.append(source[last : tag.start()])
+        size += tag.start() - last
+        last = tag.end()
+        if not tag[1]:
+            opened.setdefault(tag[2], []).append(size)
+        elif opened.get(tag[2]):
+            found.append((opened[tag[2]].pop(), size, tag[2].decode()))
+        else:
+            faults.add(HALF, f"{raw.place}: document {raw.id}: {tag[0].decode()} ends nothing")
+    for name, starts in opened.items():
+        for _start in starts:
+            faults.add(HALF, f"{raw.place}: document {raw.id}: <{name.decode()}> has no end")
+    return b"".join([*pieces, source[last:]]), found
+
+
+def _header(source: bytes) -> dict[str, tuple[int, int]]:
+    """The fields of an archived e-mail, with where their values are."""
+    found: dict[str, tuple[int, int]] = {}
+    for comment in _HEADER.finditer(source, 0, _HEAD):
+        for value in _VALUE.finditer(source, comment.start(1), comment.end(1)):
+            found.setdefault(value[1].decode().lower(), value.span(2))
+    return found if "name" in found or "email" in found else {}
+
+
+def _from(source: bytes, values: dict[str, tuple[int, int]]) -> tuple[str, list[tuple[int, int, int]]]:
+    """The line that names the sender, with the bytes and the first character of each part of it."""
+    line, places = "", []
+    for field, before, after in (("name", "", " "), ("email", "<", ">")):
+        start, end = values.get(field, (0, 0))
+        if start < end:
+            line += before
+            places.append((start, end, len("From: ") + len(line)))
+            line += source[start:end].decode("utf-8", "replace") + after
+    return (f"From: {line.rstrip()}\n", places) if line else ("", [])

@@ -1,0 +1,248 @@
+"""English noun phrases without a parser: the head noun of a category, of "X is a ...", of a short description.
+
+    "People from Berlin"            -> person        the last word before the first preposition, in the singular
+    "Buildings and structures in X" -> building, structure
+    "1879 births"                   -> person
+    "Physics", "The Beatles"        -> nothing       not a plural, so no class of things; a proper name
+    "was a German-born theoretical physicist who ..." -> physicist
+    "is a type of musical instrument" -> instrument
+
+A category whose head noun is a plural is a class of its members (Suchanek, Kasneci, Weikum: YAGO, WWW 2007, section
+4.3; the head noun as the word before the first preposition is after Ponzetto and Strube: WikiTaxonomy, AAAI 2007).
+Knows nothing of pages.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_IRREGULAR = {
+    "people": "person", "births": "person", "deaths": "person", "persons": "person", "men": "man", "women": "woman",
+    "children": "child", "feet": "foot", "teeth": "tooth", "geese": "goose", "mice": "mouse", "lice": "louse",
+    "oxen": "ox", "alumni": "alumnus", "alumnae": "alumna", "fungi": "fungus", "cacti": "cactus", "nuclei": "nucleus",
+    "stimuli": "stimulus", "foci": "focus", "genera": "genus", "corpora": "corpus", "phenomena": "phenomenon",
+    "criteria": "criterion", "bacteria": "bacterium", "strata": "stratum", "memoranda": "memorandum",
+    "millennia": "millennium", "algae": "alga", "larvae": "larva", "formulae": "formula", "nebulae": "nebula",
+    "antennae": "antenna", "supernovae": "supernova", "vertebrae": "vertebra", "species": "species",
+    "series": "series", "aircraft": "aircraft", "spacecraft": "spacecraft", "watercraft": "watercraft",
+    "rotorcraft": "rotorcraft", "fish": "fish", "sheep": "sheep", "deer": "deer", "headquarters": "headquarters",
+    "analyses": "analysis", "crises": "crisis", "theses": "thesis", "hypotheses": "hypothesis",
+    "parentheses": "parenthesis", "diagnoses": "diagnosis", "synopses": "synopsis", "oases": "oasis",
+    "axes": "axis", "matrices": "matrix", "vertices": "vertex", "indices": "index", "appendices": "appendix",
+    "wolves": "wolf", "wives": "wife", "knives": "knife", "lives": "life", "halves": "half", "shelves": "shelf",
+    "leaves": "leaf", "thieves": "thief", "loaves": "loaf", "elves": "elf", "calves": "calf", "movies": "movie",
+    "cookies": "cookie", "zombies": "zombie", "calories": "calorie", "prairies": "prairie", "pies": "pie",
+    "ties": "tie", "lies": "lie", "dies": "die", "quizzes": "quiz", "shoes": "shoe", "canoes": "canoe",
+    "toes": "toe", "foes": "foe", "oboes": "oboe", "caches": "cache", "niches": "niche", "headaches": "headache",
+    "avalanches": "avalanche", "gases": "gas", "lenses": "lens", "aliases": "alias", "atlases": "atlas",
+    "canvases": "canvas", "buses": "bus", "viruses": "virus", "campuses": "campus", "choruses": "chorus",
+    "statuses": "status", "bonuses": "bonus", "circuses": "circus", "censuses": "census", "octopuses": "octopus",
+    "geniuses": "genius", "sinuses": "sinus", "personnel": "person",
+}  # fmt: skip
+# End in s and are no plurals of anything.
+_SINGULAR = frozenset(
+    (
+        "news", "athletics", "texas", "kansas", "arkansas", "illinois", "massachusetts", "netherlands", "philippines",
+        "bahamas", "maldives", "seychelles", "honduras", "laos", "wales", "athens", "brussels", "naples", "mars",
+        "chess", "lens", "bus", "gas", "atlas", "canvas", "alias", "christmas", "always", "ries", "his", "its", "as",
+        "was", "has", "this", "us", "is", "rabies", "diabetes", "measles", "billiards", "darts", "checkers",
+        "draughts", "gymnastics", "aerobics", "whereas", "perhaps", "sometimes", "besides", "towards", "overseas",
+    )
+)  # fmt: skip
+_ICS = frozenset(
+    (
+        "comics", "topics", "critics", "lyrics", "academics", "classics", "tactics", "medics", "mystics", "clinics",
+        "fabrics", "republics", "clerics", "epics", "mechanics", "ceramics", "mosaics", "heretics", "fanatics",
+        "alcoholics", "characteristics", "antibiotics", "narcotics", "cosmetics", "plastics", "relics", "tunics",
+    )
+)  # fmt: skip
+# What ends the words before a head noun: prepositions, and verbs and pronouns that open a clause behind it.
+STOPS = frozenset(
+    (
+        "of", "in", "from", "by", "for", "at", "with", "about", "on", "to", "against", "during", "between", "under",
+        "within", "without", "near", "over", "into", "after", "before", "since", "until", "per", "via", "versus", "as",
+        "who", "which", "that", "where", "whose", "whom", "when", "while", "born", "established", "founded", "set",
+        "based", "killed", "involving", "featuring", "named", "used", "written", "introduced", "disestablished",
+        "made", "created", "produced", "directed", "located", "known", "called", "consisting", "using", "containing",
+        "including", "belonging", "found", "situated", "played", "released", "published", "formed", "built", "designed",
+        "developed", "is", "was", "are", "were", "has", "had", "have", "can", "may", "will", "among", "through",
+        "across", "along", "around", "below", "above", "but", "although", "than", "because", "though", "so", "if",
+        "being", "having", "such", "like", "what", "whereby", "associated", "characterized", "composed", "given",
+        "relating", "related", "concerning", "regarding", "upon", "toward", "towards", "off", "out", "up", "down",
+        "serving", "covering", "comprising", "occurring", "originating", "beginning", "ending", "lying", "bordering",
+        "not", "also", "often", "usually", "generally", "commonly", "currently", "now", "formerly", "most", "both",
+    )
+)  # fmt: skip
+_NO_CLASS = frozenset(
+    (
+        "article", "page", "template", "redirect", "stub", "category", "link", "error", "infobox", "date", "portal",
+        "wikiproject", "subpage", "establishment", "disestablishment", "disambiguation",
+        "identifier", "map", "statement", "reference", "file",
+    )
+)  # fmt: skip
+_HIDDEN = re.compile(
+    r"(?:All |Use |CS1|Webarchive|Wikipedia|Articles|Pages|Commons|Short desc|Redirects|Good articles|Featured)|"
+    r".*(?:Wikipedia|Wikidata| stubs|articles |redirects|templates| errors|infobox| maintenance)"
+)
+_ADJECTIVE = re.compile(r".*(?:al|ic|ive|ous|ful|less|able|ible|ary|ish|ese|est|ed|ing|ly)")
+_NOUNS = frozenset(
+    (
+        "animal", "capital", "hospital", "festival", "journal", "criminal", "official", "professional", "general",
+        "musical", "terminal", "mineral", "cathedral", "chemical", "metal", "canal", "individual", "manual", "signal",
+        "medal", "meal", "deal", "material", "memorial", "rival", "cardinal", "mammal", "admiral", "critic", "comic",
+        "music", "republic", "academic", "mechanic", "fabric", "topic", "clinic", "epic", "cleric", "mystic", "classic",
+        "detective", "executive", "representative", "native", "olive", "archive", "fugitive", "relative", "initiative",
+        "narrative", "cooperative", "collective", "library", "dictionary", "secretary", "dignitary", "missionary",
+        "documentary", "notary", "tributary", "revolutionary", "visionary", "table", "vegetable", "cable", "king",
+        "building", "painting", "ring", "spring", "wing", "string", "forest", "priest", "test", "west", "pest",
+        "guest", "dish", "fish", "family", "assembly", "monopoly", "butterfly", "boxing", "wrestling", "crossing",
+        "seed", "breed", "weed", "intellectual", "principal", "crystal", "pharmaceutical", "periodical", "magic",
+    )
+)  # fmt: skip
+_LARGE = frozenset(
+    (
+        "large", "small", "major", "minor", "old", "new", "young", "great", "big", "long", "short", "high", "low",
+        "main", "chief", "first", "last", "second", "third", "only", "diverse", "common", "famous", "popular", "rare",
+        "complex", "simple", "modern", "ancient", "early", "late", "former", "current", "certain", "broad", "wide",
+        "independent", "prominent", "important", "different", "ancient", "male", "female", "free", "open", "dark",
+        "multi", "non", "semi", "two", "three", "four", "five", "six", "one", "more", "many", "several", "various",
+    )
+)  # fmt: skip
+_OF_WHAT = frozenset(
+    ("type", "kind", "form", "sort", "variety", "class", "breed", "style", "example", "one", "subtype", "any")
+)
+_OF_ALSO = frozenset(("species", "genus", "family", "group", "series", "order", "member", "set", "pair", "collection"))
+_SAYS_NOTHING = frozenset(
+    (
+        "name",
+        "term",
+        "word",
+        "title",
+        "part",
+        "number",
+        "use",
+        "result",
+        "way",
+        "fact",
+        "state-of-the-art",
+        "act",
+        "lot",
+    )
+)
+_ADVERBS = frozenset(("best", "well", "better", "native", "active", "first", "last", "common", "available", "similar"))
+_ARTICLES = frozenset(("a", "an", "the", "one", "any", "each", "every", "some", "this", "these", "its", "their"))
+_IS_A = re.compile(
+    r"\b(?:is|was|are|were|refers to|denotes)(?: \w+ly| also| considered| often)? (an?|the|one of|any)\b "
+)
+_PARENTHESES = re.compile(r" ?\([^()]*\)")
+_SENTENCE = re.compile(r"[.!?;:](?=\s+[A-Z\d\"“]|\s*$)|\n")
+_WORDS = re.compile(r"[^\W_][\w'’-]*|,")
+
+
+@lru_cache(1 << 14)
+def singular(noun: str) -> str:
+    """A plural noun in lower case in its singular."""
+    if noun in _IRREGULAR:
+        return _IRREGULAR[noun]
+    if noun.endswith("men") and len(noun) > 4:
+        return noun[:-2] + "an"
+    if not is_plural(noun):
+        return noun
+    if noun.endswith("ies") and len(noun) > 4:
+        return noun[:-3] + "y"
+    if noun.endswith(("sses", "shes", "ches", "xes", "zzes")) or (noun.endswith("oes") and len(noun) > 4):
+        return noun[:-2]
+    return noun[:-1]
+
+
+@lru_cache(1 << 14)
+def is_plural(noun: str) -> bool:
+    """Whether a noun in lower case is a plural."""
+    if noun in _IRREGULAR or (
+        noun.endswith("men") and len(noun) > 4 and noun not in ("specimen", "abdomen", "regimen")
+    ):
+        return True
+    if not noun.endswith("s") or len(noun) < 4 or noun in _SINGULAR or noun.endswith(("ss", "us", "is")):
+        return False
+    return not noun.endswith("ics") or noun in _ICS
+
+
+@lru_cache(1 << 16)
+def category_nouns(category: str) -> tuple[str, ...]:
+    """The nouns that the members of a category are, in the singular; none where it is no class of things."""
+    if _HIDDEN.match(category):
+        return ()
+    words = _PARENTHESES.sub("", category).split()
+    for i, word in enumerate(words):
+        if i and word in STOPS:
+            words = words[:i]
+            break
+    while len(words) > 1 and words[-1].endswith("ed"):
+        words.pop()
+    found: list[str] = []
+    for i, word in enumerate(words):
+        bare = word.strip(",")
+        is_head = i == len(words) - 1 or words[i + 1] in ("and", "or") or word.endswith(",")
+        # A capital inside a name is a proper name's.
+        if is_head and (i == 0 or bare[:1].islower()) and is_plural(bare.lower()):
+            found.append(singular(bare.lower()))
+    if not words or (len(words) > 1 and words[-1][:1].isupper()):
+        return ()
+    return tuple(dict.fromkeys(noun for noun in found if noun not in _NO_CLASS and noun.replace("-", "").isalpha()))
+
+
+def described_nouns(phrase: str) -> list[str]:
+    """The nouns of a description without verb, such as "English naturalist and geologist (1809-1882)"."""
+    return _heads(_WORDS.findall(_PARENTHESES.sub("", phrase))[:30])
+
+
+def defined_nouns(text: str) -> list[str]:
+    """The nouns that the first sentence says its subject is."""
+    start = _PARENTHESES.sub("", _PARENTHESES.sub("", text[:800]))
+    sentence = _SENTENCE.split(start.lstrip(), maxsplit=1)[0]
+    found = _IS_A.search(sentence, 0, 300)
+    if not found:
+        return []
+    return _heads(_WORDS.findall(sentence[found.end() :])[:30])
+
+
+def _heads(words: list[str]) -> list[str]:
+    """The head nouns of a noun phrase and of those coordinated with it."""
+    heads: list[str] = []
+    phrase: list[str] = []
+    for i, word in enumerate(words):
+        lower = word.lower()
+        if word != "," and lower not in ("and", "or") and lower not in STOPS:
+            phrase.append(word)
+            continue
+        ended = lower in STOPS
+        _take(phrase, heads, ended)
+        if ended and lower == "of" and heads and heads[-1] in _OF_WHAT | _OF_ALSO and i + 1 < len(words):
+            kind = heads.pop()
+            inner = _heads(words[i + 1 :])[:1]
+            return [*heads, *([kind] if kind in _OF_ALSO else []), *inner]
+        if ended:
+            phrase = []
+            break
+        phrase = []
+    _take(phrase, heads, True)
+    return list(dict.fromkeys(noun for noun in heads if noun not in _SAYS_NOTHING and noun not in _OF_WHAT))
+
+
+def _take(phrase: list[str], heads: list[str], final: bool) -> None:
+    """Add the head of a phrase; before another one, what looks like an adjective is none."""
+    while (
+        len(phrase) > 1 and (phrase[-1].endswith(("ed", "ly")) or phrase[-1] in _ADVERBS) and phrase[-1] not in _NOUNS
+    ):
+        phrase.pop()
+    if not phrase or (phrase[-1].lower() in _ARTICLES and len(phrase) == 1 and phrase[-1].lower() != "one"):
+        return
+    last = phrase[-1]
+    noun = singular(last)
+    if not last[:1].islower() or len(last) < 3 or not noun.replace("-", "").isalpha():
+        return
+    if not final and (noun in _LARGE or (_ADJECTIVE.fullmatch(noun) and noun not in _NOUNS)):
+        return
+    if noun not in _LARGE:
+        heads.append(noun)
