@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cli.running import passed, refused
+from fader import build
 
 ANSWER = {
     "query": dict, "type": str, "took_ms": float, "matched_documents": int, "contexts": int, "candidates": int,
@@ -108,7 +109,7 @@ def test_explain_adds_up_to_the_score(index: Path) -> None:
 def test_plain_text_marks_mention_and_matches(index: Path) -> None:
     outcome = passed("search", index, "played +violin", "--type", "scientist", "-k", "1")
     lines = outcome.out.splitlines()
-    assert lines[0].startswith("  1. Albert Einstein  nobel_laureate, physicist")
+    assert lines[0].startswith("  1. Albert Einstein  nobel laureate, physicist")
     assert "[Albert Einstein] *played* the *violin*" in outcome.out
     assert re.fullmatch(r"\d+ candidates, \d+ contexts, \d+ documents; noprox\+rectangle x sum; [\d.]+ ms", lines[-1])
     assert "\x1b" not in outcome.out
@@ -196,3 +197,14 @@ def test_a_bad_query_is_refused_with_the_position(index: Path, query: str, says:
     message = refused(1, "search", index, "--", query)
     assert says in message
     assert f"(at character {position})" in message
+
+
+def test_types_are_shown_by_name_and_not_without_end(tmp_path: Path) -> None:
+    """An entity of six types: the names of four, and how many more there are; as JSON all ids."""
+    ids = [f"t{i}" for i in range(6)]
+    corpus = [{"id": "d", "text": "Ada wrote.", "mentions": [{"start": 0, "end": 3, "entity": "ada"}]}]
+    types = [{"id": i, "name": f"kind {i}"} for i in ids]
+    build(tmp_path / "x", corpus, [{"id": "ada", "name": "Ada", "types": ids}], types)
+    lines = passed("search", tmp_path / "x", "wrote").out.splitlines()
+    assert lines[0].startswith("  1. Ada  kind t0, kind t1, kind t2, kind t3 and 2 more  ")
+    assert ask(tmp_path / "x", "wrote")["results"][0]["types"] == ids

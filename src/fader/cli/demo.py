@@ -158,7 +158,7 @@ def _show(index: Any, place: Path, shown: list[tuple[Any, Any, str]], scores: di
         out.print(Text(line.question, style="bold"))
         command = f"  fader search {place / 'index'} '{line.query}' --type {line.type} --model {place / 'model.json'}"
         out.print(Text(command, style="dim"))
-        print_answer(answer, out)
+        print_answer(answer, r.catalog, out)
         out.print(Text(f"Judged right: {right}.", style="dim"))
         out.print()
     means = ", ".join(f"{name} {value:.3f}" for name, value in scores.items())

@@ -6,28 +6,30 @@ On a terminal the mention is reversed and matches are coloured; in plain text th
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
+from fader.index.catalog import StoredCatalog
 from fader.search.answer import Answer, Result, Snippet
 from fader.search.entity import EntityCard, EntityEvidence, Placed
 from fader.search.grids import Point, WeightGrid
 from fader.search.why import Why
 
 SHOWN_SNIPPETS = 3  # of an explanation for people
+SHOWN_TYPES = 4  # of an entity in an answer; some catalogs give one dozens
 DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def print_answer(answer: Answer, console: Console | None = None) -> None:
-    """The ranked entities with their evidence."""
+def print_answer(answer: Answer, catalog: StoredCatalog, console: Console | None = None) -> None:
+    """The ranked entities with their evidence; types by their names in the catalog."""
     out = console or Console(highlight=False, soft_wrap=True)
     for warning in answer.warnings:
         out.print(Text(f"! {warning}", style="yellow"))
     for result in answer.results:
-        out.print(_heading(result))
+        out.print(_heading(result, lambda type_id: catalog.type_names[catalog.type_ids.find(type_id)]))
         _print_snippets(result.evidence, out)
         if result.explain is not None:
             for line in _explanation(result.explain):
@@ -105,10 +107,12 @@ def _print_snippets(snippets: Sequence[Snippet | Placed], out: Console) -> None:
         out.print(_snippet(snippet, out.is_terminal and not out.is_dumb_terminal))
 
 
-def _heading(result: Result) -> Text:
+def _heading(result: Result, name_of: Callable[[str], str]) -> Text:
     line = Text(f"{result.rank:>3}. ")
     line.append(_harmless(result.name), style="bold")
-    line.append(f"  {', '.join(result.types)}", style="cyan")
+    types = [name_of(type_id) for type_id in result.types[:SHOWN_TYPES]]
+    more = len(result.types) - len(types)
+    line.append(f"  {_harmless(', '.join(types))}{f' and {more} more' if more else ''}", style="cyan")
     contexts = "context" if result.support == 1 else "contexts"
     return line.append(f"  {result.score:.3f} from {result.support:,} {contexts}", style="dim")
 

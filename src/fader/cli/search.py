@@ -62,4 +62,4 @@ def command(
         return
     from fader.cli.render import print_answer
 
-    print_answer(answer)
+    print_answer(answer, index.reader.catalog)
