@@ -157,9 +157,9 @@ class StoredCatalog:
         self._type_labels, self._type_label_type = SortedStrings(c, "type_label"), c["type_label_type"]
 
     def types_of(self, entity: int) -> list[str]:
-        """The ids of an entity's direct types."""
+        """The ids of an entity's direct types, those with the most entities first: they tell a stranger most."""
         rows = self.entity_types[self.entity_types_at[entity] : self.entity_types_at[entity + 1]]
-        return [self.type_ids[t] for t in rows]
+        return [self.type_ids[t] for t in rows[np.argsort(-self.entities_below[rows], kind="stable")]]
 
     def aliases_of(self, entity: int) -> list[str]:
         joined = self._aliases[entity] if len(self._aliases) else ""
