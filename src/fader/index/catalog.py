@@ -189,7 +189,8 @@ class StoredCatalog:
         if len(found) == 1:
             return found[0]
         if found:
-            ids = ", ".join(self.type_ids[t] for t in found[:10])
+            most = sorted(found, key=lambda t: -int(self.entities_below[t]))
+            ids = ", ".join(self.type_ids[t] for t in most[:10])
             raise CatalogError(f"type name {quoted(wanted)} is ambiguous; give one of the ids {ids}")
         hint = did_you_mean(key, self._labels_like(key)) or "; `fader types` lists the types"
         raise CatalogError(f"unknown type {quoted(wanted)}{hint}")
