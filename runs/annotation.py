@@ -32,7 +32,7 @@ from fader.annotate import Annotator
 from fader.corpus.readers import read_lines
 
 BATCH = 500
-THRESHOLDS = (0.0, 0.25, 0.5, 0.75)
+THRESHOLDS = (0.0, 0.25, 0.5)
 
 Span = tuple[int, int]
 

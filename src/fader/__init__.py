@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from fader.version import __version__
+
 __all__ = [
     "Index", "Limits", "Ranker", "__version__", "add", "build", "compare", "delete", "errors", "import_corpus",
     "merge", "open", "write_report",

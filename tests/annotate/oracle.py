@@ -1,7 +1,7 @@
 """The rules of docs/annotating.md as a slow program on strings, which imports nothing of Fader.
 
 `annotate(names, common, text, policy)` gives spans with the set of entities that could be meant, for catalogs without a
-linked corpus. Choosing among them is tested elsewhere.
+linked corpus. choosing.py has which of them is meant.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def tokens(text: str) -> list[Token]:
 
 
 def is_space(c: str) -> bool:
-    return c.isspace() or c in "\u200b\u2060\ufeff"
+    """Spaces, line ends, and what is not seen but soft hyphens, tags and marks of other scripts."""
+    return c.isspace() or (unicodedata.category(c) == "Cf" and (c in "\u061c\ufeff" or "\u2000" <= c <= "\u22ff"))
 
 
 def gap_kind(gap: str, before: int) -> str:
@@ -62,31 +63,47 @@ def capital(run: str) -> bool:
     return run[0].isupper() or run[0].istitle()
 
 
+def shouts(run: str) -> bool:
+    """All in capitals, two at least."""
+    return sum(c.isupper() or c.istitle() for c in run) > 1 and not any(map(str.islower, run))
+
+
+def mixed(parts: list[Token]) -> bool:
+    """One word is all in capitals, another has a small letter."""
+    return any(shouts(t.run) for t in parts) and any(c.islower() for t in parts for c in t.run)
+
+
 class Name(NamedTuple):
     entity: str
     tokens: list[Token]
     gaps: list[str]  # squeezed where hard, else empty
     rule: str
+    hard: tuple[tuple[bool, str], ...]  # per gap whether it is hard, and its characters then
 
 
-def prepared(catalog: list[tuple[str, str]], common: set[str]) -> list[Name]:
-    """Names with their rules."""
-    found = []
-    for entity, text in catalog:
-        parts = tokens(text)
-        if 0 < len(parts) <= MOST:
-            found.append((entity, text, parts))
-    lettered = [(t, p) for _e, t, p in found if not all(c.isascii() and c.isdigit() for k in p for c in k.run)]
-    plain = [not any(c.isupper() or c.istitle() for k in p for c in k.run) for _t, p in lettered]
+def prepared(catalog: list[tuple[str, str]], common: set[str]) -> list[Name | None]:
+    """Names with their rules; None for one that cannot be used."""
+    every = [tokens(text) for _entity, text in catalog]
+    usable = [parts for parts in every if 0 < len(parts) <= MOST]
+    lettered = [p for p in usable if not all(c.isascii() and c.isdigit() for t in p for c in t.run)]
+    plain = [not any(c.isupper() or c.istitle() for t in p for c in t.run) for p in lettered]
     blind = bool(plain) and sum(plain) / len(plain) >= 0.25
-    return [Name(entity, parts, _gaps(text, parts), _rule(parts, common, blind)) for entity, text, parts in found]
+    out: list[Name | None] = []
+    for (entity, text), parts in zip(catalog, every, strict=True):
+        if 0 < len(parts) <= MOST:
+            hard = tuple(_gaps(text, parts))
+            out.append(Name(entity, parts, [gap for _hard, gap in hard], _rule(parts, common, blind), hard))
+        else:
+            out.append(None)
+    return out
 
 
-def _gaps(text: str, parts: list[Token]) -> list[str]:
+def _gaps(text: str, parts: list[Token]) -> list[tuple[bool, str]]:
     out = []
     for a, b in pairwise(parts):
         gap = text[a.end : b.start]
-        out.append("" if gap_kind(gap, a.end - a.start) == "soft" else squeezed(gap))
+        hard = gap_kind(gap, a.end - a.start) != "soft"
+        out.append((hard, squeezed(gap) if hard else ""))
     return out
 
 
@@ -97,7 +114,10 @@ def _rule(parts: list[Token], common: set[str], blind: bool) -> str:
         return "any"
     if sum(t.end - t.start for t in parts) <= 3 or (uppers >= 2 and not lowers):
         return "own"
-    if all(t.folded in common for t in parts) and any(capital(t.run) for t in parts):
+    all_common = all(t.folded in common for t in parts)
+    if all_common and any(shouts(t.run) for t in parts):
+        return "own"
+    if all_common and any(capital(t.run) for t in parts):
         return "capitals"
     return "any"
 
@@ -113,21 +133,22 @@ def applies(name: Name, text: str, span: list[Token]) -> bool:
     if name.rule == "own":
         return all(t.run == n.run for t, n in zip(span, name.tokens, strict=True))
     if name.rule == "capitals":
-        return all(capital(t.run) for t, n in zip(span, name.tokens, strict=True) if capital(n.run))
+        has = all(capital(t.run) for t, n in zip(span, name.tokens, strict=True) if capital(n.run))
+        return has and not mixed(span)
     return True
 
 
 Found = tuple[int, int, frozenset[str]]
 
 
-def annotate(names: list[Name], text: str, policy: str) -> list[Found]:
+def annotate(names: list[Name | None], text: str, policy: str) -> list[Found]:
     """Spans in characters with the entities of all names that apply."""
     words = tokens(text)
     spans: list[tuple[int, int]] = []
     found: list[Found] = []
     for i in range(len(words)):
         for j in range(min(len(words), i + MOST), i, -1):
-            entities = frozenset(n.entity for n in names if applies(n, text, words[i:j]))
+            entities = frozenset(n.entity for n in names if n and applies(n, text, words[i:j]))
             if not entities:
                 continue
             if policy == "longest" and any(i < b and a < j for a, b in spans):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fader.annotate import Annotator
-from fader.annotate.annotator import Mention
+from fader.annotate.annotator import Mention, english_words
 from fader.errors import UsageError
 
 CATALOG: list[dict[str, Any]] = [
@@ -94,6 +94,36 @@ def test_confidences() -> None:
     assert values == {"Marie Curie": 0.9, "marie curie": 0.675, "the Time": 0.4, "Time": 0.2}
     # Of two candidates with priors 2/3 and 1/3, no context words:
     assert annotator().annotate("Warsaw")[0].confidence == pytest.approx(0.8 * 2 / 3, abs=5e-4)
+
+
+CAPITALS = [
+    {"id": "band", "name": "The Who"},
+    {"id": "health", "name": "World Health Organization", "aliases": ["WHO"]},
+    {"id": "time", "name": "Time (magazine)", "aliases": ["TIME"]},
+    {"id": "series", "name": "House (TV series)"},
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The WHO said", [("WHO", "health", 0.6)]),
+        ("The Who said", [("The Who", "band", 0.35)]),
+        ("SEE THE WHO", [("THE WHO", "band", 0.7)]),
+        ("TIME magazine", [("TIME", "time", 0.8)]),
+        ("Time said", [("Time", "time", 0.2)]),
+        ("in a house, in House", [("House", "series", 0.4)]),
+    ],
+)
+def test_capitals(text: str, expected: list[tuple[str, str, float]]) -> None:
+    """All capitals beside small letters are no common words; a name all in capitals is none either."""
+    found = Annotator.from_files(CAPITALS).annotate(text)
+    assert [(text[m.start : m.end], m.entity, m.confidence) for m in found] == expected
+
+
+def test_the_plainest_words_are_common() -> None:
+    plain = {"house", "school", "river", "island", "court", "army", "society", "west", "march", "only", "time"}
+    assert plain <= set(english_words())
 
 
 def test_least_confidence_leaves_out_and_changes_nothing_else() -> None:

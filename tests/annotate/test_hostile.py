@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from fader.annotate import Annotator
-from fader.annotate.dictionary import MOST_CANDIDATES, MOST_TOKENS, build
+from fader.annotate.build import build
+from fader.annotate.dictionary import MOST_TOKENS
+from fader.annotate.groups import MOST_CANDIDATES
 from fader.annotate.names import read_names
 from fader.errors import CatalogError
 from fader.limits import Limits
@@ -116,3 +118,37 @@ def test_ids_of_any_text() -> None:
     ]
     annotator = Annotator.from_files(catalog)
     assert [m.entity for m in annotator.annotate("Quoted Thing, Seven Up")] == ['q"\\\u2028\U0001d11e', "7"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("Alpha, Beta, Gamma", "Alpha,\0,Beta Gamma", []),
+        ("Alpha,\0 Beta", "Alpha,\0Beta; Alpha, Beta", ["Alpha,\0Beta"]),
+        ("Alpha Beta", "\ud800 Alpha Beta\udfff", ["Alpha Beta"]),
+        ("Alpha Beta", "Alpha\u200dBeta, Alpha \u200eBeta, Alpha\u202e Beta", 3),
+        ("محمد علي", "قال محمد\u200f علي", ["محمد\u200f علي"]),
+        ("İzmir", "İZMIR, i\u0307zmir, IZMIR, ızmir", ["İZMIR", "i\u0307zmir"]),
+        ("Ofﬁce Straße", "OFFICE STRASSE", ["OFFICE STRASSE"]),
+        ("Zoe", "Zoe\u0308, Zoe", ["Zoe"]),
+        ("Alpha Beta", "\U0001f600" * 9 + "Alpha Beta", ["Alpha Beta"]),
+    ],
+)
+def test_characters(name: str, text: str, expected: Any) -> None:
+    """NUL, half a surrogate pair, what is not seen, right to left, dotless i, ligatures, marks; all by code points."""
+    found = [text[m.start : m.end] for m in Annotator.from_files([{"id": "e", "name": name}]).annotate(text)]
+    assert found == expected or len(found) == expected
+
+
+def test_names_that_begin_one_another() -> None:
+    names = ["New", "New York", "New York City", "New York City Council"]
+    annotator = Annotator.from_files([{"id": n, "name": n} for n in names], overlaps="nested")
+    text = "New York City Councils; New York City Council"
+    assert [m.entity for m in annotator.annotate(text)] == [*names[2::-1], *names[::-1]]
+
+
+def test_equal_spellings_go_by_the_catalog() -> None:
+    """Of names that differ only in what stands between their words, and fit a text alike, the catalog's first."""
+    for names in (["A, Bcde", "A; Bcde"], ["A; Bcde", "A, Bcde"]):
+        annotator = Annotator.from_files([{"id": n, "name": n} for n in names])
+        assert [m.entity for m in annotator.annotate("A Bcde / A, Bcde / A; Bcde")] == [names[0], "A, Bcde", "A; Bcde"]

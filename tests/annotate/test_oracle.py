@@ -7,20 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotate import oracle
-from fader.annotate.dictionary import build
+from fader.annotate.build import build
 from fader.annotate.match import POLICIES, Matcher
 from fader.annotate.names import Names
 
 COMMON = {"a", "the", "who", "ab", "aab", "straße", "strasse"}
 # Letters that fold together, combine, have no case, title case; digits; every kind of gap.
 WORDS = st.sampled_from(
-    ["a", "A", "b", "B", "AB", "Ab", "ab", "aab", "Aab", "AAB", "aabb", "Aabb", "the", "The", "Who", "who", "é",
-     "E\u0301", "É", "e\u0301a", "ß", "ss", "SS", "Straße", "STRASSE", "ǅ", "ǆ", "İ", "i", "ı", "K", "k", "\u212a",
-     "東京", "1", "12", "ﬁ", "fi", "Å", "\u212b", "σ", "ς", "Σ", "abcdefghijk", "Abcdefghijk", "ABCDEFGHIJK", "\u0301"]
+    ["a", "A", "b", "B", "AB", "Ab", "ab", "aab", "Aab", "AAB", "aabb", "Aabb", "the", "The", "THE", "Who", "who",
+     "WHO", "é", "E\u0301", "É", "e\u0301a", "ß", "ss", "SS", "Straße", "STRASSE", "ǅ", "ǆ", "İ", "i", "ı", "K", "k",
+     "\u212a", "東京", "1", "12", "ﬁ", "fi", "Å", "\u212b", "σ", "ς", "Σ", "abcdefghijk", "Abcdefghijk", "ABCDEFGHIJK",
+     "\u0301"]
 )  # fmt: skip
 GAPS = st.sampled_from(
     [" ", " ", " ", "-", "'", ". ", ".", ", ", "! ", "\n", "\n\n", "\r\n", "  ", " (", ") ", "&", " — ", "–", "\u00a0",
-     "\u2009", "         ", " :::::::::::: ", "…", "\u00ad", "。", "𝄞", "·", "_", "\u2028", "\ufeff"]
+     "\u2009", "         ", " :::::::::::: ", "…", "\u00ad", "。", "𝄞", "·", "_", "\u2028", "\ufeff", "\0", ",\0,",
+     ", ", ",", "; ", "\u200d", " \u200e", "\u061c", "\u202e\u2066", "\u1680", "\u3000"]
 )  # fmt: skip
 
 

@@ -17,8 +17,10 @@ import zstandard
 
 from fader.annotate import run as running
 from fader.annotate import texts
-from fader.annotate.run import Options, annotate_files
-from fader.errors import CorpusError, InputError, UsageError
+from fader.annotate.options import Options
+from fader.annotate.run import annotate_files
+from fader.errors import CatalogError, CorpusError, InputError, UsageError
+from fader.limits import Limits
 
 ENTITIES = "curie\tMarie Curie\tphysicist\nwarsaw\tWarsaw\tcity\n"
 
@@ -49,13 +51,13 @@ def write(path: Path, data: bytes) -> str:
 
 
 def test_a_text_file_is_a_document(tmp_path: Path, catalog: str) -> None:
-    one = write(tmp_path / "one.txt", "Marie Curie\r\nand Warsaw é Warsaw".encode())
+    one = write(tmp_path / "one.txt", "Marie Curie\r\nand Warsaw é Warsaw\r\n".encode())
     two = write(tmp_path / "two.txt.gz", b"\xef\xbb\xbfWarsaw\n")
     report = annotate_files([one, two], tmp_path / "out.jsonl", Options(catalog))
     rows = read(tmp_path / "out.jsonl")
     assert [r["id"] for r in rows] == [one, two]
     assert [surfaces(r) for r in rows] == [["Marie Curie", "Warsaw", "Warsaw"], ["Warsaw"]]
-    assert rows[1]["text"] == "Warsaw"
+    assert [r["text"][-6:] for r in rows] == ["Warsaw", "Warsaw"]
     assert (report.documents, report.mentions, report.names) == (2, 4, 2)
 
 
@@ -86,7 +88,9 @@ def test_json_lines_keep_what_they_have(tmp_path: Path, catalog: str) -> None:
 
 BAD = [b"{", b"[]", b'{"text": "x"}', b'{"id": "x"}', b'{"id": "x", "text": 1}', b'{"id": "", "text": "x"}',
        b'{"id": "x", "text": "a", "title": 3}', b'{"id": "x", "text": "a", "prior": -1}',
-       b'{"id": "x", "text": "\xff"}', b'{"id": true, "text": "a"}', b'{"id": "x", "text": "\\ud800"}']  # fmt: skip
+       b'{"id": "x", "text": "a", "prior": true}', b'{"id": "x", "text": "a", "tag": 1e999}',
+       b'{"id": "x", "text": "a\0"}', b'{"id": "x", "text": "\xff"}',
+       b'{"id": true, "text": "a"}', b'{"id": "x", "text": "\\ud800"}']  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", BAD)
@@ -122,6 +126,7 @@ def test_limits(tmp_path: Path, catalog: str, monkeypatch: pytest.MonkeyPatch) -
     report = annotate_files([source], tmp_path / "out.jsonl", Options(catalog, kind="lines"))
     assert report.documents == 1
     assert report.faults.counts == {"documents over a limit": 2}
+    assert all(f"{source}:" in line for line in report.faults.lines()[1:])
 
 
 def many(tmp_path: Path, count: int = 300) -> str:
@@ -144,7 +149,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(
     source = many(tmp_path)
     whole = tmp_path / f"whole-{name}"
     annotate_files([source], whole, Options(catalog), part_bytes=3_000)
-    pieces = len(list(texts.pieces([source], None, running.Limits())))
+    pieces = len(list(texts.pieces([source], None, Limits())))
     assert pieces > 5
     convert = running.convert
     for stop in range(0, pieces, 3):
@@ -168,31 +173,49 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(
         assert not out.with_name(out.name + ".unfinished").exists()
 
 
+# The command line, in small pieces that take their time, so that there is something amid which to end.
+PROGRAM = """
+import time
+import fader.annotate.texts as texts, fader.annotate.run as run
+from fader.cli import main
+
+def slowly(output, report, end_part=run._Output.end_part):
+    time.sleep(0.02)
+    end_part(output, report)
+
+if __name__ == "__main__":
+    texts.PIECE_BYTES, run.PART_BYTES, run._Output.end_part = 2000, 3000, slowly
+    main()
+"""
+
+
 def test_a_killed_run_goes_on(tmp_path: Path, catalog: str) -> None:
-    """kill -9 at any time; then the same bytes."""
-    source = many(tmp_path, 3_000)
-    code = (
-        "import sys, time; import fader.annotate.texts as t; t.PIECE_BYTES = 2000; import fader.annotate.run as run\n"
-        "class Slow:\n def update(self, *given): time.sleep(0.02)\n"
-        "run.annotate_files([sys.argv[1]], sys.argv[2], run.Options(sys.argv[3]), part_bytes=3000, progress=Slow())"
-    )
-    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    """kill -9 of the command alone, then Ctrl-C; no worker lives on, and the same command gives the same bytes."""
+    source, whole, out = many(tmp_path, 1_000), tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     annotate_files([source], whole, Options(catalog))
-    for _attempt in range(2):
-        process = subprocess.Popen([sys.executable, "-c", code, source, str(out), catalog])
-        reached = tmp_path / "out.jsonl.unfinished" / "reached.json"
-        until = time.monotonic() + 60
+    (tmp_path / "program.py").write_text(PROGRAM)
+    words = ["annotate", source, "--entities", catalog, "-o", str(out), "--min-confidence", "0", "--processes", "2"]
+    reached = tmp_path / "out.jsonl.unfinished" / "reached.json"
+
+    def ended(sign: int | None) -> int:
+        process = subprocess.Popen(
+            [sys.executable, str(tmp_path / "program.py"), *words], stderr=subprocess.PIPE, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )  # fmt: skip
         before = reached.read_bytes() if reached.exists() else b""
-        while time.monotonic() < until and process.poll() is None:
-            if reached.exists() and reached.read_bytes() != before:
-                break
-            time.sleep(0.01)
-        if process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    if not out.exists():
-        done = subprocess.run([sys.executable, "-c", code, source, str(out), catalog], check=False)
-        assert done.returncode == 0
+        while sign and process.poll() is None and (not reached.exists() or reached.read_bytes() == before):
+            time.sleep(0.002)
+        if sign == signal.SIGKILL:
+            process.kill()
+        elif sign:
+            os.killpg(process.pid, sign)
+        messages = process.communicate(timeout=300)[1]  # all processes have let go of it
+        assert b"Traceback" not in messages
+        return process.returncode
+
+    assert ended(signal.SIGKILL) == -signal.SIGKILL
+    assert ended(signal.SIGINT) == 130
+    assert ended(None) == 0
     assert out.read_bytes() == whole.read_bytes()
 
 
@@ -240,6 +263,38 @@ def test_nothing_to_read(tmp_path: Path, catalog: str) -> None:
         annotate_files([], tmp_path / "out.jsonl", Options(catalog))
     with pytest.raises(UsageError, match="only once"):
         annotate_files(["-", "-"], tmp_path / "out.jsonl", Options(catalog))
+    with pytest.raises(UsageError, match="given twice"):
+        annotate_files([catalog, catalog], tmp_path / "out.jsonl", Options(catalog))
+
+
+def test_what_is_read_is_never_written(tmp_path: Path, catalog: str) -> None:
+    source = many(tmp_path)
+    for out in (source, catalog):
+        with pytest.raises(UsageError, match="is also read"):
+            annotate_files([source], out, Options(catalog), restart=True)
+    with pytest.raises(UsageError, match="is a file, not a folder"):
+        annotate_files([source], f"{source}/sub/out.jsonl", Options(catalog))
+    for folder in (str(tmp_path), "."):
+        with pytest.raises(UsageError, match="is a folder"):
+            annotate_files([source], folder, Options(catalog))
+
+
+def test_a_bad_catalog_leaves_nothing_behind(tmp_path: Path) -> None:
+    """It will be mended, and the same command given again."""
+    source, catalog = many(tmp_path), write(tmp_path / "bad.tsv", b"one column\n")
+    with pytest.raises(CatalogError):
+        annotate_files([source], tmp_path / "out.jsonl", Options(catalog))
+    assert not list(tmp_path.glob("*.unfinished"))
+
+
+def test_changed_files_are_told(tmp_path: Path, catalog: str) -> None:
+    source, out = write(tmp_path / "in.jsonl", b'{"id": "a", "text": "Warsaw"}\n{'), tmp_path / "out.jsonl"
+    with pytest.raises(CorpusError):
+        annotate_files([source], out, Options(catalog), on_error="fail")
+    write(tmp_path / "in.jsonl", b'{"id": "a", "text": "Warsaw"}\n')
+    with pytest.raises(InputError, match=r"other contents of the files.*--restart"):
+        annotate_files([source], out, Options(catalog), on_error="fail")
+    assert annotate_files([source], out, Options(catalog), on_error="fail", restart=True).documents == 1
 
 
 def test_the_corpus_can_be_indexed_and_searched(tmp_path: Path, catalog: str) -> None:

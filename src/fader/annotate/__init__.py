@@ -4,9 +4,10 @@
     annotator = Annotator.from_files("entities.tsv", "types.tsv")
     annotator.annotate("Marie Curie was born in Warsaw.")
 
-`names` reads the catalog, `scan` finds tokens, `dictionary` holds all names as flat arrays, `match` finds them in
-texts, `resolve` chooses among entities of one name, `profiles` and `links` say what speaks for an entity, `annotator`
-puts these together, `texts` and `run` read and write files. docs/annotating.md has the rules. Knows nothing of indexes.
+`names` reads the catalog, `scan` finds tokens, `build` makes the `dictionary` of all names from `terms`, `trie`,
+`spelling` and `groups`, `match` finds them in texts, `resolve` chooses among entities of one name, `profiles` and
+`links` say what speaks for an entity, `annotator` puts these together; `texts` and `written` turn documents into lines,
+`options` and `run` are the command. docs/annotating.md has the rules. Knows nothing of indexes.
 """
 
 from __future__ import annotations

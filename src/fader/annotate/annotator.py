@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fader.annotate.dictionary import F32, Dictionary, build
+from fader.annotate.build import build
+from fader.annotate.dictionary import F32, Dictionary
 from fader.annotate.match import Matcher, policy_number
 from fader.annotate.names import Names, Rows, read_names
 from fader.annotate.profiles import ambiguous_entities, from_catalog, with_profiles
@@ -88,8 +89,8 @@ class Annotator:
         return self.annotate_all([text])[0]
 
     def annotate_all(self, texts: Sequence[str]) -> list[list[Mention]]:
-        """The mentions of each text."""
-        found = self.columns([t.encode() for t in texts])
+        """The mentions of each text; half a surrogate pair is a character that no name has."""
+        found = self.columns([t.encode("utf-8", "surrogatepass") for t in texts])
         rows = self.rows(found)
         bounds = [0, *found.ends.tolist()]
         return [[Mention(*row) for row in rows[a:b]] for a, b in pairwise(bounds)]

@@ -30,7 +30,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.annotate.dictionary import F32, OBSERVED, Build, Dictionary, Surfaces, build
+from fader.annotate.build import Build, Surfaces, build
+from fader.annotate.dictionary import F32, OBSERVED, Dictionary
 from fader.annotate.match import LONGEST, Matcher, Matches
 from fader.annotate.names import Names
 from fader.annotate.profiles import ambiguous_entities, from_catalog, with_profiles

@@ -1,6 +1,7 @@
 """Finds the names of a dictionary in the tokens of texts: every span, or those that an overlap policy keeps.
 
-At each token the trie is walked as far as it goes; a node's first group that applies decides (see dictionary.py). Then,
+At each token the trie is walked as far as it goes; a node's first group that applies decides (see dictionary.py,
+spelling.py). Then,
 from the left to the right and at one token the longest first, a span is kept by the policy:
 
 - longest: it does not overlap one that is kept already;
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fader.annotate.dictionary import CAPITALS, DEEP, MARKS, MOST_TOKENS, NAMED, OWN, Dictionary, edge_hash, may_go_on
+from fader.annotate.dictionary import MOST_TOKENS, Dictionary
 from fader.annotate.scan import (
     BREAK,
     CAPITALISED,
@@ -25,6 +26,8 @@ from fader.annotate.scan import (
     I32,
     I64,
     KINDS,
+    LINE,
+    SPACE,
     U8,
     U64,
     Scanner,
@@ -33,6 +36,8 @@ from fader.annotate.scan import (
     gap_class,
     gap_classes,
 )  # fmt: skip
+from fader.annotate.spelling import CAPITALS, GAP_END, OWN, cases
+from fader.annotate.trie import CAPITAL, DEEP, MARKS, NAMED, edge_key, may_go_on, slot_of
 from fader.errors import UsageError, did_you_mean, quoted
 from fader.kernel import inline_kernel, kernel
 
@@ -82,12 +87,12 @@ class Matcher:
         """The spans of a batch."""
         d = self.dictionary
         ends, look = np.zeros(tokens.ends.size, dtype=np.int64), np.empty(term.size, dtype=np.uint8)
-        _beginnings(term, d.term_root, d.edge_filter, look)
+        _beginnings(term, tokens.gap, d.term_root, d.edge_filter, look)
         while True:
             token, length, group = (np.empty(self._room, dtype=np.int32) for _ in range(3))
             count = _match(
                 tokens.buf, tokens.at, tokens.size, tokens.raw, tokens.gap, tokens.ends, term, self.scanner.case,
-                gap_classes(), look, d.term_root, d.edges, d.edge_filter, d.node_groups,
+                self.scanner.flags, gap_classes(), look, d.term_root, d.edges, d.edge_filter, d.node_groups,
                 d.group_rule, d.group_mask, d.group_case, d.group_gaps, d.case_codes, d.gap_bytes, policy, token,
                 length, group, ends,
             )  # fmt: skip
@@ -117,25 +122,37 @@ def _fits(
                 i, b = at[t + j - 1] + abs(size[t + j - 1]), at[t + j]
                 while i < b and fits:
                     c, width = gap_class(buf, i, classes)
-                    if c != 1 and c != 2:
+                    if c not in (SPACE, LINE):
                         for k in range(width):
                             if gap_bytes[place] != buf[i + k]:
                                 fits = False
                                 break
                             place += 1
                     i += width
-                fits = fits and gap_bytes[place] == 0
+                fits = fits and gap_bytes[place] == GAP_END
             if fits:
-                while gap_bytes[place] != 0:
+                while gap_bytes[place] != GAP_END:
                     place += 1
                 place += 1
             j += 1
     return fits
 
 
+@inline_kernel
+def _mixed(buf: U8, at: I64, size: I32, raw: I32, flags: U8, t: int, length: int) -> Any:
+    """Whether of the tokens from t on one is all in capitals, two at least, and another has a small letter."""
+    shouts, small = False, False
+    for j in range(length):
+        uppers, lowers = cases(buf, at, size, raw, flags, t + j)
+        shouts = shouts or (uppers > 1 and lowers == 0)
+        small = small or lowers > 0
+    return shouts and small
+
+
 @kernel
-def _beginnings(term: I32, root: I32, edge_filter: U64, look: U8) -> None:
-    """Per token whether a name may begin there: the marks of its node, DEEP only where the next token may go on.
+def _beginnings(term: I32, gap: U8, root: I32, edge_filter: U64, look: U8) -> None:
+    """Per token whether a name may begin there: the marks of its node, NAMED only where it has the capital that is
+    needed, DEEP only where the next token may go on.
 
     A loop of its own, without branches, because its waits for memory overlap.
     """
@@ -143,19 +160,19 @@ def _beginnings(term: I32, root: I32, edge_filter: U64, look: U8) -> None:
     for t in range(term.size):
         state = np.int64(root[term[t]]) if term[t] >= 0 else 0
         following = np.int64(term[min(t + 1, last)])
-        key = (np.uint64(state >> MARKS) << np.uint64(32)) | np.uint64(following & 0xFFFFFFFF)
+        key = edge_key(state >> MARKS, following)
         more = np.int64(may_go_on(key, edge_filter)) & (state & DEEP)
-        look[t] = (state & NAMED) | more
+        small = np.int64(gap[t] & CAPITALISED == 0) & np.int64(state & CAPITAL != 0)
+        look[t] = (state & NAMED & (small - 1)) | more
 
 
 @kernel
 def _match(
-    buf: U8, at: I64, size: I32, raw: I32, gap: U8, token_ends: I64, term: I32, case: U64, classes: U8,
-    look: U8, root: I32, edges: U64, edge_filter: U64, node_groups: I64, rule: U8, mask: U64, case_at: I64,
+    buf: U8, at: I64, size: I32, raw: I32, gap: U8, token_ends: I64, term: I32, case: U64, flags: U8,
+    classes: U8, look: U8, root: I32, edges: U64, edge_filter: U64, node_groups: I64, rule: U8, mask: U64, case_at: I64,
     gaps_at: I64, codes: U64, gap_bytes: U8, policy: int, out_token: I32, out_length: I32, out_group: I32, ends: I64,
 ) -> int:  # fmt: skip
     """Fills the spans that there is room for and returns how many there are."""
-    edge_mask = np.uint64(edges.shape[0] - 1)
     nodes = np.empty(MOST_TOKENS + 1, dtype=np.int64)  # with their marks
     hard = np.empty(MOST_TOKENS + 1, dtype=np.bool_)
     stack = np.empty(2 * MOST_TOKENS + 2, dtype=np.int64)  # ends of kept spans around the token, the innermost on top
@@ -177,15 +194,12 @@ def _match(
                 kind = gap[u] & KINDS
                 if term[u] < 0 or kind == BREAK:
                     break
-                key = (np.uint64(state >> MARKS) << np.uint64(32)) | np.uint64(term[u])
+                key = edge_key(state >> MARKS, np.int64(term[u]))
                 if length > 1 and may_go_on(key, edge_filter) == 0:
                     break
-                slot = edge_hash(key) & edge_mask
-                while edges[slot, 1] != 0 and edges[slot, 0] != key:
-                    slot = (slot + np.uint64(1)) & edge_mask
-                if edges[slot, 1] == 0:
+                state = np.int64(edges[slot_of(key, edges), 1])
+                if state == 0:
                     break
-                state = np.int64(edges[slot, 1])
                 goes_on = state & DEEP
                 length += 1
                 nodes[length] = state
@@ -202,6 +216,7 @@ def _match(
                             if wanted != np.uint64(0) and not gap[t + j] & CAPITALISED:
                                 fits = False
                                 break
+                        fits = fits and not (length > 1 and _mixed(buf, at, size, raw, flags, t, length))
                     if fits and (rule[g] == OWN or hard[length]):
                         fits = _fits(
                             buf, at, size, raw, gap, case, classes, rule, case_at, gaps_at, codes, gap_bytes, t, length,

@@ -4,7 +4,8 @@ The parent cuts the input into pieces and writes; workers annotate, sharing the 
 are taken in the order of pieces. Beside OUT, the folder OUT.unfinished holds
 
     job.json       sources and catalog with sizes and times, options: what makes two runs the same
-    dictionary/    the names (see dictionary.py); dictionary.json is written last
+    dictionary/    the names (see dictionary.py)
+    made.json      what it was made of, written when the dictionary is whole
     corpus         what is done; a part of about 32 MB at a time, a frame of its own where OUT is compressed
     reached.json   pieces, bytes, counts and faults of the whole parts, replaced after a part is synced
 
@@ -14,65 +15,33 @@ with others it is refused. At the end `corpus` is renamed to OUT. Knows nothing 
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import json
 import os
 import shutil
 import sys
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fader.annotate.annotator import Annotator, make_dictionary
+from fader.annotate.annotator import Made
 from fader.annotate.dictionary import Dictionary
-from fader.annotate.match import policy_number
-from fader.annotate.names import read_names
-from fader.annotate.texts import Annotates, Converted, Piece, convert, pieces
+from fader.annotate.options import Options
+from fader.annotate.texts import Converted, Piece, convert, pieces
 from fader.corpus.documents import EXAMPLES_KEPT, Faults
-from fader.corpus.readers import check_readable, display_name, file_size, read_lines
-from fader.errors import InputError, StorageError, UsageError, quoted
+from fader.corpus.readers import check_readable, file_size
+from fader.errors import FaderError, InputError, UsageError
 from fader.limits import Limits
 from fader.progress import Progress, Silent
+from fader.resumable import LOCK, in_order, locked, stamp, storage_errors, sync, sync_folder, write_whole
+from fader.version import __version__
 
 PART_BYTES = 1 << 25
-AHEAD = 3  # pieces under way for each process
-DICTIONARY, SPACY = "dictionary", "spacy"
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to annotate. Paths are texts; `common_words` None: English, "none": no word is common, else a file."""
-
-    entities: str
-    types: str | None = None
-    links: tuple[str, ...] = ()
-    overlaps: str = "longest"
-    min_confidence: float = 0.25
-    common_words: str | None = None
-    kind: str | None = None
-    linker: str = DICTIONARY
-    spacy_model: str = "en_core_web_sm"
-
-    def __post_init__(self) -> None:
-        policy_number(self.overlaps)
-        if not 0.0 <= self.min_confidence <= 1.0:
-            raise UsageError(f"min_confidence must be a number from 0 to 1, not {quoted(self.min_confidence)}")
-        if self.linker not in (DICTIONARY, SPACY):
-            raise UsageError(f"there is no linker {quoted(self.linker)}; known: {DICTIONARY}, {SPACY}")
-
-    def files(self) -> list[str]:
-        """The files beside the sources."""
-        common = [] if self.common_words in (None, "none") else [self.common_words]
-        return [f for f in (self.entities, self.types, *self.links, *common) if f is not None]
+JOB, MADE, REACHED = "job.json", "made.json", "reached.json"
 
 
 @dataclass(slots=True)
@@ -88,255 +57,221 @@ class AnnotateReport:
     resumed: int = 0  # pieces that an earlier run had done
     seconds: float = 0.0
 
+    def made(self, made: Made) -> None:
+        """Take in what the dictionary was made of."""
+        self.entities, self.names, self.notes = made.entities, made.names, made.notes
+
+    def add(self, converted: Converted, faults: Faults) -> None:
+        """Count a piece with the others."""
+        self.documents += converted.documents
+        self.mentions += converted.mentions
+        for kind, count in faults.counts.items():
+            self.faults.counts[kind] = self.faults.counts.get(kind, 0) + count
+            kept = self.faults.examples.setdefault(kind, [])
+            kept += faults.examples[kind][: EXAMPLES_KEPT - len(kept)]
+
 
 def annotate_files(
     sources: Sequence[str], out: str | Path, options: Options, processes: int = 1, restart: bool = False,
     on_error: str = "skip", catalog_on_error: str = "fail", progress: Progress | None = None,
-    part_bytes: int = PART_BYTES,
+    part_bytes: int | None = None, limits: Limits | None = None,
 ) -> AnnotateReport:  # fmt: skip
     """Annotate sources into a corpus file; `restart` forgets an unfinished run and replaces a finished one."""
     began = time.perf_counter()
     if processes < 1:
         raise UsageError(f"processes must be 1 or more, not {processes}")
-    if not sources:
-        raise UsageError("nothing to annotate; give at least one file")
-    for source in (*sources, *options.files()):
-        check_readable(source)
-    if options.linker == SPACY:
-        from fader.annotate.spacy_linker import check_spacy
-
-        check_spacy(options.spacy_model)
-    if [*sources, *options.files()].count("-") > 1:
-        raise UsageError("standard input can be read only once; give files for all but one")
+    _check_files(sources, str(out), options)
+    options.check()
+    job = _Job(list(sources), options, on_error, catalog_on_error, limits or Limits.from_environment())
     if str(out) == "-":
-        report = _to_standard_output(sources, options, on_error, catalog_on_error, progress or Silent())
+        report = job.to_standard_output()
     else:
-        job = _Job(sources, Path(out), options, processes, on_error, catalog_on_error, part_bytes)
-        with _storage_errors(Path(out)):
-            report = job.run(restart, progress or Silent())
+        work = Path(out).with_name(Path(out).name + ".unfinished")
+        with storage_errors(work), locked(work, Path(out)):
+            report = job.to_file(Path(out), work, processes, restart, part_bytes or PART_BYTES, progress or Silent())
     report.seconds = time.perf_counter() - began
     return report
 
 
-def _to_standard_output(
-    sources: Sequence[str], options: Options, on_error: str, catalog_on_error: str, progress: Progress
-) -> AnnotateReport:
-    """One process, nothing to resume."""
-    report = AnnotateReport(faults=Faults(on_error))
-    annotator = _annotator(options, _made(options, catalog_on_error, report))
-    limits = Limits.from_environment()
-    for piece in pieces(sources, options.kind, limits):
-        done = convert(piece, annotator, report.faults, limits)
-        _print(done.lines)
-        report.documents += done.documents
-        report.mentions += done.mentions
-    sys.stdout.flush()
-    return report
+def _check_files(sources: Sequence[str], out: str, options: Options) -> None:
+    """Refuse at once what cannot be read or must not be written."""
+    if not sources:
+        raise UsageError("nothing to annotate; give at least one file")
+    every = [*sources, *options.files()]
+    for source in every:
+        check_readable(source)
+    if every.count("-") > 1:
+        raise UsageError("standard input can be read only once; give files for all but one")
+    if len(set(sources)) < len(sources):
+        raise UsageError("a source is given twice; give each once")
+    if out != "-" and os.path.isdir(out):
+        raise UsageError(f"{out}: is a folder; give the file to write")
+    for parent in Path(out).parents:
+        if parent.exists() and not parent.is_dir():
+            raise UsageError(f"{out}: {parent} is a file, not a folder; choose another output")
+    for source in every:
+        if "-" not in (source, out) and os.path.exists(out) and os.path.samefile(source, out):
+            raise UsageError(f"{out}: is also read; choose another output")
 
 
-def _print(lines: bytes) -> None:
-    """Lines to standard output, as UTF-8 where it takes bytes."""
-    if hasattr(sys.stdout, "buffer"):
-        sys.stdout.buffer.write(lines)
-    else:
-        sys.stdout.write(lines.decode())
-
-
-def _made(options: Options, on_error: str, report: AnnotateReport) -> Dictionary:
-    """The dictionary that the options ask for; what it was made of goes into the report."""
-    names = read_names(options.entities, options.types, on_error)
-    if names.skipped:
-        report.notes.append(f"skipped {names.skipped:,} rows of the catalog")
-    dictionary, made = make_dictionary(names, options.links, _common_words(options.common_words))
-    report.entities, report.names = made.entities, made.names
-    report.notes += made.notes
-    if not made.names:
-        report.notes.append("the catalog has no usable name: nothing will be found")
-    return dictionary
-
-
-def _common_words(given: str | None) -> Iterable[str] | None:
-    if given is None or given == "none":
-        return given if given is None else ()
-    return [line.split("#", 1)[0].strip() for _number, line in read_lines(given)]
-
-
-def _annotator(options: Options, dictionary: Dictionary) -> Annotates:
-    if options.linker == SPACY:
-        from fader.annotate.spacy_linker import SpacyAnnotator
-
-        return SpacyAnnotator(dictionary, options.spacy_model, options.min_confidence)
-    return Annotator(dictionary, options.overlaps, options.min_confidence)
-
-
+@dataclass
 class _Job:
-    """A run into a file."""
+    """Everything but where it goes."""
 
-    def __init__(
-        self, sources: Sequence[str], out: Path, options: Options, processes: int, on_error: str, catalog_on_error: str,
-        part_bytes: int,
-    ) -> None:  # fmt: skip
-        self.sources, self.out, self.options, self.processes = list(sources), out, options, processes
-        self.on_error, self.catalog_on_error, self.part_bytes = on_error, catalog_on_error, part_bytes
-        self.work = out.with_name(out.name + ".unfinished")
-        self.limits = Limits.from_environment()
+    sources: list[str]
+    options: Options
+    on_error: str
+    catalog_on_error: str
+    limits: Limits
 
-    def run(self, restart: bool, progress: Progress) -> AnnotateReport:
-        with _locked(self.work):
-            self._enter(restart)
-            report = AnnotateReport(faults=Faults(self.on_error))
-            self._dictionary(report)
-            with open(self.work / "corpus", "ab") as file:
-                reached = self._reached(report, file)
-                self._go_on(reached, report, file, progress)
-            os.replace(self.work / "corpus", self.out)
-            _sync_folder(self.out.parent)
-            shutil.rmtree(self.work)
+    def to_standard_output(self) -> AnnotateReport:
+        """One process, nothing to resume."""
+        report = AnnotateReport(faults=Faults(self.on_error))
+        dictionary, made = self.options.dictionary(self.catalog_on_error, self.limits)
+        report.made(made)
+        annotator = self.options.annotator(dictionary, self.limits)
+        for piece in pieces(self.sources, self.options.kind, self.limits):
+            faults = Faults(self.on_error)
+            done = convert(piece, annotator, faults, self.limits)
+            _print(done.lines)
+            report.add(done, faults)
+        sys.stdout.flush()
         return report
 
-    def _enter(self, restart: bool) -> None:
-        """Make the work folder ready: empty, or what a run of the same job left."""
-        job, kept = self._identity(), self.work / "job.json"
-        if kept.exists() and not restart:
-            before = json.loads(kept.read_bytes())
-            changed = [key for key, value in job.items() if before.get(key) != value]
-            if changed:
-                here = f"{self.out}: an unfinished run with other {changed[0]} is in {self.work}"
-                raise InputError(f"{here}; --restart forgets it, or choose another output")
-            return
-        if self.out.exists() and not restart:
-            shutil.rmtree(self.work)
-            raise InputError(f"{self.out}: is there already; --restart replaces it, or choose another output")
-        for path in self.work.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path)
-            elif path.name != "lock":
-                path.unlink()
-        _write_whole(kept, job)
+    def to_file(
+        self, out: Path, work: Path, processes: int, restart: bool, part_bytes: int, progress: Progress
+    ) -> AnnotateReport:
+        """Go on in the work folder, or begin there."""
+        _enter(work, out, {"version": __version__, **self._identity(), "part_bytes": part_bytes}, restart)
+        report = AnnotateReport(faults=Faults(self.on_error))
+        report.made(self._made(work))
+        with open(work / "corpus", "ab") as file:
+            output = _Output(work, file, out.name, part_bytes)
+            report.resumed = output.take_back(report)
+            self._go_on(output, report, processes, progress)
+        os.replace(work / "corpus", out)
+        sync_folder(out.parent)
+        shutil.rmtree(work)
+        return report
 
     def _identity(self) -> dict[str, Any]:
         """What two runs must share for one to go on with the other's work."""
-        identity = {
-            "sources": self.sources, "stamps": [_stamp(path) for path in (*self.sources, *self.options.files())],
-            "options": asdict(self.options), "on_error": [self.on_error, self.catalog_on_error],
-            "part_bytes": self.part_bytes, "limits": asdict(self.limits),
+        return {
+            "sources": self.sources, "options": asdict(self.options),
+            "stamps": [stamp(path) for path in (*self.sources, *self.options.files())],
+            "on_error": [self.on_error, self.catalog_on_error], "limits": asdict(self.limits),
         }  # fmt: skip
-        return dict(json.loads(json.dumps(identity)))
 
-    def _dictionary(self, report: AnnotateReport) -> None:
+    def _made(self, work: Path) -> Made:
         """Make the dictionary's files, unless an earlier run has."""
-        folder, kept = self.work / "dictionary", self.work / "made.json"
+        kept = work / MADE
         if not kept.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            _made(self.options, self.catalog_on_error, report).save(folder)
-            _write_whole(kept, {"entities": report.entities, "names": report.names, "notes": report.notes})
-        made = json.loads(kept.read_bytes())
-        report.entities, report.names, report.notes = made["entities"], made["names"], made["notes"]
+            try:
+                dictionary, made = self.options.dictionary(self.catalog_on_error, self.limits)
+            except FaderError:
+                shutil.rmtree(work)  # nothing is done yet, and it will be mended
+                raise
+            dictionary.save(work / "dictionary")
+            _write(kept, asdict(made))
+        return Made(**json.loads(kept.read_bytes()))
 
-    def _reached(self, report: AnnotateReport, file: BinaryIO) -> int:
-        """Go back to the last whole part; returns how many pieces are done."""
-        kept = self.work / "reached.json"
-        reached: dict[str, Any] = json.loads(kept.read_bytes()) if kept.exists() else {"pieces": 0, "bytes": 0}
-        file.truncate(reached["bytes"])
-        file.seek(reached["bytes"])
-        if kept.exists():
-            report.documents, report.mentions = reached["documents"], reached["mentions"]
-            report.faults.counts, report.faults.examples = reached["counts"], reached["examples"]
-        report.resumed = int(reached["pieces"])
-        return report.resumed
-
-    def _go_on(self, done: int, report: AnnotateReport, file: BinaryIO, progress: Progress) -> None:
+    def _go_on(self, output: _Output, report: AnnotateReport, processes: int, progress: Progress) -> None:
         before, total = {}, 0
         for source in self.sources:
             before[source] = total
             total += file_size(source)
-        held, size = list[bytes](), 0
-        rest = islice(pieces(self.sources, self.options.kind, self.limits), done, None)
-        for piece, converted, faults in self._converted(rest):
-            held.append(converted.lines)
-            size += len(converted.lines)
-            done += 1
-            report.documents += converted.documents
-            report.mentions += converted.mentions
-            _join(report.faults, faults)
-            if size >= self.part_bytes:
-                self._write_part(held, done, report, file)
-                held, size = [], 0
-            reached = before.get(piece.source, 0) + piece.consumed
-            progress.update(reached, total or None, f"{report.mentions:,} mentions")
-        self._write_part(held, done, report, file)
-
-    def _write_part(self, held: list[bytes], done: int, report: AnnotateReport, file: BinaryIO) -> None:
-        file.write(_packed(b"".join(held), self.out.name))
-        file.flush()
-        os.fsync(file.fileno())
-        faults = {"counts": report.faults.counts, "examples": report.faults.examples}
-        counts = {"documents": report.documents, "mentions": report.mentions}
-        _write_whole(self.work / "reached.json", {"pieces": done, "bytes": file.tell(), **counts, **faults})
-
-    def _converted(self, rest: Iterator[Piece]) -> Iterator[tuple[Piece, Converted, Faults]]:
-        """The pieces annotated, in their order."""
-        setting = (self.options, str(self.work / "dictionary"), self.on_error)
-        if self.processes == 1:
-            worker = _Worker(*setting)
-            for piece in rest:
-                yield piece._replace(rows=[]), *worker(piece)
-            return
-        # Spawned, not forked: the parent may have threads.
-        pool = ProcessPoolExecutor(self.processes, get_context("spawn"), _start, setting)
-        waiting: deque[tuple[Piece, Future[tuple[Converted, Faults]]]] = deque()
-        try:
-            for piece in rest:
-                waiting.append((piece._replace(rows=[]), pool.submit(_work, piece)))
-                if len(waiting) > AHEAD * self.processes:
-                    yield _taken(waiting)
-            while waiting:
-                yield _taken(waiting)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        rest = islice(pieces(self.sources, self.options.kind, self.limits), output.pieces, None)
+        make = partial(_Worker, self.options, str(output.work / "dictionary"), self.on_error, self.limits)
+        for (source, consumed), (converted, faults) in in_order(rest, make, _place, processes):
+            report.add(converted, faults)
+            output.put(converted.lines, report)
+            progress.update(before[source] + consumed, total or None, f"{report.mentions:,} mentions")
+        output.end_part(report)
 
 
-def _taken(waiting: deque[tuple[Piece, Future[tuple[Converted, Faults]]]]) -> tuple[Piece, Converted, Faults]:
-    piece, future = waiting.popleft()
-    try:
-        return piece, *future.result()
-    except BrokenProcessPool:
-        where = f"{display_name(piece.source)}: a worker process ended"
-        remedy = "it may have run out of memory: run the same command with fewer --processes; it goes on where it was"
-        raise StorageError(f"{where}; {remedy}") from None
+def _enter(work: Path, out: Path, job: dict[str, Any], restart: bool) -> None:
+    """Make the work folder ready: empty, or what a run of the same job left once its dictionary was whole.
+
+    Only a restart replaces an output that is there.
+    """
+    job, kept = json.loads(json.dumps(job)), work / JOB
+    if kept.exists() and (work / MADE).exists() and not restart:
+        before = json.loads(kept.read_bytes())
+        changed = [key for key, value in job.items() if before.get(key) != value]
+        if changed:
+            what = {"stamps": "contents of the files", "version": "versions of Fader"}.get(changed[0], changed[0])
+            here = f"{out}: an unfinished run with other {what} is in {work}"
+            raise InputError(f"{here}; --restart forgets it, or choose another output")
+        return
+    if out.exists() and not restart:
+        shutil.rmtree(work)
+        raise InputError(f"{out}: is there already; --restart replaces it, or choose another output")
+    for path in work.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != LOCK:
+            path.unlink()
+    _write(kept, job)
+
+
+def _write(path: Path, value: Any) -> None:
+    """A file of JSON, whole or as before."""
+    write_whole(path, json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+
+
+def _place(piece: Piece) -> tuple[str, int]:
+    return piece.source, piece.consumed
 
 
 class _Worker:
     """Annotates pieces in one process."""
 
-    def __init__(self, options: Options, dictionary: str, on_error: str) -> None:
-        self._annotator = _annotator(options, Dictionary.load(Path(dictionary)))
-        self._on_error, self._limits = on_error, Limits.from_environment()
+    def __init__(self, options: Options, dictionary: str, on_error: str, limits: Limits) -> None:
+        self._annotator = options.annotator(Dictionary.load(Path(dictionary)), limits)
+        self._on_error, self._limits = on_error, limits
 
     def __call__(self, piece: Piece) -> tuple[Converted, Faults]:
         faults = Faults(self._on_error)
         return convert(piece, self._annotator, faults, self._limits), faults
 
 
-_worker: _Worker | None = None
+class _Output:
+    """The corpus as it grows, part by part."""
 
+    def __init__(self, work: Path, file: BinaryIO, name: str, part_bytes: int) -> None:
+        self.work, self.pieces = work, 0
+        self._file, self._name, self._part_bytes = file, name, part_bytes
+        self._held, self._size = list[bytes](), 0
 
-def _start(options: Options, dictionary: str, on_error: str) -> None:
-    global _worker
-    _worker = _Worker(options, dictionary, on_error)
+    def take_back(self, report: AnnotateReport) -> int:
+        """Go back to the last whole part; returns how many pieces are done."""
+        kept = self.work / REACHED
+        reached: dict[str, Any] = json.loads(kept.read_bytes()) if kept.exists() else {"pieces": 0, "bytes": 0}
+        self._file.truncate(reached["bytes"])
+        self._file.seek(reached["bytes"])
+        if kept.exists():
+            report.documents, report.mentions = reached["documents"], reached["mentions"]
+            report.faults.counts, report.faults.examples = reached["counts"], reached["examples"]
+        self.pieces = int(reached["pieces"])
+        return self.pieces
 
+    def put(self, lines: bytes, report: AnnotateReport) -> None:
+        """The next piece; the report counts it already."""
+        self._held.append(lines)
+        self._size += len(lines)
+        self.pieces += 1
+        if self._size >= self._part_bytes:
+            self.end_part(report)
 
-def _work(piece: Piece) -> tuple[Converted, Faults]:
-    assert _worker is not None
-    return _worker(piece)
-
-
-def _join(faults: Faults, more: Faults) -> None:
-    """Count a piece's faults with the others."""
-    for kind, count in more.counts.items():
-        faults.counts[kind] = faults.counts.get(kind, 0) + count
-        kept = faults.examples.setdefault(kind, [])
-        kept += more.examples[kind][: EXAMPLES_KEPT - len(kept)]
+    def end_part(self, report: AnnotateReport) -> None:
+        """Write what is held, then say so."""
+        self._file.write(_packed(b"".join(self._held), self._name))
+        sync(self._file)
+        self._held, self._size = [], 0
+        faults = {"counts": report.faults.counts, "examples": report.faults.examples}
+        counts = {"documents": report.documents, "mentions": report.mentions}
+        reached = {"pieces": self.pieces, "bytes": self._file.tell(), **counts, **faults}
+        _write(self.work / REACHED, reached)
 
 
 def _packed(data: bytes, name: str) -> bytes:
@@ -350,49 +285,9 @@ def _packed(data: bytes, name: str) -> bytes:
     return gzip.compress(data, 6, mtime=0) if name.endswith(".gz") else data
 
 
-def _stamp(path: str) -> list[int]:
-    """Size and time of change; standard input is never the same again."""
-    if path == "-":
-        return [time.time_ns(), os.getpid()]
-    found = os.stat(path)
-    return [found.st_size, found.st_mtime_ns]
-
-
-def _write_whole(path: Path, value: Any) -> None:
-    """Write JSON so that the file has all of it or is as before."""
-    beside = path.with_name(path.name + ".new")
-    with open(beside, "wb") as file:
-        file.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def _locked(work: Path) -> Iterator[None]:
-    """One run into a file at a time."""
-    work.mkdir(parents=True, exist_ok=True)
-    with open(work / "lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StorageError(f"{work}: another run is writing here; wait for it, or choose another output") from None
-        yield
-
-
-@contextmanager
-def _storage_errors(out: Path) -> Iterator[None]:
-    """System errors while writing in the project's words."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(f"{out}: cannot be written: {error.strerror or error}; what is done is kept") from None
+def _print(lines: bytes) -> None:
+    """Lines to standard output, as UTF-8 where it takes bytes."""
+    if hasattr(sys.stdout, "buffer"):
+        sys.stdout.buffer.write(lines)
+    else:
+        sys.stdout.write(lines.decode())

@@ -4,8 +4,9 @@ Tokens and their folding are those of `corpus.analysis`: maximal runs of letters
 `NFC(casefold(NFC(run)))`. No compatibility folding (NFKC): what an index would tell apart is apart here too.
 
 The *gap* before a token is one of
-- SOFT: no more than a space, a line end, a hyphen, an apostrophe, `_ / & + ·`, or the full stop of an abbreviation (no
-  space after it, or at most three characters before it); at most eight characters. A name may always go on.
+- SOFT: no more than a space or what is not seen (zero width, text direction), a line end, a hyphen, an apostrophe,
+  `_ / & + ·`, or the full stop of an abbreviation (no space after it, or at most three characters before it); at most
+  eight characters. A name may always go on.
 - HARD: any other characters. A name goes on only where it has the same characters itself.
 - BREAK: two line ends, or more than eight spaces. No name goes on.
 With it go whether the token starts with a capital, and whether it starts a sentence: it is the first of its text, or
@@ -42,7 +43,7 @@ ABBREVIATION = 3
 MOST_RUNS = 2_000_000  # distinct runs that are remembered
 
 # Categories of what stands between tokens.
-_OTHER, _SPACE, _LINE, _JOIN, _STOP, _END = range(6)
+OTHER, SPACE, LINE, JOIN, STOP, END = range(6)
 
 
 @dataclass(slots=True)
@@ -137,12 +138,12 @@ def gap_classes() -> U8:
 
 def _category(character: str) -> int:
     if character in "\n\x0b\x0c\x85\u2028\u2029":
-        return _LINE
-    if character.isspace() or character in "\u200b\u2060\ufeff":
-        return _SPACE
+        return LINE
+    if character.isspace() or (unicodedata.category(character) == "Cf" and character != "\xad"):  # not seen
+        return SPACE
     if character in "-'`_/&+\xad\xb7\u2010\u2011\u2012\u2013\u2018\u2019\u2212":
-        return _JOIN
-    return {".": _STOP, "!": _END, "?": _END, ":": _END, "\u2026": _END, "\u203d": _END}.get(character, _OTHER)
+        return JOIN
+    return {".": STOP, "!": END, "?": END, ":": END, "\u2026": END, "\u203d": END}.get(character, OTHER)
 
 
 _GAP_CLASSES = np.array(
@@ -158,17 +159,19 @@ def gap_class(buf: U8, i: int, classes: U8) -> Any:
         return np.int64(classes[b]), 1
     if b < 0xE0:
         point = ((b & 0x1F) << 6) | (np.int64(buf[i + 1]) & 0x3F)
-        return (np.int64(classes[0x380 + point - 0x80]) if point < 0x100 else 0), 2
+        if point == 0x061C:
+            return SPACE, 2
+        return (np.int64(classes[0x380 + point - 0x80]) if point < 0x100 else OTHER), 2
     if b < 0xF0:
         point = ((b & 0x0F) << 12) | ((np.int64(buf[i + 1]) & 0x3F) << 6) | (np.int64(buf[i + 2]) & 0x3F)
         if 0x2000 <= point < 0x2300:
             return np.int64(classes[0x80 + point - 0x2000]), 3
-        if point == 0x3000 or point == 0xFEFF:
-            return 1, 3
-        if point == 0x3002 or point == 0xFF01 or point == 0xFF1F:
-            return 5, 3
-        return 0, 3
-    return 0, 4
+        if point in (0x1680, 0x3000, 0xFEFF):
+            return SPACE, 3
+        if point in (0x3002, 0xFF01, 0xFF1F):
+            return END, 3
+        return OTHER, 3
+    return OTHER, 4
 
 
 @kernel
@@ -205,18 +208,18 @@ def _gaps(buf: U8, at: I64, size: I32, first: I32, last: I32, ends: I64, classes
                 c, width = gap_class(buf, i, classes)
                 i += width
                 seen += 1
-                if c == _LINE:
+                if c == LINE:
                     lines += 1
-                if c in (_SPACE, _LINE):
+                if c in (SPACE, LINE):
                     sentence = sentence or ended
                     continue
                 joined = True
-                if c in (_END, _OTHER):
+                if c in (END, OTHER):
                     kind = HARD
-                if c == _STOP and not (short or i == b):
+                if c == STOP and not (short or i == b):
                     kind = HARD
                 # a closing quote or bracket between the full stop and the space changes nothing
-                ended = ended or c == _END or (c == _STOP and not short)
+                ended = ended or c == END or (c == STOP and not short)
             if lines > 1 or (seen > LONGEST_GAP and not joined):
                 kind = BREAK
             elif seen > LONGEST_GAP:

@@ -11,21 +11,18 @@ file and the line. Knows nothing of dictionaries beyond the annotator's call.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
-import numpy as np
 
-from fader.annotate.annotator import Columns, thousandths
+from fader.annotate.annotator import Columns
 from fader.annotate.dictionary import Dictionary
-from fader.annotate.scan import I32, I64, U8
+from fader.annotate.written import written
 from fader.corpus.documents import LARGEST, OVER, Faults
 from fader.corpus.readers import LongLine, display_name, file_size, read_batches, shown_line, too_long, without_mark
 from fader.errors import CorpusError, quoted
-from fader.kernel import inline_kernel, kernel
 from fader.limits import Limits
 
 TEXT, LINES, JSONL = "text", "lines", "jsonl"
@@ -112,23 +109,13 @@ def _whole(path: str, limits: Limits) -> bytes:
 
 def convert(piece: Piece, annotator: Annotates, faults: Faults, limits: Limits) -> Converted:
     """The annotated documents of a piece as JSON lines."""
-    documents: list[dict[str, Any]] = []
-    for source, number, raw in piece.rows:
-        if number and (not raw or raw.isspace()):
-            continue
-        place = f"{display_name(source)}:{number}" if number else display_name(source)
-        try:
-            documents.append(_document(piece.kind, source, number, raw, place, limits))
-        except _OverError as error:
-            faults.add(OVER, str(error))
-        except CorpusError as error:
-            faults.add("documents", str(error))
+    documents, places = _documents(piece, faults, limits)
     found = annotator.columns([d["text"].encode() for d in documents])
     mentions = written(found, annotator.dictionary)
-    lines, kept, first = list[bytes](), 0, 0
-    for document, end, inner in zip(documents, found.ends.tolist(), mentions, strict=True):
+    lines, kept, first = list[bytes | memoryview](), 0, 0
+    for document, place, end, inner in zip(documents, places, found.ends.tolist(), mentions, strict=True):
         if end - first > limits.document_mentions:
-            has = f"document {quoted(document['id'])} gets {end - first:,} mentions"
+            has = f"{place}: document {quoted(document['id'])} gets {end - first:,} mentions"
             faults.add(OVER, f"{has}; {limits.at_most('document_mentions')}")
         else:
             head = _encode({"id": document.pop("id"), "text": document.pop("text")})
@@ -139,83 +126,28 @@ def convert(piece: Piece, annotator: Annotates, faults: Faults, limits: Limits) 
     return Converted(b"".join(lines), len(lines) // 6, kept)
 
 
-def written(found: Columns, dictionary: Dictionary) -> list[bytes]:
-    """Per text its mentions as JSON objects with commas between."""
-    sizes = np.diff(dictionary.id_starts)[found.entity]
-    out = np.empty(int(sizes.sum()) + MOST_BYTES * sizes.size, dtype=np.uint8)
-    ends = np.zeros(found.ends.size, dtype=np.int64)
-    _write(
-        found.start, found.end, found.entity, thousandths(found.confidence), found.ends, dictionary.id_arena,
-        dictionary.id_starts, _START, _END, _ENTITY, _CONFIDENCE, out, ends,
-    )  # fmt: skip
-    data, bounds = out.tobytes(), [0, *ends.tolist()]
-    return [data[a : b - 1] if b > a else b"" for a, b in itertools.pairwise(bounds)]
-
-
-MOST_BYTES = 80  # of a mention, beside its entity's id
-_START, _END, _ENTITY, _CONFIDENCE = (
-    np.frombuffer(text, dtype=np.uint8) for text in (b'{"start":', b',"end":', b',"entity":', b',"confidence":')
-)
-
-
-@inline_kernel
-def _copy(text: U8, a: int, b: int, out: U8, n: int) -> int:
-    for i in range(a, b):
-        out[n + i - a] = text[i]
-    return n + b - a
-
-
-@inline_kernel
-def _digits(value: int, out: U8, n: int) -> int:
-    size, rest = 1, value // 10
-    while rest > 0:
-        rest //= 10
-        size += 1
-    for i in range(size - 1, -1, -1):
-        out[n + i] = 48 + value % 10
-        value //= 10
-    return n + size
-
-
-@kernel
-def _write(
-    start: I32, end: I32, entity: I32, confidence: I64, text_ends: I64, ids: U8, id_starts: I64, start_key: U8,
-    end_key: U8, entity_key: U8, confidence_key: U8, out: U8, ends: I64,
-) -> None:  # fmt: skip
-    n, m = 0, 0
-    for d in range(text_ends.size):
-        while m < text_ends[d]:
-            n = _copy(start_key, 0, start_key.size, out, n)
-            n = _digits(start[m], out, n)
-            n = _copy(end_key, 0, end_key.size, out, n)
-            n = _digits(end[m], out, n)
-            n = _copy(entity_key, 0, entity_key.size, out, n)
-            n = _copy(ids, id_starts[entity[m]], id_starts[entity[m] + 1], out, n)
-            n = _copy(confidence_key, 0, confidence_key.size, out, n)
-            n = _digits(confidence[m] // 1000, out, n)
-            out[n] = 46  # the point
-            n += 1
-            # three decimals, without zeros at the end but one decimal at least
-            rest, unit = confidence[m] % 1000, 100
-            while True:
-                out[n] = 48 + rest // unit
-                n += 1
-                rest %= unit
-                unit //= 10
-                if rest == 0:
-                    break
-            out[n] = 125
-            out[n + 1] = 44
-            n += 2
-            m += 1
-        ends[d] = n
+def _documents(piece: Piece, faults: Faults, limits: Limits) -> tuple[list[dict[str, Any]], list[str]]:
+    """The documents of a piece that can be used, and where they are from."""
+    documents, places = list[dict[str, Any]](), list[str]()
+    for source, number, raw in piece.rows:
+        if number and (not raw or raw.isspace()):
+            continue
+        place = f"{display_name(source)}:{number}" if number else display_name(source)
+        try:
+            documents.append(_document(piece.kind, number, raw, place, limits))
+            places.append(place)
+        except _OverError as error:
+            faults.add(OVER, str(error))
+        except CorpusError as error:
+            faults.add("documents", str(error))
+    return documents, places
 
 
 class _OverError(CorpusError):
     """A document beyond a limit."""
 
 
-def _document(kind: str, source: str, number: int, raw: bytes, place: str, limits: Limits) -> dict[str, Any]:
+def _document(kind: str, number: int, raw: bytes, place: str, limits: Limits) -> dict[str, Any]:
     """Id, text, and what else the document has."""
     if isinstance(raw, LongLine):
         raise _OverError(f"{place}: {too_long(raw, limits)}")
@@ -227,7 +159,7 @@ def _document(kind: str, source: str, number: int, raw: bytes, place: str, limit
             text = line.decode()
         except UnicodeDecodeError as error:
             raise CorpusError(f"{place}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8") from None
-        document = {"id": place, "text": text.removesuffix("\r") if number else text}
+        document = {"id": place, "text": text.removesuffix("\r")}
     for key, name in (("id", "id_characters"), ("text", "document_characters")):
         if len(document[key]) > getattr(limits, name):
             has = f"{'an' if key == 'id' else 'a'} {key} of {len(document[key]):,} characters"
@@ -255,6 +187,7 @@ def _of_json(line: bytes, place: str) -> dict[str, Any]:
         if not isinstance(given.get(key), str | None):
             raise CorpusError(f'{place}: "{key}" must be text, not {quoted(given[key])}')
     prior = given.get("prior")
-    if prior is not None and not (isinstance(prior, int | float) and math.isfinite(prior) and prior >= 0):
+    number = isinstance(prior, int | float) and not isinstance(prior, bool)
+    if prior is not None and not (number and math.isfinite(prior) and prior >= 0):
         raise CorpusError(f'{place}: "prior" must be a number >= 0, not {quoted(prior)}')
     return {"id": identity, "text": text, **given}

@@ -40,13 +40,15 @@ from fader.cli.common import json_option, on_error_option, print_json, quiet_opt
 )  # fmt: skip
 @click.option("--spacy-model", default="en_core_web_sm", show_default=True, metavar="NAME", help="For --linker spacy.")
 @click.option("--processes", type=int, default=1, show_default=True, help="Processes; the output is the same with any.")
+@click.option("--max-document-chars", type=int, metavar="N", help="Characters of a text; longer documents are faults.")
+@click.option("--max-mentions", type=int, metavar="N", help="Mentions of a document; one with more is a fault.")
 @click.option("--restart", is_flag=True, help="Forget an unfinished run, replace a finished one.")
 @on_error_option
 @json_option
 @quiet_option
 def command(
-    text: tuple[str, ...], output: str, processes: int, restart: bool, on_error: str | None, as_json: bool, quiet: bool,
-    **given: Any,
+    text: tuple[str, ...], output: str, processes: int, restart: bool, max_document_chars: int | None,
+    max_mentions: int | None, on_error: str | None, as_json: bool, quiet: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Mark the entities of a catalog in TEXT files, and write a corpus that `fader index` takes.
 
@@ -54,16 +56,19 @@ def command(
     matches on words; docs/annotating.md has the rules. An interrupted run goes on where it was when the same command
     is given again.
     """
-    from fader.annotate.run import Options, annotate_files
+    from fader.annotate.options import Options
+    from fader.annotate.run import annotate_files
+    from fader.limits import Limits
     from fader.progress import progress
 
     if as_json and output == "-":
         raise click.UsageError("--json and the corpus cannot both go to standard output")
+    limits = Limits.from_environment(document_characters=max_document_chars, document_mentions=max_mentions)
     options = Options(**{**given, "links": tuple(given["links"])})
     say_when_compiling(quiet)
     with progress("Annotating", quiet) as reporter:
         report = annotate_files(
-            text, output, options, processes, restart, on_error or "skip", on_error or "fail", reporter
+            text, output, options, processes, restart, on_error or "skip", on_error or "fail", reporter, limits=limits
         )
     for line in [*report.notes, *report.faults.lines()]:
         remark(line, quiet)

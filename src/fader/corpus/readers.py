@@ -48,7 +48,7 @@ def read_batches(path: str | Path, limits: Limits | None = None) -> Iterator[tup
             if lines:
                 yield first, lines, consumed
                 first += len(lines)
-    except _damages() as error:
+    except _DAMAGES as error:
         at = f"{display_name(path)}: damaged or cut short after line {first - 1}"
         raise InputError(f"{at} ({error}); get a whole copy of the file") from None
     if cutter.size:
@@ -62,7 +62,7 @@ def read_chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
         for chunk, consumed in _chunks(path):
             yield chunk, consumed
             reached += len(chunk)
-    except _damages() as error:
+    except _DAMAGES as error:
         at = f"{display_name(path)}: damaged or cut short after byte {reached:,} of what it holds"
         raise InputError(f"{at} ({error}); get a whole copy of the file") from None
 
@@ -193,15 +193,9 @@ class _DamagedError(Exception):
     """A compressed stream whose bytes make no sense."""
 
 
-def _zstd_error() -> type[Exception]:
-    import zstandard
-
-    return zstandard.ZstdError
-
-
-def _damages() -> tuple[type[Exception], ...]:
-    """What is raised where a compressed stream cannot be undone."""
-    return (_TruncatedError, _DamagedError, zlib.error, _zstd_error())
+# What is raised where a compressed stream cannot be undone. A constant: a reader that is left amid a file looks at it
+# when the interpreter ends, when nothing can be imported.
+_DAMAGES = (_TruncatedError, _DamagedError, zlib.error)
 
 
 class _Decompressed:
@@ -284,7 +278,7 @@ class _Decompressed:
                 if size >= CHUNK:
                     yield b"".join(held)
                     held, size = [], 0
-        except (_TruncatedError, _zstd_error()):
+        except _DAMAGES:
             if held:
                 yield b"".join(held)
             raise
@@ -301,7 +295,10 @@ class _Decompressed:
                 if frame is None:
                     frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
                 step = data[at : at + ZSTD_STEP]
-                out = frame.decompress(step)
+                try:
+                    out = frame.decompress(step)
+                except zstandard.ZstdError as error:
+                    raise _DamagedError(error) from None
                 at += len(step) - len(frame.unused_data)
                 if frame.eof:
                     frame = None
