@@ -64,6 +64,9 @@ def linked(wikitext: str) -> tuple[str, list[tuple[str, str]]]:
         ("x > 1 &lt; 2 &nbsp;&amp; &#91;3&#93; &foo;", "x > 1 < 2 & [3] &foo;", []),
         ("__NOTOC__a __TOC__", "a", []),
         ("{{lang|fr|le chat}} is {{nowrap|a cat}}", "le chat is a cat", []),
+        ("''a''<sub>''i''</sub> = b", "ai = b", []),
+        ("{{convert|3|km|mi|abbr=on}} or {{cvt|3|to|5|m2}}", "3 km or 3 to 5 m2", []),
+        ("such as {{a}}, {{b}}, and c", "such as, and c", []),
         ("[[a [[b]] c]]", "a b c", [("b", "B")]),
         ("[[broken\nlink]]", "broken\nlink", []),
         ("", "", []),
@@ -80,6 +83,21 @@ def test_categories_templates_bold() -> None:
     assert page.categories == ["Category:Cats"]
     assert [template[:14] for template in page.templates] == ["Infobox person", "b"]
     assert page.bold == ["Ann"]
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "bold"),
+    [
+        ("'''A''' and the single '''[[B]]''' or '''a b'''", ["a b"]),
+        ("''x''\n\n'''''An ''A''''' (or '''( )''', '''AT&amp;T''')\n\n'''not''' here", ["An A", "AT&T"]),
+        ("[[File:x|thumb|'''caption''']]\n'''Ann'''", ["Ann"]),
+        ("x\n== H ==\n'''heading'''", []),
+        ("'''never closed", []),
+    ],
+)
+def test_bold(wikitext: str, bold: list[str]) -> None:
+    """Other names are the bold words of the first paragraph that has some, never what stands between them."""
+    assert parse(wikitext, TARGETS).bold == bold
 
 
 PIECES = [

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from fader.corpus.documents import Faults
 from fader.importers.wiki import dump
 from fader.importers.wiki.kinds import Kinds, is_disambiguation
-from fader.importers.wiki.nouns import category_nouns, defined_nouns, described_nouns, singular
+from fader.importers.wiki.nouns import (
+    bracketed_nouns,
+    category_classes,
+    category_nouns,
+    defined_nouns,
+    described_nouns,
+    singular,
+)
 from fader.importers.wiki.propagate import own_names, propagated
 from fader.importers.wiki.redirects import Redirects, Spool
 from fader.importers.wiki.titles import LANGUAGE, OTHER_WIKI, SECTION, Target, read_site, target
@@ -97,7 +104,8 @@ def test_redirects(pairs: dict[str, str]) -> None:
         ("Films directed by X", "film"), ("Alumni of X College", "alumnus"), ("Anarchism", ""),
         ("Cities in Italy", "city"),
         ("Women in war", "woman"), ("Viruses", "virus"), ("Lighthouses in Norway", "lighthouse"),
-        ("Churches", "church"),
+        ("Churches", "church"), ("Pigs in literature", ""), ("Cats in popular culture", ""), ("Burials at X", "person"),
+        ("Members of the X Academy", ""), ("Miniseries", "miniseries"),
     ],
 )  # fmt: skip
 def test_category_nouns(category: str, nouns: str) -> None:
@@ -106,8 +114,40 @@ def test_category_nouns(category: str, nouns: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("category", "classes"),
+    [
+        ("American film directors", [("film director", "director")]),
+        ("American male tennis players", [("male tennis player", "tennis player", "player")]),
+        ("German physicists", [("physicist",)]),
+        ("Tennis players", [("player",)]),
+        ("20th-century women writers", [("woman writer", "writer")]),
+        ("American dramatists and playwrights", [("dramatist",), ("playwright",)]),
+        ("Science fiction and fantasy writers", [("fantasy writer", "writer")]),
+        ("X Award winning works", [("work",)]),
+    ],
+)
+def test_category_classes(category: str, classes: list[tuple[str, ...]]) -> None:
+    """Head nouns with the small words that qualify them, and what these are below."""
+    assert category_classes(category) == tuple(classes)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "nouns"),
+    [
+        ("film", "film"), ("1950 film", "film"), ("card game", "game"), ("painting", "painting"), ("biology", ""),
+        ("mathematics", ""), ("law", ""), ("legal", ""), ("Aristotle", ""), ("disambiguation", ""), ("name", ""),
+        ("town, Ohio", "town"),
+    ],
+)  # fmt: skip
+def test_bracketed_nouns(phrase: str, nouns: str) -> None:
+    """What the brackets of a title say that it is; a field of knowledge says nothing."""
+    assert bracketed_nouns(phrase) == nouns.split()
+
+
+@pytest.mark.parametrize(
     ("text", "nouns"),
     [
+        ("Aardvarks are a burrowing mammal native to Africa.", "mammal"),
         ("Ann Lee (born 1879) was a German-born theoretical physicist who developed x.", "physicist"),
         ("Berlin is the capital and largest city of Germany.", "capital city"),
         ("Autism is a neurodevelopmental disorder characterized by x.", "disorder"),
@@ -152,6 +192,14 @@ def test_types() -> None:
     assert ("wikicat_German_physicists", ("wikicat_German_scientists", "wikicat_Physicists")) in rows
     german = Kinds({}, english=False, categories=True)
     assert german.of_article("X", "X ist Physiker.", ["Physiker"], []) == ["wikicat_Physiker"]
+    plain = Kinds({"player": ("person",)}, english=True, categories=False)
+    types = plain.of_article("X", "X is a player.", ["British male tennis players", "Tennis players"], [])
+    assert types == ["male_tennis_player"]
+    assert plain.includes(types, "person")
+    boxes = ["Infobox province or territory of Canada|x", "Infobox symbols"]
+    assert plain.of_article("X", "", [], boxes) == ["province_or_territory_of_canada"]
+    assert ("province_or_territory_of_canada", ("territory",)) in {(r.id, tuple(r.supertypes)) for r in plain.rows}
+    assert plain.of_article("X", "", [], ["Infobox tennis biography"]) == ["person"]
     assert is_disambiguation("X", ["disambiguation|geo"])
     assert not is_disambiguation("X", ["Infobox disambiguator"])
 

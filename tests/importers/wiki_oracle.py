@@ -8,8 +8,7 @@ import re
 def unwrapped(text: str) -> str:
     """Line ends made one, comments and references taken out."""
     text = "\n" + text.replace("\r\n", "\n").replace("\r", "\n")
-    head, *rest = text.split("<!--")
-    text = head + "".join(piece.partition("-->")[2] for piece in rest)
+    text = re.sub(r"<!--.*?(?:-->|\Z)", "", text, flags=re.DOTALL)
     head, *rest = text.split("<ref")
     return head + "".join(_reference(piece) for piece in rest)
 
@@ -50,6 +49,13 @@ def without_templates(text: str) -> tuple[str, list[str]]:
     return "".join(out), [text[begin:end] for begin, end in spans]
 
 
+def without_line_marks(text: str) -> str:
+    """Headings, then lists, indents and rules."""
+    text = re.sub(r"\n(={1,6})[ \t]*([^\n]*?)[ \t]*\1[ \t]*(?=\n|\Z)", r"\n\2\n", text)
+    text = re.sub(r"[ \t]+(?=\n|\Z)", "", text)
+    return re.sub(r"\n(?:[*#:;]+[ \t]*|[ \t]+|-{4,})", "\n", text)
+
+
 def closed_up(text: str) -> str:
     """Blanks, empty parentheses and empty lines left out, to a fixed point where the order could matter."""
     text = text.replace("\t", " ")
@@ -57,7 +63,8 @@ def closed_up(text: str) -> str:
     text = re.sub(" +", " ", text)
     text = re.sub(" ?\n ?", "\n", text)
     text = re.sub("\n\n\n+", "\n\n", text)
-    return re.sub(r" (?=[,;)]|\.(?:\s|\Z))", "", text).strip()
+    text = re.sub(r" (?=[,;)]|\.(?:\s|\Z))", "", text)
+    return re.sub(",,+", ",", text).strip()
 
 
 def _parentheses(text: str) -> str:

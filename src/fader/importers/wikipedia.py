@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from fader.corpus.documents import Faults
 from fader.corpus.readers import file_size, read_chunks
-from fader.errors import InputError
+from fader.errors import InputError, UsageError
 from fader.importers.base import Batch, EntityRow, Importer, Records, option
 from fader.importers.inputs import marked_batches
 from fader.importers.store import Store
@@ -45,6 +45,7 @@ from fader.importers.wiki.titles import (
 )  # fmt: skip
 from fader.progress import Progress
 
+MORE_SUPPORT = (1000, 50_000)  # categories from which on two, and three, pairs must agree
 HEAD = 1 << 20  # bytes in which the site is described, at the beginning of a dump
 
 
@@ -86,9 +87,18 @@ class Wikipedia(Importer):
         False, "Names that a page links, and its own, are mentions wherever else they stand in it."
     )
     absent: bool = option(True, "Links to pages that the dump does not have are mentions too.")
-    categories: bool = option(True, "Categories that are classes of things are types themselves, beside their nouns.")
-    support: int = option(3, "Pairs of categories that must agree for one noun to be below another.")
+    categories: bool = option(
+        True, "Categories are types themselves, beside their nouns; always where the language is not English."
+    )
+    support: int = option(
+        0, "Pairs of categories that must agree for one noun to be below another; 0: 1 to 3, by their number."
+    )
     min_length: int = option(1, "Characters of text that an article needs to be a document.")
+
+    def __post_init__(self) -> None:
+        for name in ("support", "min_length"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"wikipedia: {name} must be 0 or more, not {getattr(self, name)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return marked_batches(sources, faults, dump.END)
@@ -100,7 +110,7 @@ class Wikipedia(Importer):
         spool, pairs, ignored = Spool(folder), Counter[tuple[str, str]](), Faults()
         total, before, last = sum(map(file_size, sources)), 0, ""
         sizes = {source: file_size(source) for source in sources}
-        without = set(sources)
+        without, categories = set(sources), 0
         for batch in marked_batches(sources, ignored, dump.END):
             before += sizes.get(last, 0) if batch.source != last and last else 0
             last = batch.source
@@ -108,6 +118,7 @@ class Wikipedia(Importer):
                 without.discard(batch.source)
             for page in dump.pages(batch.payload, batch.place, batch.source, ignored):
                 if page.space == CATEGORY_SPACE:
+                    categories += 1
                     _count_pairs(page, targets, site, pairs)
                 elif page.space == ARTICLE:
                     _spool(page, site, spool)
@@ -116,8 +127,9 @@ class Wikipedia(Importer):
             hint = "give a pages-articles dump, in UTF-8 (`iconv -f utf-16 -t utf-8` makes it so)"
             faults.add("sources without a page", f"{source}: no <page> in it; {hint}")
         above: dict[str, tuple[str, ...]] = {}
+        enough = self.support or 1 + sum(categories >= size for size in MORE_SUPPORT)
         for (noun, other), count in sorted(pairs.items()):
-            if count >= self.support:
+            if count >= enough:
                 above[noun] = (*above.get(noun, ()), other)
         return _First(site, above, spool.finish())
 
@@ -172,12 +184,15 @@ class Wikipedia(Importer):
 
     def _document(self, article: _Article, entity: dict[str, str], state: _State, kinds: Kinds, out: Records) -> None:
         title, page, own = article.title, article.page, identifier(article.title)
-        links = [(start, end, entity[name]) for start, end, name in page.links if name in entity]
-        mentions: list[dict[str, Any]] = [{"start": a, "end": b, "entity": e} for a, b, e in links]
+        known = entity.get
+        mentions: list[dict[str, Any]] = [
+            {"start": start, "end": end, "entity": e} for start, end, name in page.links if (e := known(name))
+        ]
         categories = [_category(state.site, written) for written in page.categories]
         types = kinds.of_article(title, page.text, categories, page.templates)
         if self.propagate:
             names = own_names(title, page.bold, kinds.includes(types, "person"))
+            links = [(m["start"], m["end"], m["entity"]) for m in mentions]
             more = propagated(page.text, links, names, own)
             mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]
             _count(out, "mentions propagated", len(more))

@@ -2,9 +2,9 @@
 
     <page><title>Anarchism</title><ns>0</ns><id>12</id>[<redirect title="…" />]<revision>…<text …>…</text>…</page>
 
-The text of an element never has `<`, so pages are found by looking for their marks, without a parser. Of several
-revisions the last counts. Schema: https://www.mediawiki.org/xml/export-0.11.xsd. Knows nothing of wikitext but how a
-redirect begins.
+The text of an element never has `<`, so pages are found by looking for their marks, without a parser, and the end of a
+text by looking for a single character, which is many times as fast as for a word. Of several revisions the last counts.
+Schema: https://www.mediawiki.org/xml/export-0.11.xsd. Knows nothing of wikitext but how a redirect begins.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pages(payload: bytes, place: int, source: str, faults: Faults) -> Iterator[R
     """The pages of a piece that begins at a byte of a dump; those that have no title or text are faults."""
     begin = payload.find(b"<page>")
     while begin >= 0:
-        end = payload.find(END, begin)
+        end = _end(payload, begin)
         if end < 0:
             faults.add(
                 "pages cut short", f"{at(source, place + begin, 'byte')}: a page without </page>; get a whole dump"
@@ -57,16 +57,31 @@ def pages(payload: bytes, place: int, source: str, faults: Faults) -> Iterator[R
         begin = payload.find(b"<page>", end)
 
 
+def _end(payload: bytes, begin: int) -> int:
+    """Where the page that begins at a byte ends; below 0 where it does not."""
+    text = payload.find(b"<text", begin)
+    if text < 0:
+        return payload.find(END, begin)
+    end = payload.find(END, begin, text)
+    return end if end >= 0 else payload.find(END, _mark(payload, text + 5))
+
+
+def _mark(payload: bytes, begin: int) -> int:
+    """The next `<`, or the end of the piece."""
+    found = payload.find(b"<", begin)
+    return found if found >= 0 else len(payload)
+
+
 def _page(payload: bytes, begin: int, end: int, place: int) -> RawPage | None:
     title = payload.find(b"<title>", begin, end)
     title_end = payload.find(b"</title>", title, end)
     text = payload.find(b"<text", begin, end)
     if min(title, title_end, text) < 0:
         return None
-    if payload.find(b"<text", text + 1, end) >= 0:
+    if payload.find(b"<text", _mark(payload, text + 5), end) >= 0:
         text = payload.rfind(b"<text", begin, end)
     opened = payload.find(b">", text, end)
-    closed = payload.find(b"</text>", opened, end)
+    closed = payload.find(b"</text>", _mark(payload, text + 5), end)
     empty = payload[opened - 1 : opened] == b"/"
     if opened < 0 or (closed < 0 and not empty):
         return None

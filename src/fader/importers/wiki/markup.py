@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import accumulate
 from typing import NamedTuple, Protocol
 
-from fader.importers.wiki.strip import closed_up, unwrapped, without_templates
+from fader.importers.wiki.strip import closed_up, unwrapped, without_line_marks, without_templates
 
 # What a link is if not one to an article; no title begins like these.
 TEXT, CATEGORY, DROP = "[text", "[category", "[drop"
+_KINDS = frozenset((TEXT, CATEGORY, DROP))
 
 _MARKUP = "[]{}|<>'=*#:;_~"
 _HIDE = {ord(c): 0xDC00 + i for i, c in enumerate(_MARKUP)}
@@ -40,17 +42,20 @@ _WRAPPER = re.compile(
     rb"(?:[Ll]ang|[Tt]ransl|[Tt]ransliteration)\s*\|[^{}|]*\|([^{}|=]*))(?:\|[^{}]*)?\}\}"
 )
 _TABLES = re.compile(r"\n[ \t:*#;]*\{\||\n[ \t]*\|\}")
-_QUOTES = re.compile("'''''|'''|''")
-_BOLD = re.compile(r"'''([^'\n\[\]{}|<>]{2,80})'''")
-_LEAD = 3000  # characters in which bold words are other names of the page
+_CONVERT = re.compile(
+    rb"\{\{\s*(?:[Cc]onvert|[Cc]vt)\s*\|([^{}|=]*)\|(?:(to|and|or|by|x|-|\+)\|([^{}|=]*)\|)?([^{}|=]*)(?:\|[^{}]*)?\}\}"
+)
+_BOLD = re.compile("'''''|'''")
+_QUOTES = re.compile(_BOLD.pattern + "|''")
+_LEAD = 3000  # characters in which bold words may be other names of the page
+_NAME = re.compile(r"[^\[\]{}|<>\n]{2,80}")
 _BREAKS = re.compile(r"<(?:br|p|div|li|tr|td|th|dd|dt|blockquote|center|ul|ol|dl|table|h[1-6])\b[^<>]*>", re.IGNORECASE)
 _TAGS = re.compile(r"</?[a-zA-Z][^<>]*>")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});")
-_HEADING = re.compile(r"\n(={1,6})[ \t]*([^\n]*?)[ \t]*\1[ \t]*(?=\n|\Z)")
-_LINES = re.compile(r"\n(?:[*#:;]+[ \t]*|[ \t]+|-{4,})")
+_HEADING = re.compile(r"\n=(={0,5})[ \t]*([^\n]*?)[ \t]*=\1[ \t]*(?=\n|\Z)")
 _MAGIC = re.compile(r"__[A-Z]+__")
 _EXTERNAL = re.compile(
-    r"\[(?:(?:[Hh][Tt][Tt][Pp][Ss]?:|ftps?:|irc:)?//|mailto:|news:)[^\s\[\]<>]+[ \t]*"
+    r"\[(?=[Hhfimn/])(?:(?:[Hh][Tt][Tt][Pp][Ss]?:|ftps?:|irc:)?//|mailto:|news:)[^\s\[\]<>]+[ \t]*"
     r"([^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]"
 )
 _LEFT_OVER = re.compile(r"\[\[+|\]\]+")
@@ -88,21 +93,25 @@ def parse(wikitext: str | bytes, targets: Table) -> Page:
     raw = unwrapped(body, escaped)
     if _OPAQUE_BYTES.search(raw):
         raw = _without_opaque(raw.decode("utf-8", "replace"), hidden).encode("utf-8", "surrogatepass")
-    raw, starts = without_templates(_WRAPPER.sub(_wrapped, raw))
+    raw = _WRAPPER.sub(_wrapped, raw)
+    if b"onvert" in raw or b"vt|" in raw:
+        raw = _CONVERT.sub(_converted, raw)
+    raw, starts = without_templates(raw)
     text = raw.decode("utf-8", "surrogatepass" if hidden.some else "replace")
     if "{|" in text or "|}" in text:
         text = _without_tables(text)
-    bold = _BOLD.findall(text, 0, _LEAD)
-    text = _QUOTES.sub("", text)
+    text = _without_files(text, targets)
+    bold = _bold_words(text)
+    text = _QUOTES.sub("", text)  # before tags go, for those that stand between quotes keep them apart
     if "<" in text:
         text = _TAGS.sub("", _BREAKS.sub("\n", text))
     if "&" in text:
         text = _ENTITY.sub(hidden.character, text.replace("&nbsp;", " ").replace("&ndash;", "–"))
     if "__" in text:
         text = _MAGIC.sub("", text)
-    text = _EXTERNAL.sub(r"\1", _without_files(text, targets))
-    text = _LINES.sub("\n", _HEADING.sub(r"\n\2\n", text))
-    text = closed_up(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+    text = _EXTERNAL.sub(r"\1", text)
+    raw = closed_up(without_line_marks(text.encode("utf-8", "surrogatepass")))
+    text = raw.decode("utf-8", "surrogatepass")
     plain, links, categories = _linked(text, targets)
     if hidden.some:
         plain = shown(plain)
@@ -112,6 +121,23 @@ def parse(wikitext: str | bytes, targets: Table) -> Page:
 def _wrapped(match: re.Match[bytes]) -> bytes:
     """What a template shows that only wraps its words."""
     return match[1] if match[1] is not None else match[2]
+
+
+def _converted(match: re.Match[bytes]) -> bytes:
+    """The words of a converted measure, as they are given: `{{convert|3|to|5|km|mi}}` is 3 to 5 km."""
+    first, between, second, unit = match.groups()
+    return b" ".join(filter(None, (first, between, second, unit)))
+
+
+def _bold_words(text: str) -> list[str]:
+    """The bold words of the first paragraph that has some: names of the page."""
+    for line in text[:_LEAD].split("\n"):
+        words = [html.unescape(each.replace("''", "")).strip() for each in _BOLD.split(line)[1:-1:2]]
+        if words:
+            return [each for each in words if _NAME.fullmatch(each) and any(map(str.isalpha, each))]
+        if line.startswith("=="):
+            break
+    return []
 
 
 def _without_opaque(text: str, hidden: _Hidden) -> str:
@@ -204,39 +230,47 @@ def _without_files(text: str, targets: Table) -> str:
 
 
 def _linked(text: str, targets: Table, whole: bool = True) -> tuple[str, list[tuple[int, int, str]], list[str]]:
-    """The one pass over links, writing text and offsets; `whole` is false when brackets are known to be left over."""
+    """Text, links and categories; `whole` is false when brackets are known to be left over.
+
+    Links are many, so each step is one expression over all of them.
+    """
     pieces = _LINK.split(text)
+    between, written, trails = pieces[::4], pieces[1::4], pieces[3::4]
     if not whole:
-        pieces[::4] = [_LEFT_OVER.sub("", piece) for piece in pieces[::4]]
-    out: list[str] = [pieces[0]]
-    size = len(out[0])
-    links: list[tuple[int, int, str]] = []
-    categories: list[str] = []
-    for written, label, trail, after in zip(pieces[1::4], pieces[2::4], pieces[3::4], pieces[4::4], strict=True):
-        target = targets[written]
-        if target is CATEGORY or target is DROP:
-            if target is CATEGORY:
-                categories.append(written)
-            piece = trail + after
-            before = out[-1][-1:]
-            if piece[:1] in ("\n", " ") and (before in ("\n", "") or before == piece[:1]):
-                piece = piece[1:]
-            out.append(piece)
-            size += len(piece)
-            continue
-        words = (label or written.replace("_", " ").lstrip(": ")) + trail
-        start = size
-        end = size = size + len(words)
-        if words[:1] <= " " or words[-1] == " " or "\n" in words:
-            words = words.replace("\n", " ")
-            start += len(words) - len(words.lstrip())
-            end -= len(words) - len(words.rstrip())
-        if target is not TEXT and start < end:
-            links.append((start, end, target))
-        out.append(words)
-        out.append(after)
-        size += len(after)
+        between = [_LEFT_OVER.sub("", piece) for piece in between]
+    ends = [targets[each] for each in written]
+    words = [
+        (label or (each if end == each else each.replace("_", " ").lstrip(": "))) + trail
+        for each, end, label, trail in zip(written, ends, pieces[2::4], trails, strict=True)
+    ]
+    categories = _without_shown(written, ends, trails, words, between)
+    out = [""] * (2 * len(words) + 1)
+    out[::2], out[1::2] = between, words
+    places = list(accumulate(map(len, out)))
+    starts, stops = places[:-1:2], places[1::2]
+    for i in [i for i, each in enumerate(words) if each.strip() != each or "\n" in each]:
+        out[2 * i + 1] = each = words[i].replace("\n", " ")
+        starts[i] += len(each) - len(each.lstrip())
+        stops[i] -= len(each) - len(each.rstrip())
     plain = "".join(out).rstrip()
-    if whole and ("[[" in plain or "]]" in plain):
+    if whole and (("[" in plain and "[[" in plain) or ("]" in plain and "]]" in plain)):  # one is found much faster
         return _linked(text, targets, whole=False)
+    links = [link for link in zip(starts, stops, ends, strict=True) if link[0] < link[1] and link[2] not in _KINDS]
     return plain, links, categories
+
+
+def _without_shown(
+    written: list[str], ends: list[str], trails: list[str], words: list[str], between: list[str]
+) -> list[str]:
+    """Take out the words of links that show nothing, with a blank or line end that would be left twice; categories."""
+    categories = []
+    for i in [i for i, end in enumerate(ends) if end in _KINDS]:
+        if ends[i] is TEXT:
+            continue
+        if ends[i] is CATEGORY:
+            categories.append(written[i])
+        piece, before = trails[i] + between[i + 1], between[i][-1:]
+        if piece[:1] in ("\n", " ") and (before in ("\n", "") or before == piece[:1]):
+            piece = piece[1:]
+        words[i], between[i + 1] = "", piece
+    return categories

@@ -3,7 +3,9 @@
     "People from Berlin"            -> person        the last word before the first preposition, in the singular
     "Buildings and structures in X" -> building, structure
     "1879 births"                   -> person
+    "American film directors"       -> film director, a director: with the small words before it that qualify it
     "Physics", "The Beatles"        -> nothing       not a plural, so no class of things; a proper name
+    "Pigs in literature"            -> nothing       a theme, not what the members are
     "was a German-born theoretical physicist who ..." -> physicist
     "is a type of musical instrument" -> instrument
 
@@ -18,14 +20,16 @@ import re
 from functools import lru_cache
 
 _IRREGULAR = {
-    "people": "person", "births": "person", "deaths": "person", "persons": "person", "men": "man", "women": "woman",
+    "people": "person", "births": "person", "deaths": "person", "burials": "person",
+    "persons": "person", "men": "man", "women": "woman",
     "children": "child", "feet": "foot", "teeth": "tooth", "geese": "goose", "mice": "mouse", "lice": "louse",
     "oxen": "ox", "alumni": "alumnus", "alumnae": "alumna", "fungi": "fungus", "cacti": "cactus", "nuclei": "nucleus",
     "stimuli": "stimulus", "foci": "focus", "genera": "genus", "corpora": "corpus", "phenomena": "phenomenon",
     "criteria": "criterion", "bacteria": "bacterium", "strata": "stratum", "memoranda": "memorandum",
     "millennia": "millennium", "algae": "alga", "larvae": "larva", "formulae": "formula", "nebulae": "nebula",
     "antennae": "antenna", "supernovae": "supernova", "vertebrae": "vertebra", "species": "species",
-    "series": "series", "aircraft": "aircraft", "spacecraft": "spacecraft", "watercraft": "watercraft",
+    "series": "series", "miniseries": "miniseries", "subspecies": "subspecies",
+    "aircraft": "aircraft", "spacecraft": "spacecraft", "watercraft": "watercraft",
     "rotorcraft": "rotorcraft", "fish": "fish", "sheep": "sheep", "deer": "deer", "headquarters": "headquarters",
     "analyses": "analysis", "crises": "crisis", "theses": "thesis", "hypotheses": "hypothesis",
     "parentheses": "parenthesis", "diagnoses": "diagnosis", "synopses": "synopsis", "oases": "oasis",
@@ -78,12 +82,26 @@ _NO_CLASS = frozenset(
     (
         "article", "page", "template", "redirect", "stub", "category", "link", "error", "infobox", "date", "portal",
         "wikiproject", "subpage", "establishment", "disestablishment", "disambiguation",
-        "identifier", "map", "statement", "reference", "file",
+        "identifier", "map", "statement", "reference", "file", "member", "head", "case", "subject", "part",
+        "appearance", "example", "aspect", "topic", "issue",
     )
 )  # fmt: skip
 _HIDDEN = re.compile(
     r"(?:All |Use |CS1|Webarchive|Wikipedia|Articles|Pages|Commons|Short desc|Redirects|Good articles|Featured)|"
     r".*(?:Wikipedia|Wikidata| stubs|articles |redirects|templates| errors|infobox| maintenance)"
+)
+# "Pigs in literature": what the members are about, not what they are.
+_THEME = re.compile(
+    r".* in (?:\w+ )?(?:literature|fiction|film|films|popular culture|culture|music|art|arts|media|the media|"
+    r"television|video games|comics|heraldry|mythology|religion|folklore|human culture|poetry|opera|theatre)"
+)
+# "Cell (biology)": the field of knowledge that a page belongs to, not what it is.
+_FIELD = re.compile(
+    r".+(?:ology|onomy|istry|graphy|metry|sophy|ism|ing|culture|ecture|ics)|"
+    r"law|music|art|sport|sports|medicine|algebra|military|religion|science|fiction|literature|tennis|football|baseball|"
+    r"cricket|golf|chess|rugby|basketball|hockey|business|finance|economy|education|government|grammar|logic|data|"
+    r"warfare|anatomy|complexity|calculus|botany|history|electronics|evolution|meteorology|fantasy|horticulture|"
+    r"behavior|behaviour|psychoanalysis|genetics|ecology|usage|disambiguation|memory|theory|topology|typography"
 )
 _ADJECTIVE = re.compile(r".*(?:al|ic|ive|ous|ful|less|able|ible|ary|ish|ese|est|ed|ing|ly)")
 _NOUNS = frozenset(
@@ -92,7 +110,7 @@ _NOUNS = frozenset(
         "musical", "terminal", "mineral", "cathedral", "chemical", "metal", "canal", "individual", "manual", "signal",
         "medal", "meal", "deal", "material", "memorial", "rival", "cardinal", "mammal", "admiral", "critic", "comic",
         "music", "republic", "academic", "mechanic", "fabric", "topic", "clinic", "epic", "cleric", "mystic", "classic",
-        "detective", "executive", "representative", "native", "olive", "archive", "fugitive", "relative", "initiative",
+        "detective", "executive", "representative", "olive", "archive", "fugitive", "relative", "initiative",
         "narrative", "cooperative", "collective", "library", "dictionary", "secretary", "dignitary", "missionary",
         "documentary", "notary", "tributary", "revolutionary", "visionary", "table", "vegetable", "cable", "king",
         "building", "painting", "ring", "spring", "wing", "string", "forest", "priest", "test", "west", "pest",
@@ -109,6 +127,7 @@ _LARGE = frozenset(
         "multi", "non", "semi", "two", "three", "four", "five", "six", "one", "more", "many", "several", "various",
     )
 )  # fmt: skip
+_NO_QUALITY = frozenset(("and", "or", "the", "s", "winning", "former", "of", "century", "era")) | STOPS
 _OF_WHAT = frozenset(
     ("type", "kind", "form", "sort", "variety", "class", "breed", "style", "example", "one", "subtype", "any")
 )
@@ -171,7 +190,17 @@ def is_plural(noun: str) -> bool:
 @lru_cache(1 << 16)
 def category_nouns(category: str) -> tuple[str, ...]:
     """The nouns that the members of a category are, in the singular; none where it is no class of things."""
-    if _HIDDEN.match(category):
+    return tuple(chain[-1] for chain in category_classes(category))
+
+
+@lru_cache(1 << 16)
+def category_classes(category: str) -> tuple[tuple[str, ...], ...]:
+    """The classes of a category's members, each with those above it that its words name, down to the bare noun.
+
+    `American male tennis players` gives `((male tennis player, tennis player, player),)`. A word that begins large may
+    be a name or just the first, so it qualifies nothing.
+    """
+    if _HIDDEN.match(category) or _THEME.fullmatch(category):
         return ()
     words = _PARENTHESES.sub("", category).split()
     for i, word in enumerate(words):
@@ -180,16 +209,35 @@ def category_nouns(category: str) -> tuple[str, ...]:
             break
     while len(words) > 1 and words[-1].endswith("ed"):
         words.pop()
-    found: list[str] = []
+    if not words or (len(words) > 1 and words[-1][:1].isupper()):
+        return ()
+    found: dict[str, tuple[str, ...]] = {}
     for i, word in enumerate(words):
         bare = word.strip(",")
         is_head = i == len(words) - 1 or words[i + 1] in ("and", "or") or word.endswith(",")
         # A capital inside a name is a proper name's.
         if is_head and (i == 0 or bare[:1].islower()) and is_plural(bare.lower()):
-            found.append(singular(bare.lower()))
-    if not words or (len(words) > 1 and words[-1][:1].isupper()):
-        return ()
-    return tuple(dict.fromkeys(noun for noun in found if noun not in _NO_CLASS and noun.replace("-", "").isalpha()))
+            noun = singular(bare.lower())
+            if noun not in _NO_CLASS and noun.replace("-", "").isalpha():
+                found.setdefault(noun, _qualified(words[:i], noun))
+    return tuple(found.values())
+
+
+def _qualified(before: list[str], noun: str) -> tuple[str, ...]:
+    """A noun with up to two words before it that qualify it, with one, and alone."""
+    chain = [noun]
+    for word in reversed(before[-2:]):
+        if not (word.islower() and word.replace("-", "").isalpha()) or word in _NO_QUALITY:
+            break
+        chain.insert(0, f"{_IRREGULAR.get(word, word)} {chain[0]}")  # women writers: a woman writer
+    return tuple(chain)
+
+
+def bracketed_nouns(phrase: str) -> list[str]:
+    """The nouns of what stands in the brackets of a title; none where it is a field of knowledge or an adjective."""
+    heads: list[str] = []
+    _take(_WORDS.findall(phrase.partition(",")[0])[:6], heads, False)
+    return [noun for noun in heads if noun not in _SAYS_NOTHING and (noun in _NOUNS or not _FIELD.fullmatch(noun))]
 
 
 def described_nouns(phrase: str) -> list[str]:

@@ -122,7 +122,7 @@ class Redirects:
 
 def _found(names: U64, titles: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     number = xxhash.xxh3_64_intdigest
-    wanted = np.array([number(title.encode()) for title in titles], dtype=np.uint64)
+    wanted = np.fromiter(map(number, map(str.encode, titles)), dtype=np.uint64, count=len(titles))
     if not names.size:
         return np.zeros(wanted.size, dtype=bool), np.zeros(wanted.size, dtype=np.int64)
     place = np.minimum(np.searchsorted(names, wanted), names.size - 1)

@@ -1,4 +1,4 @@
-"""The bulk of a page's bytes taken away, compiled: XML's escapes, comments, references; templates; blanks left over.
+"""The bulk of a page's bytes taken away, compiled: XML's escapes, comments, references; templates; marks of lines.
 
 The first are half of a long article and nothing of them is text, so they go first, on bytes, in linear passes. The
 rules are those of `markup`; `tests/importers/wiki_oracle.py` has them as plain Python. Knows nothing of links.
@@ -18,7 +18,8 @@ I64 = NDArray[np.int64]
 MOST_OPEN = 1000  # templates within templates; deeper ones are taken as one
 SHOWN = 300  # bytes of the start of a template that are kept
 
-_AMP, _LT, _GT, _DASH, _SLASH, _OPEN, _CLOSE, _CR, _LF = (ord(c) for c in "&<>-/{}\r\n")
+_AMP, _LT, _GT, _BANG, _DASH, _SLASH, _OPEN, _CLOSE, _CR, _LF = (ord(c) for c in "&<>!-/{}\r\n")
+_EQUALS, _STAR, _HASH = (ord(c) for c in "=*#")
 _TAB, _BLANK, _BRACKET, _BRACKET_END, _COMMA, _SEMICOLON, _COLON, _STOP = (ord(c) for c in "\t (),;:.")
 
 
@@ -38,14 +39,17 @@ def _word(text: bytes) -> U8:
 
 
 _LESS, _GREATER, _QUOTE, _AMPERSAND = _word(b"&lt;"), _word(b"&gt;"), _word(b"&quot;"), _word(b"&amp;")
-_COMMENT, _COMMENT_END = _word(b"<!--"), _word(b"-->")
+_COMMENT, _COMMENT_END, _COMMENT_END_ESCAPED = _word(b"!--"), _word(b"-->"), _word(b"--&gt;")
 _EN_DASH = _word("–".encode())
 _REF, _REF_END = _word(b"<ref"), _word(b"</ref")
 
 
 @kernel
 def _unescape(buf: U8, out: U8) -> int:
-    """XML's escapes and carriage returns undone, a line end put before all; returns the bytes written."""
+    """XML's escapes and carriage returns undone, comments left out, a line end put before all; the bytes written.
+
+    A comment that is not closed goes to the end.
+    """
     n, o, i = buf.size, 1, 0
     out[0] = _LF
     while i < n:
@@ -64,26 +68,21 @@ def _unescape(buf: U8, out: U8) -> int:
             if i < n and buf[i] == _LF:
                 continue
             c = np.uint8(_LF)
+        if c == _LT and i < n and buf[i] == _BANG and _is(buf, i, n, _COMMENT):
+            i += 3
+            while i < n and not (buf[i] == _DASH and _ends_comment(buf, i, n)):
+                i += 1
+            i += 3 if i + 2 < n and buf[i + 2] == _GT else 6
+            continue
         out[o] = c
         o += 1
     return o
 
 
-@kernel
-def _without_comments(buf: U8, n: int) -> int:
-    """Comments taken out in place; one that is not closed goes to the end. Returns the bytes left."""
-    o, i = 0, 0
-    while i < n:
-        if buf[i] == _LT and _is(buf, i, n, _COMMENT):
-            i += 4
-            while i < n and not (buf[i] == _DASH and _is(buf, i, n, _COMMENT_END)):
-                i += 1
-            i += 3
-            continue
-        buf[o] = buf[i]
-        o += 1
-        i += 1
-    return o
+@inline_kernel
+def _ends_comment(buf: U8, i: int, n: int) -> Any:
+    """Whether `-->` stands at byte i, its last character escaped or not."""
+    return _is(buf, i, n, _COMMENT_END) or _is(buf, i, n, _COMMENT_END_ESCAPED)
 
 
 @kernel
@@ -164,12 +163,73 @@ def _without_templates(buf: U8, out: U8, opened: I64, begins: I64, spans: I64) -
 
 
 @kernel
+def _without_line_marks(buf: U8, out: U8) -> int:
+    """The marks of headings, lists, indents and rules left out; returns the bytes written.
+
+    A heading is followed by an empty line. What is before the first line end is no line of its own.
+    """
+    n, o, i = buf.size, 0, 0
+    while i < n:
+        begin, own = o, i > 0
+        while i < n and buf[i] != _LF:
+            out[o] = buf[i]
+            o += 1
+            i += 1
+        if own and o > begin:
+            o = _line(out, begin, o)
+        if i < n:
+            out[o] = _LF
+            o += 1
+            i += 1
+    return o
+
+
+@inline_kernel
+def _line(out: U8, begin: int, end: int) -> Any:
+    """A line without its marks, in place; where it ends then."""
+    a, b, heading = begin, end, False
+    while b > a and (out[b - 1] == _BLANK or out[b - 1] == _TAB):
+        b -= 1
+    if b - a > 1 and out[a] == _EQUALS and out[b - 1] == _EQUALS:
+        k, most = 1, min((b - a) // 2, 6)
+        while k < most and out[a + k] == _EQUALS and out[b - 1 - k] == _EQUALS:
+            k += 1
+        a, b, heading = a + k, b - k, True
+        while a < b and (out[a] == _BLANK or out[a] == _TAB):
+            a += 1
+        while a < b and (out[b - 1] == _BLANK or out[b - 1] == _TAB):
+            b -= 1
+    if a < b and out[a] == _DASH:
+        j = a
+        while j < b and out[j] == _DASH:
+            j += 1
+        a = j if j - a > 3 else a
+    else:
+        while a < b and (out[a] in (_STAR, _HASH, _COLON, _SEMICOLON)):
+            a += 1
+        while a < b and (out[a] == _BLANK or out[a] == _TAB):
+            a += 1
+    for j in range(a, b):
+        out[begin + j - a] = out[j]
+    end = begin + b - a
+    if heading:
+        out[end] = _LF
+        end += 1
+    return end
+
+
+@kernel
 def _closed_up(buf: U8, out: U8) -> int:
-    """Blanks, empty parentheses and empty lines left out; returns the bytes written."""
+    """Blanks, empty parentheses, empty lines and repeated commas left out; returns the bytes written."""
     n, o, i, lines = buf.size, 0, 0, 2
     while i < n:
         c = buf[i]
         i += 1
+        if c > _SEMICOLON:  # nearly all
+            out[o] = c
+            o += 1
+            lines = 0
+            continue
         if c == _LF:
             if o > 0 and out[o - 1] == _BLANK:
                 o -= 1
@@ -199,12 +259,21 @@ def _closed_up(buf: U8, out: U8) -> int:
             ends = c == _STOP and (i >= n or buf[i] <= _BLANK)
             if ends or c in (_COMMA, _SEMICOLON, _BRACKET_END):
                 o -= 1
+        if c == _COMMA and o > 0 and out[o - 1] == _COMMA:
+            continue
         out[o] = c
         o += 1
         lines = 0
     while o > 0 and out[o - 1] <= _BLANK:
         o -= 1
     return o
+
+
+def without_line_marks(text: bytes) -> bytes:
+    """A text without the marks of headings, lists, indents and rules."""
+    source = np.frombuffer(text, dtype=np.uint8)
+    out = np.empty(source.size, dtype=np.uint8)
+    return out[: _without_line_marks(source, out)].tobytes()
 
 
 def closed_up(text: bytes) -> bytes:
@@ -219,7 +288,7 @@ def unwrapped(body: bytes, escaped: bool) -> bytes:
     source = np.frombuffer(body if escaped else body.replace(b"&", b"&amp;"), dtype=np.uint8)
     out = np.empty(source.size + 1, dtype=np.uint8)
     n = _unescape(source, out)
-    n = _without_references(out, _without_comments(out, n))
+    n = _without_references(out, n)
     return out[:n].tobytes()
 
 
