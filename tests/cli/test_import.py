@@ -29,7 +29,7 @@ def test_list() -> None:
 def test_help_has_the_options_of_the_format() -> None:
     """With their defaults, and an example."""
     text = CliRunner().invoke(cli, ["import", "wikipedia", "--help"]).output
-    for word in ("--propagate", "--support", "default: 3", "Example: fader import wikipedia", "--restart"):
+    for word in ("--propagate", "--support", "default: 0", "Example: fader import wikipedia", "--restart"):
         assert word in text
 
 
@@ -62,8 +62,14 @@ def test_refused(tmp_path: Path) -> None:
     assert runner.invoke(cli, ["import", "wikipedia", "x"]).exit_code == 2
     with pytest.raises(InputError, match="no such file"):
         invoke("wikipedia", str(tmp_path / "none.xml"), "-o", str(tmp_path / "a"))
-    with pytest.raises(UsageError, match="a number like 3"):
+    with pytest.raises(UsageError, match="a number like 0"):
         invoke("wikipedia", str(SAMPLE), "-o", str(tmp_path / "a"), "--support", "many")
+    with pytest.raises(UsageError, match="0 or more, not -1"):
+        invoke("wikipedia", str(SAMPLE), "-o", str(tmp_path / "a"), "--support", "-1")
+    (tmp_path / "other.txt").write_text("not a dump")
+    for _again in range(2):  # what found nothing is in nobody's way
+        with pytest.raises(InputError, match="nothing was found; are the sources a Wikipedia dump"):
+            invoke("wikipedia", str(tmp_path / "other.txt"), "-o", str(tmp_path / "b"), "--processes", "1")
     with pytest.raises(UsageError, match="no parameter"):
         invoke("wikipedia", str(SAMPLE), "-o", str(tmp_path / "a"), "--option", "suport=1")
     with pytest.raises(UsageError, match="2 times"):

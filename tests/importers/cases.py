@@ -53,7 +53,8 @@ class Case:
         return dataclasses.replace(made, **paths)  # type: ignore[type-var]
 
     def has(self, variant: str) -> bool:
-        return bool(self.written.get(variant, True))
+        """Whether its sources are files that can have a variant."""
+        return bool(self.written.get(variant, True)) and discover("fader.importers")[self.format].files
 
 
 def all_cases() -> list[Case]:

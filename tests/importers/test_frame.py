@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from fader.errors import CorpusError, InputError, StorageError, UsageError
+from fader.importers.records import Encoded
 from fader.importers.run import UNFINISHED, importer, run
 from fader.importers.store import Store
 from importers.cases import contents, documents
@@ -139,16 +142,72 @@ def test_killed_for_real(source: str, tmp_path: Path) -> None:
 
 def test_refuses_to_go_on_with_something_else(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other options or changed sources are refused with the remedy; restart forgets."""
-    monkeypatch.setattr(Store, "put", lambda *_arguments: (_ for _ in ()).throw(Killed()))
+    monkeypatch.setattr(Store, "put", killed_at(2))
+    with pytest.raises(Killed):
+        run(Tiny(), [source], tmp_path / "out", part_bytes=1)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match=r"options.*--restart"):
+        run(Tiny(prefix="x"), [source], tmp_path / "out", part_bytes=1)
+    Path(source).write_text(LINES + "d99\tMore.\n")
+    with pytest.raises(InputError, match=r"contents of the sources.*--restart"):
+        run(Tiny(), [source], tmp_path / "out", part_bytes=1)
+    assert run(Tiny(), [source], tmp_path / "out", restart=True).counts["documents"] == 61
+
+
+def killed_at(number: int) -> Callable[[Store, Encoded], None]:
+    """`Store.put` of a process that ends before it puts so many batches."""
+    put, count = Store.put, 0
+
+    def killed(store: Store, encoded: Encoded) -> None:
+        nonlocal count
+        count += 1
+        if count == number:
+            raise Killed
+        put(store, encoded)
+
+    return killed
+
+
+def test_nothing_done_is_nothing_kept(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that ended before its first part stands in the way of no other."""
+    monkeypatch.setattr(Store, "put", killed_at(1))
     with pytest.raises(Killed):
         run(Tiny(), [source], tmp_path / "out")
     monkeypatch.undo()
-    with pytest.raises(InputError, match=r"options.*--restart"):
-        run(Tiny(prefix="x"), [source], tmp_path / "out")
-    Path(source).write_text(LINES + "d99\tMore.\n")
-    with pytest.raises(InputError, match=r"contents of the sources.*--restart"):
-        run(Tiny(), [source], tmp_path / "out")
-    assert run(Tiny(), [source], tmp_path / "out", restart=True).counts["documents"] == 61
+    assert run(Tiny(prefix="x"), [source], tmp_path / "out").counts["documents"] == 60
+
+
+def test_a_run_that_failed_goes_on_with_faults_skipped(tmp_path: Path) -> None:
+    """Its message names --on-error skip as remedy, and that it is; the other way round it is refused."""
+    path = tmp_path / "docs.txt"
+    path.write_text(LINES + "bad\n" + LINES.replace("d", "e"))
+    run(Tiny(), [str(path)], tmp_path / "whole", part_bytes=700)
+    with pytest.raises(CorpusError, match="--on-error skip"):
+        run(Tiny(), [str(path)], tmp_path / "out", part_bytes=700, on_error="fail")
+    assert run(Tiny(), [str(path)], tmp_path / "out", part_bytes=700).resumed > 0
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("room", [0, 1000])
+def test_a_full_disk(source: str, tmp_path: Path, room: int) -> None:
+    """No room left: said plainly, and with room the same command goes on. Files of limited size stand for the disk."""
+    run(Tiny(), [source], tmp_path / "whole", part_bytes=700)
+    program = (
+        "import resource, signal, sys\n"
+        "from pathlib import Path\n"
+        "from fader.importers.run import run\n"
+        "from importers.tiny import Tiny\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, -1))\n"
+        f"run(Tiny(), [{source!r}], Path({str(tmp_path / 'out')!r}), part_bytes=700)\n"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True
+    )
+    assert re.search(r"StorageError: .*out: cannot be written: .*the same command goes on", ended.stderr)
+    assert (run(Tiny(), [source], tmp_path / "out", part_bytes=700).resumed > 0) == (room > 0)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
 def test_files_of_others_are_not_overwritten(source: str, tmp_path: Path) -> None:
@@ -182,7 +241,7 @@ def test_one_at_a_time(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     def again(store: Store, encoded: object) -> None:
         monkeypatch.setattr(Store, "put", put)
-        with pytest.raises(StorageError, match="another import"):
+        with pytest.raises(StorageError, match="another run"):
             run(Tiny(), [source], tmp_path / "out")
         put(store, encoded)  # type: ignore[arg-type]
 

@@ -26,10 +26,14 @@ from fader.importers.html import Page, looks_like_html, plain, read
         ("a<!-- b > c -->d", "ad"),
         ("a<!---->b<!-->c", "abc"),
         ("a<!-- no end > b", "a b"),
+        ("a<!--->b-->c<!-- x --!>d-->", "ab-->cd-->"),
         ("a<!doctype html>b<?php x ?>c", "abc"),
         ("a<script>if (x < y) '<p>'</script>b<STYLE>p{}</style >c", "abc"),
         ("a<script>never ended", "a"),
         ("a<script/>b</script>c", "ac"),
+        ("<script><!-- w('<script></script>') --></script>a", "a"),
+        ("<script><!-- <script> no end </script>a<script><!-- <script></script>b", "ab"),
+        ("<style><!-- <script></style>a", "a"),
         ("<a title='x > y' href=\"z\">b</a>", "b"),
         ("<a title='x>y</a> no end of the quotation", "y no end of the quotation"),
         ("a <b", "a <b"),
@@ -42,7 +46,9 @@ from fader.importers.html import Page, looks_like_html, plain, read
         ("a&nbsp;b\u00a0c in&shy;form\u00adation", "a b c information"),
         ("R&D &unknown; & &#; &#xD800; AT&T", "R&D &unknown; & &#; \ufffd AT&T"),
         ("&#146; &#x80;", "’ €"),
+        ("&#00000000000233;&#x00000000e9;&#99999999999;&#xFFFFFFFFFFF;", "éé\ufffd\ufffd"),
         ("a&blank;b&hyph;c", "a b-c"),
+        ("\ufeffa\0b", "ab"),
         ("\u0092windows", "’windows"),
         ("<head><title>T &amp; U</title><meta content='m'></head><body>b", "T & U\nb"),
     ],
@@ -155,10 +161,66 @@ def test_any_text_is_read(source: str) -> None:
                 assert page.text[page.at[i]] == chr(c)
 
 
-@pytest.mark.parametrize("piece", ['<a ="', "<!--", "<a", "<script>", "<a '", "&", "<a b='>", "</", "<!"])
+class Placed(HTMLParser):
+    """The standard library's reading, with the place in the source of every character of data."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self._lines = [0, *(i + 1 for i, c in enumerate(source) if c == "\n")]
+        self.places: list[tuple[int, int, str]] = []
+        self._dropped = False
+        self.feed(source)
+        self.close()
+
+    def _at(self) -> int:
+        line, column = self.getpos()
+        return self._lines[line - 1] + column
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._dropped = tag in ("script", "style")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._dropped = False
+
+    def handle_data(self, data: str) -> None:
+        if not self._dropped:
+            self.places += [(self._at() + i, self._at() + i + 1, c) for i, c in enumerate(data)]
+
+    def handle_entityref(self, name: str) -> None:
+        self._reference(f"&{name};")
+
+    def handle_charref(self, name: str) -> None:
+        self._reference(f"&#{name};")
+
+    def _reference(self, written: str) -> None:
+        self.places.append((self._at(), self._at() + len(written), standard.unescape(written)))
+
+
+@settings(deadline=None)
+@given(st.lists(PIECES))
+def test_every_byte_of_text_is_where_the_standard_library_has_it(pieces: list[tuple[str, str]]) -> None:
+    """Bytes of each character of data that is no white space lead to it in the text, all others nowhere."""
+    source = "".join(piece for _kind, piece in pieces)
+    page = read(source.encode())
+    expected = [""] * len(source.encode())
+    for start, end, c in Placed(source).places:
+        if not c.isspace() and c != "\u00ad":
+            for byte in range(len(source[:start].encode()), len(source[:end].encode())):
+                expected[byte] = c
+    assert ["" if at < 0 else page.text[at] for at in page.at] == expected
+
+
+@pytest.mark.parametrize(
+    "piece", ['<a ="', "<!--", "<a", "<script>", "<a '", "&", "<a b='>", "</", "<!", "<script><!-- <script></script>"]
+)
 def test_hostile_pages_take_linear_time(piece: str) -> None:
     """What is never ended is looked for once; two million bytes would not come back otherwise."""
     assert isinstance(read(piece.encode() * (2_000_000 // len(piece))), Page)
+
+
+def test_a_row_of_names_before_an_address_takes_linear_time() -> None:
+    """No address holds a `<`, so the `@` is looked for once."""
+    assert read(b"<x" * 1_000_000 + b"@").text.endswith("<x@")
 
 
 def test_plain_and_looks() -> None:
@@ -166,6 +228,9 @@ def test_plain_and_looks() -> None:
     page = plain("\n é <x@y>\n z \n".encode())
     assert page.text == "é <x@y>\n z"
     assert page.span(2, 4) == (0, 1)
+    page = plain("\ufeff a\0\0b".encode())
+    assert page.text == "ab"
+    assert page.span(4, 8) == (0, 2)
     assert looks_like_html(b"text <P class=x>")
     assert looks_like_html(b"<!DOCTYPE HTML PUBLIC")
     assert not looks_like_html(b"From: Ada <ada@example.org>, 1 < 2, <pa>")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,21 @@ def test_damaged_bzip2(tmp_path: Path) -> None:
     faults = Faults()
     assert list(inputs.whole_files([put(tmp_path, bytes(packed))], faults)) == []
     assert faults.counts == {inputs.CUT: 1}
+
+
+@pytest.mark.parametrize("compress", [bytes, zstandard.ZstdCompressor().compress])
+def test_a_reader_left_open_is_silent(tmp_path: Path, compress: object) -> None:
+    """A program that ends amid a source says nothing about it."""
+    source = put(tmp_path, compress(b"a</p>" * (1 << 20)))  # type: ignore[operator]
+    program = (
+        "from fader.corpus.documents import Faults\n"
+        "from fader.corpus.readers import read_batches\n"
+        "from fader.importers.inputs import marked_batches\n"
+        f"pieces, lines = marked_batches([{source!r}], Faults(), b'</p>'), read_batches({source!r})\n"
+        "next(pieces), next(lines)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ended.stderr == b""
 
 
 def test_records_over_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,32 @@ def test_a_damaged_member_costs_its_record(tmp_path: Path) -> None:
     assert faults.counts == {inputs.CUT: 2}
 
 
+@pytest.mark.parametrize("read", [100, 1 << 18])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda member: b"\0\0\0" + member[3:],  # no gzip member to be seen
+        lambda member: member[:3] + b"\x08" + member[4:],  # a flag: a name that goes on to the next NUL
+        lambda member: member[30:],
+        lambda member: member[: len(member) // 2],
+    ],
+)
+def test_the_first_member_damaged(
+    damage: Callable[[bytes], bytes], read: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it is damaged, it is one fault, and all records behind it are read."""
+    monkeypatch.setattr(warc, "_READ", read)
+    pages = [bytes(random.Random(i).choices(b"abcdefgh", k=2000)) for i in range(3)]
+    members = [gzip.compress(record("1.0", page, f"d{i}")) for i, page in enumerate(pages)]
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(damage(members[0]) + b"".join(members[1:]))
+    faults = Faults()
+    found = dict(in_pieces(path, faults))
+    assert [found[name] for name in ("d1", "d2")] == pages[1:]
+    assert faults.counts == {inputs.CUT: 1}
+    assert warc.is_warc(str(path))
+
+
 def test_the_last_member_cut_short(tmp_path: Path) -> None:
     """What is left of it is read, and it is a fault that names the file."""
     members = [gzip.compress(record("1.0", bytes(range(33, 127)) * 50, f"d{i}")) for i in range(2)]
@@ -108,11 +136,15 @@ def test_wrong_lengths(length: int, piece: int, tmp_path: Path, monkeypatch: pyt
 
 
 def test_broken_headers() -> None:
-    """An address with an empty line in it, as ClueWeb09 has some, and a header without a length."""
+    """An address with an empty line in it, as ClueWeb09 has some; without a length, a body ends at the next one."""
     broken = b"WARC/0.18\nWARC-Target-URI: http://x/\n\nrest\nWARC-TREC-ID: d0\nContent-Length: 4\n\npage\n"
     lost = b"WARC/0.18\nWARC-TREC-ID: d1\n\npage\n"
-    data = broken + lost + record("0.18", b"second", "d2")
-    assert bodies(data) == [("d0", b"page"), ("d1", b""), ("d2", b"second")]
+    response = b"HTTP/1.1 200 OK\nContent-Length: 3\n\n<p>page"  # a length, but not the record's
+    other = b"WARC/0.18\nWARC-TREC-ID: d2\n\n" + response + b"\n"
+    data = broken + lost + other + record("0.18", b"second", "d3")
+    found = [("d0", b"page"), ("d1", b"page\n"), ("d2", response + b"\n"), ("d3", b"second")]
+    assert bodies(data) == found
+    assert [r.wrong for r in warc.records(data)] == [False, True, True, False]
 
 
 def test_agrees_with_warcio() -> None:
@@ -131,3 +163,18 @@ def test_agrees_with_warcio() -> None:
             for r in archive.ArchiveIterator(stream, no_record_parse=True)
         ]
         assert found == [each for piece in whole for each in bodies(piece)]
+
+
+def test_a_record_over_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is passed over with a fault that says how the limit is raised; the next record is read."""
+    monkeypatch.setenv("FADER_LIMIT_LINE_BYTES", "1000")
+    monkeypatch.setattr(warc, "CHUNK", 400)
+    big = bytes(random.Random(7).choices(b"abcdefgh ", k=5000))
+    members = [gzip.compress(record("1.0", body, name)) for body, name in [(b"a", "d0"), (big, "d1"), (b"c", "d2")]]
+    (tmp_path / "x.warc.gz").write_bytes(b"".join(members))
+    faults = Faults()
+    batches = list(warc.warc_batches([str(tmp_path / "x.warc.gz")], faults))
+    assert [name for batch in batches for name, _body in bodies(batch.payload)] == ["d0", "d2"]
+    assert faults.counts == {inputs.OVER: 1}
+    assert all(batch.payload.startswith(b"WARC/1.0") for batch in batches)  # nothing of what is passed over
+    assert "FADER_LIMIT_LINE_BYTES" in faults.examples[inputs.OVER][0]

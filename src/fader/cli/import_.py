@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from fader.cli.common import json_option, on_error_option, print_json, quiet_option, remark
+from fader.cli.common import json_option, on_error_option, print_json, quiet_option, remark, say_when_compiling
 
 
 class Formats(click.Group):
@@ -98,7 +98,11 @@ def _common(function: Any) -> Any:
         quiet_option,
         json_option,
         click.option(
-            "--option", "written", multiple=True, metavar="NAME=VALUE", help="An option, in another spelling."
+            "--option",
+            "written",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="An option of the format.",
         ),
         click.option("--compress", is_flag=True, help="Write corpus.jsonl.zst."),
         on_error_option,
@@ -132,8 +136,8 @@ def _run(
     part: Any, sources: tuple[str, ...], output: Path, processes: int | None, restart: bool, on_error: str | None,
     compress: bool, written: tuple[str, ...], as_json: bool, quiet: bool, **own: Any,
 ) -> None:  # fmt: skip
-    from fader.errors import UsageError, quoted
-    from fader.importers.run import importer, run
+    from fader.errors import InputError, UsageError, quoted
+    from fader.importers.run import UNFINISHED, importer, run
     from fader.progress import progress
 
     options = {name[4:]: value for name, value in own.items() if value is not None}
@@ -143,11 +147,21 @@ def _run(
             raise UsageError(f"--option {quoted(each)} is not of the form NAME=VALUE")
         options[name.strip().replace("-", "_")] = value
     made = importer(part.name, **options)
+    if made.compiles:
+        say_when_compiling(quiet)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with progress(f"Importing {part.name}", quiet) as reporter:
-        report = run(made, list(sources), output, processes or cores, restart, on_error or "skip", compress, reporter)
+    try:
+        with progress(f"Importing {part.name}", quiet) as reporter:
+            many = cores if processes is None else processes
+            report = run(made, list(sources), output, many, restart, on_error or "skip", compress, reporter)
+    except KeyboardInterrupt:
+        if (output / UNFINISHED).exists():
+            click.echo(f"{output}: what is done is kept; the same command goes on from there", err=True)
+        raise
     for line in report.lines():
         remark(line, quiet)
+    if not report.files:
+        raise InputError(f"{output}: nothing was found; are the sources {part.title}?")
     if as_json:
         faults = report.faults
         print_json({
@@ -157,7 +171,17 @@ def _run(
         return
     shown = ", ".join(f"{count:,} {name}" for name, count in report.counts.items())
     remark(f"{output}: {shown}, in {report.seconds:.1f} s", quiet)
-    if {"corpus.jsonl", "corpus.jsonl.zst"} & set(report.files) and "entities.tsv" in report.files:
-        corpus = output / ("corpus.jsonl.zst" if compress else "corpus.jsonl")
-        catalog = f"--entities {output / 'entities.tsv'} --types {output / 'types.tsv'}"
-        remark(f"Next: fader index {corpus} {catalog} -o index/", quiet)
+    next_step = _next(output, report.files, report.counts["mentions"])
+    if next_step:
+        remark(f"Next: {next_step}", quiet)
+
+
+def _next(output: Path, files: list[str], mentions: int) -> str:
+    """What to do with what was imported."""
+    corpus = next((output / name for name in files if name.startswith("corpus.")), None)
+    catalog = f"--entities {output / 'entities.tsv'} --types {output / 'types.tsv'}"
+    if corpus is not None and mentions:
+        return f"fader index {corpus} {catalog} -o index/"
+    if corpus is not None:
+        return f"fader annotate {corpus} --entities entities.tsv --types types.tsv -o annotated.jsonl"
+    return f"fader index corpus.jsonl {catalog} -o index/" if "entities.tsv" in files else ""

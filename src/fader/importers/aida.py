@@ -21,20 +21,21 @@ from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
 from fader.corpus.documents import Faults
-from fader.corpus.readers import read_batches
 from fader.errors import UsageError, quoted
 from fader.importers.base import Batch, EntityRow, Importer, Records, TypeRow, option
-from fader.importers.concepts import UNLINKED
+from fader.importers.companions import companion_lines
+from fader.importers.escapes import unescaped
 from fader.importers.faults import at
 from fader.importers.heads import stem
 from fader.importers.inputs import decoded, grouped_batches
 from fader.importers.spans import whole_number
-from fader.importers.tokens import Label, TokenText, labelled
+from fader.importers.tallies import UNLINKED, tally
+from fader.importers.tokens import OUTSIDE, UNLABELLED, Label, TokenText, cells_of, labelled
 from fader.progress import Progress
 
 START = b"-DOCSTART-"
 _TITLE = re.compile(r"-DOCSTART-\s*\((\S+)\s*(.*)\)")
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_CONLL = re.compile(r"\S+ \S+ \S+ (?:O|[BI]-\w+)\s*")  # a token of CoNLL 2003
 _UNKNOWN = ("--NME--", "--OOKBE--", "")
 _IDS = {"yago": 0, "wikipedia": 1, "page": 2, "freebase": 3}
 
@@ -94,7 +95,12 @@ class Aida(Importer):
         number, first = lines[0]
         if not first.startswith("-DOCSTART-"):
             if any(line.strip() for _number, line in lines):
-                faults.add("lines before a document", f"{at(source, number)}: no -DOCSTART- line before it")
+                what = "no -DOCSTART- line before it; give AIDA-YAGO2-dataset.tsv, or CoNLL 2003 with --annotations"
+                faults.add("lines before a document", f"{at(source, number)}: {what}")
+            return
+        if state is None and (bare := next((each for each in lines if _CONLL.fullmatch(each[1])), None)):
+            what = "a token of CoNLL 2003, which has no entities; give AIDA-YAGO2-annotations.tsv with --annotations"
+            faults.add("documents without annotations", f"{at(source, bare[0])}: {what}")
             return
         annotated: _Annotated | None = None
         if state is not None:
@@ -127,12 +133,11 @@ class Aida(Importer):
     def _entity(self, cells: list[str], label: Label, out: Records) -> str:
         """The id of a mention's entity, whose row is added; empty if it has none."""
         cells = [*(cell.strip() for cell in cells), "", "", "", ""]
-        if cells[0] in _UNKNOWN:
-            out.counts[UNLINKED] = out.counts.get(UNLINKED, 0) + 1
-            return ""
         yago = unescaped(cells[0])
-        wikipedia = unquote(cells[1].rpartition("/wiki/")[2])
-        entity = (yago, wikipedia, cells[2], cells[3])[_IDS[self.ids]] or yago
+        entity = (yago, unquote(cells[1].rpartition("/wiki/")[2]), cells[2], cells[3])[_IDS[self.ids]]
+        if cells[0] in _UNKNOWN or not entity:
+            tally(out.counts, UNLINKED)
+            return ""
         out.entities.append(EntityRow(entity, yago.replace("_", " "), [label.kind] if label.kind else []))
         if label.kind:
             out.types.append(TypeRow(label.kind, label.kind))
@@ -149,8 +154,10 @@ def _tokens(
         if not line.strip():
             text.end_sentence()
         elif len(cells) > 1 and (len(cells) < 4 or cells[1] not in ("B", "I")):
-            what = "a mention's token needs B or I, the words and the entity"
-            faults.add("lines that cannot be read", f"{at(source, number)}: {what}")
+            what = f"a mention's token needs B or I, the words and the entity, not {quoted(line, 40)}"
+            faults.add(UNLABELLED, f"{at(source, number)}: {what}")
+            text.add(cells[0].strip())
+            columns.append((OUTSIDE, []))
         else:
             text.add(cells[0].strip())
             entity = "\t".join(cells[2:4]) if len(cells) > 1 else ""
@@ -162,7 +169,7 @@ def _stand_off(lines: list[tuple[int, str]]) -> tuple[TokenText, list[tuple[Labe
     """The same from the columns of CoNLL 2003: token, part of speech, chunk, label."""
     text, columns = TokenText(), list[tuple[Label, list[str]]]()
     for _number, line in lines:
-        cells = line.split()
+        cells = cells_of(line)
         if not cells:
             text.end_sentence()
             continue
@@ -174,25 +181,16 @@ def _stand_off(lines: list[tuple[int, str]]) -> tuple[TokenText, list[tuple[Labe
 
 def _read_annotations(path: str, faults: Faults) -> list[_Annotated]:
     found: list[_Annotated] = []
-    for first, lines, _consumed in read_batches(path):
-        for number, raw in enumerate(lines, first):
-            line = decoded(raw, number, path, faults)
-            if line is None or not line.strip():
-                continue
-            token, *cells = line.split("\t")
-            if line.startswith("-DOCSTART-"):
-                found.append(_Annotated(line, {}))
-            elif not found or (index := whole_number(token)) is None or not cells:
-                what = "needs the number of a token, a tab and an entity, below a -DOCSTART- line"
-                faults.add("annotations that cannot be read", f"{at(path, number)}: {what}")
-            else:
-                found[-1].entities[index] = (number, cells)
+    for number, raw, _consumed in companion_lines(path, faults):
+        line = decoded(raw, number, path, faults)
+        if line is None or not line.strip():
+            continue
+        token, *cells = line.split("\t")
+        if line.startswith("-DOCSTART-"):
+            found.append(_Annotated(line, {}))
+        elif not found or (index := whole_number(token)) is None or not cells:
+            what = "needs the number of a token, a tab and an entity, below a -DOCSTART- line"
+            faults.add("annotations that cannot be read", f"{at(path, number)}: {what}")
+        else:
+            found[-1].entities[index] = (number, cells)
     return found
-
-
-def unescaped(name: str) -> str:
-    """A name of YAGO2 with its `\\uXXXX` undone; pairs of halves become one character."""
-    if "\\u" not in name:
-        return name
-    halves = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
-    return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,10 +1,11 @@
 """Annotations on disk, found by the id of their document, in bounded memory.
 
     lines.bin                        the lines of all documents, in the order they came
-    hash.bin, first.bin, size.bin    per group of lines the hash of the id (sorted), its first byte and its bytes
+    hash.bin, first.bin, size.bin,   per group of lines the hash of the id (sorted), its first byte, its bytes, and how
+    count.bin                        many lines they are
 
 While it is made, rows lie in 256 parts by the first byte of the hash, and one part at a time is sorted: memory is
-20 bytes for each 256th document. A document may have several groups. A line begins with the document's id and a tab,
+24 bytes for each 256th document. A document may have several groups. A line begins with the document's id and a tab,
 so that two ids of one hash are told apart. Knows nothing of what else the lines say.
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-_ROW = np.dtype([("hash", "<u8"), ("first", "<u8"), ("size", "<u4")])
+_ROW = np.dtype([("hash", "<u8"), ("first", "<u8"), ("size", "<u4"), ("count", "<u4")])
 _PARTS = 256
 _HELD = 1 << 17  # rows in memory before they are written
 
@@ -34,7 +35,7 @@ class Writer:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lines = open(folder / _file("lines"), "wb")  # noqa: SIM115 closed at the end of the with block
-        self._rows: list[tuple[int, int, int]] = []
+        self._rows: list[tuple[int, int, int, int]] = []
         self._size = 0
 
     def __enter__(self) -> Writer:
@@ -48,7 +49,7 @@ class Writer:
         for name, lines in groups:
             data = b"\n".join(lines) + b"\n"
             self._lines.write(data)
-            self._rows.append((_hash(name.encode()), self._size, len(data)))
+            self._rows.append((_hash(name.encode()), self._size, len(data), len(lines)))
             self._size += len(data)
         if len(self._rows) >= _HELD:
             self._flush()
@@ -85,6 +86,22 @@ class Annotations:
     def __init__(self, folder: Path) -> None:
         kinds = {**{name: _ROW[name] for name in _ROW.names or ()}, "lines": np.dtype(np.uint8)}
         self._columns = {name: _mapped(folder / _file(name), kind) for name, kind in kinds.items()}
+
+    @property
+    def size(self) -> int:
+        """How many lines there are."""
+        return int(self._columns["count"].sum(dtype=np.int64))
+
+    def absent(self, present: Iterable[Path]) -> int:
+        """How many lines are of documents whose hashes are in none of the files."""
+        hashes = self._columns["hash"]
+        steps = np.zeros(len(hashes) + 1, np.int32)  # a stretch of one hash begins, or ends
+        for path in present:
+            here = np.unique(np.load(path))
+            np.add.at(steps, np.searchsorted(hashes, here, "left"), 1)
+            np.subtract.at(steps, np.searchsorted(hashes, here, "right"), 1)
+        missing = np.cumsum(steps)[:-1] == 0
+        return int(self._columns["count"][missing].sum(dtype=np.int64))
 
     def of(self, name: str) -> bytes:
         """All lines of a document, each with its line end."""

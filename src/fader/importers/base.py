@@ -88,6 +88,8 @@ class Importer(ABC):
     example: ClassVar[str]  # a command line
     citation: ClassVar[str]  # where the layout is documented
     files: ClassVar[bool] = True  # sources are files; else they are names, handed on as they are
+    archives: ClassVar[bool] = False  # tar and zip archives are read as they are
+    compiles: ClassVar[bool] = False  # kernels are compiled at the first use, which takes a minute
     passes: ClassVar[int] = 1  # with more than one, a source cannot be standard input
 
     @abstractmethod

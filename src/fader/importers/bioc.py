@@ -8,7 +8,7 @@ JSON has the same tree. A document's text is that of its passages, a line each. 
 the document, so the passage's offset is subtracted; where a source counts from the passage, that is noticed by the
 words. An annotation of several locations is one mention, from the first to the last. Identifiers are in the infon
 `identifier` or in one named like their resource (`concepts`). Relations and annotations without an identifier are
-counted. A tar archive of XML files is read as it is.
+counted. Tar and zip archives of such files are read as they are (`biocfiles`).
 """
 
 from __future__ import annotations
@@ -16,39 +16,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from xml.etree import ElementTree
 
 from fader.corpus.documents import Faults
+from fader.errors import quoted
 from fader.importers.base import Batch, Importer, Records, option
-from fader.importers.conceptrows import ConceptRows, place_by_name
-from fader.importers.concepts import UNLINKED, concepts, kinds
+from fader.importers.biocfiles import XML, cut
+from fader.importers.conceptrows import MESH, ConceptRows, chosen_mesh, complete
+from fader.importers.concepts import concepts, kinds
 from fader.importers.faults import at
-from fader.importers.heads import head
-from fader.importers.inputs import marked_batches
-from fader.importers.jsoncut import json_batches, objects
-from fader.importers.mesh import Mesh, read_mesh
-from fader.importers.spans import Given, mentions_of, placed
+from fader.importers.jsoncut import objects
+from fader.importers.mesh import Mesh
+from fader.importers.spans import ELSEWHERE, Given, mentions_of, placed, stretched
 from fader.importers.store import Store
+from fader.importers.tallies import PIECES, RELATIONS, UNLINKED, tally
 from fader.progress import Progress
 
 _DOCUMENT = re.compile(rb"<document>.*?</document>", re.DOTALL)
 _OPEN = re.compile(rb"<document>")
-_COLLECTION = rb"documents|PubTator3"
 _GENERAL = ("identifier", "Identifier", "identifiers", "normalized_id", "concept_id", "ui", "UI", "ID", "id")
 _NAMED = ("MESH", "MeSH", "mesh", "OMIM", "UMLS", "CHEBI", "ChEBI", "NCBI Gene", "NCBI GENE", "NCBI gene",
           "NCBIGene", "NCBI Taxonomy", "NCBI Species", "Species", "Cellosaurus", "dbSNP")  # fmt: skip
 UNREADABLE = "documents that cannot be read"
-RELATIONS = "relations, which are not imported"
-PIECES = "mentions in several pieces, from the first to the last"
+WRONG = "annotations that cannot be read"
 
 
 class _Note(NamedTuple):
-    """An annotation; `locations` are pairs of offset and length."""
+    """An annotation; `pieces` are where it begins and ends, counted from the beginning of the document."""
 
-    locations: list[tuple[int, int]]
+    pieces: list[tuple[int, int]]
     words: str
     infons: dict[str, str]
 
@@ -67,52 +65,45 @@ class BioC(Importer):
     """Documents with annotations in BioC."""
 
     name: ClassVar[str] = "bioc"
-    title: ClassVar[str] = "BioC XML or JSON, also of PubTator3"
+    title: ClassVar[str] = "BioC XML or JSON, also of PubTator3, and tar or zip archives of them"
     example: ClassVar[str] = "fader import bioc BioCXML.0.tar.gz --mesh desc2026.xml -o corpus/"
     citation: ClassVar[str] = "Comeau et al. 2013, BioC, doi:10.1093/database/bat064; Wei et al. 2024, PubTator 3.0"
     passes: ClassVar[int] = 2  # the first bytes say what it is
+    archives: ClassVar[bool] = True  # it reads tar and zip archives itself
 
-    mesh: str = option("", "A file of MeSH (descriptors or tree) that gives entities their names and types.", path=True)
+    mesh: str = option("", MESH, path=True)
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return chain.from_iterable(_cut(source, faults) for source in sources)
+        return cut(sources, faults)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
-        return read_mesh([self.mesh], faults, progress) if self.mesh else None
+        return chosen_mesh(self.mesh, faults, progress)
 
     def convert(self, batch: Batch, state: Mesh | None, faults: Faults) -> Records:
         out, rows = Records(), ConceptRows(state)
-        layout, payload = batch.payload
-        batch = batch._replace(payload=payload)
-        for place, tree in _from_xml(batch, faults) if layout == "xml" else _from_json(batch, faults):
-            try:
-                _document(tree, place, rows, out, faults)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                what = f"not as BioC has it ({type(error).__name__}: {error})"
-                faults.add(UNREADABLE, f"{place}: the document is {what}")
+        for layout, source, first, data in batch.payload:
+            piece = Batch(source, first, data, 0)
+            for place, tree in _from_xml(piece, faults) if layout == XML else _from_json(piece, faults):
+                try:
+                    _document(tree, place, rows, out, faults)
+                except (KeyError, TypeError, ValueError, AttributeError):
+                    what = "passages, sentences and annotations must be lists of objects, offsets whole numbers"
+                    faults.add(UNREADABLE, f"{place}: the document is not as BioC has it; {what}")
         rows.add_to(out)
         return out
 
     def finish(self, state: Mesh | None, store: Store) -> None:
-        place_by_name(state, store)
-
-
-def _cut(source: str, faults: Faults) -> Iterator[Batch]:
-    """A source in pieces, with its layout by its first bytes."""
-    if head(source).lstrip()[:1] in (b"{", b"["):
-        pieces, layout = json_batches([source], faults, _COLLECTION), "json"
-    else:
-        pieces, layout = marked_batches([source], faults, b"</document>"), "xml"
-    for batch in pieces:
-        yield batch._replace(payload=(layout, batch.payload))
+        complete(state, store)
 
 
 def _from_json(batch: Batch, faults: Faults) -> Iterator[tuple[str, dict[str, Any]]]:
     for place, tree in objects(batch, faults):
-        if isinstance(tree, dict) and ("passages" in tree or "id" in tree):
-            yield place, tree
-        else:
-            faults.add(UNREADABLE, f"{place}: an object without the keys id and passages")
+        inner = next((tree[key] for key in ("documents", "PubTator3") if isinstance(tree.get(key), list)), None)
+        for each in [tree] if inner is None else inner:  # PMC's service gives an array of collections
+            if isinstance(each, dict) and ("passages" in each or "id" in each):
+                yield place, each
+            else:
+                faults.add(UNREADABLE, f"{place}: a document needs the keys id and passages")
 
 
 def _from_xml(batch: Batch, faults: Faults) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -128,6 +119,9 @@ def _from_xml(batch: Batch, faults: Faults) -> Iterator[tuple[str, dict[str, Any
     if rest := _OPEN.search(batch.payload, end):
         place = at(batch.source, batch.place + rest.start(), "byte")
         faults.add(UNREADABLE, f"{place}: the document has no end; get a whole copy of the file")
+    elif not end and not batch.place and b"<collection" not in batch.payload:
+        what = "no <document> in it; give BioC XML, BioC JSON, or a tar or zip archive of them"
+        faults.add(UNREADABLE, f"{at(batch.source, 0, 'byte')}: {what}")
 
 
 def _tree(element: ElementTree.Element) -> dict[str, Any]:
@@ -144,8 +138,8 @@ def _tree(element: ElementTree.Element) -> dict[str, Any]:
 
 
 def _document(tree: dict[str, Any], place: str, rows: ConceptRows, out: Records, faults: Faults) -> None:
-    units = [unit for passage in tree.get("passages") or [] for unit in _units(passage, out.counts)]
-    _count(out.counts, RELATIONS, len(tree.get("relations") or ()))
+    units = [unit for passage in tree.get("passages") or [] for unit in _units(passage, place, out.counts, faults)]
+    tally(out.counts, RELATIONS, len(tree.get("relations") or ()))
     text, mentions = "", list[dict[str, Any]]()
     for unit in units:
         base = len(text)
@@ -157,29 +151,40 @@ def _document(tree: dict[str, Any], place: str, rows: ConceptRows, out: Records,
     out.documents.append({**document, "title": titles[0]} if titles else document)
 
 
-def _units(passage: dict[str, Any], counts: dict[str, int]) -> Iterator[_Unit]:
+def _units(passage: dict[str, Any], place: str, counts: dict[str, int], faults: Faults) -> Iterator[_Unit]:
     """A passage as one unit, or its sentences if it has no text of its own."""
     sentences = passage.get("sentences") or []
     for each in (passage, *sentences):
-        _count(counts, RELATIONS, len(each.get("relations") or ()))
+        tally(counts, RELATIONS, len(each.get("relations") or ()))
     infons = passage.get("infons") or {}
     title = str(infons.get("type", "")).lower() in ("title", "front")
-    notes = [_note(a) for a in passage.get("annotations") or []]
+    notes = _notes(passage, place, faults)
     if passage.get("text") or not sentences:
-        notes += [_note(a) for s in sentences for a in s.get("annotations") or []]
+        notes += [note for sentence in sentences for note in _notes(sentence, place, faults)]
         yield _Unit(int(passage.get("offset") or 0), passage.get("text") or "", notes, title)
         return
     for sentence in sentences:
         offset, text = int(sentence.get("offset") or 0), sentence.get("text") or ""
-        mine = [_note(a) for a in sentence.get("annotations") or []]
-        mine += [n for n in notes if n.locations and offset <= n.locations[0][0] < offset + max(len(text), 1)]
-        yield _Unit(offset, text, mine, title and sentence is sentences[0])
+        mine = [n for n in notes if n.pieces and offset <= n.pieces[0][0] < offset + max(len(text), 1)]
+        notes = [n for n in notes if n not in mine]
+        yield _Unit(offset, text, _notes(sentence, place, faults) + mine, title and sentence is sentences[0])
+    for note in notes:
+        faults.add(ELSEWHERE, f"{place}: {quoted(note.words, 40)} of a passage is in none of its sentences")
 
 
-def _note(annotation: dict[str, Any]) -> _Note:
-    locations = sorted((int(each["offset"]), int(each["length"])) for each in annotation.get("locations") or [])
-    infons = {str(k): _written(v) for k, v in (annotation.get("infons") or {}).items()}
-    return _Note(locations, annotation.get("text") or "", infons)
+def _notes(unit: dict[str, Any], place: str, faults: Faults) -> list[_Note]:
+    """The annotations of a passage or a sentence."""
+    notes: list[_Note] = []
+    for annotation in unit.get("annotations") or []:
+        try:
+            starts = [(int(each["offset"]), int(each["length"])) for each in annotation.get("locations") or []]
+            infons = {str(k): _written(v) for k, v in (annotation.get("infons") or {}).items()}
+            pieces = sorted((start, start + length) for start, length in starts)
+            notes.append(_Note(pieces, str(annotation.get("text") or ""), infons))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            what = "an annotation needs locations with a whole offset and length, and infons"
+            faults.add(WRONG, f"{place}: {what}, not {quoted(str(annotation), 60)}")
+    return notes
 
 
 def _written(value: Any) -> str:
@@ -198,33 +203,28 @@ def _mentions(
     for note in unit.notes:
         kind = note.infons.get("type", "")
         names = _identifiers(note.infons, kind)
-        if not names or not note.locations:
-            _count(counts, UNLINKED, 1)
+        if not names:
+            tally(counts, UNLINKED)
             continue
-        first, last = note.locations[0][0], max(offset + length for offset, length in note.locations)
-        _count(counts, PIECES, len(note.locations) > 1)
-        given.append((first - unit.offset, last - unit.offset, _words(note, unit)))
+        if not note.pieces:
+            faults.add(WRONG, f"{place}: {quoted(note.words, 40)} has no location")
+            continue
+        tally(counts, PIECES, len(note.pieces) > 1)
+        pieces = [(start - unit.offset, end - unit.offset) for start, end in note.pieces]
+        given.append(stretched(unit.text, pieces, note.words))
         entities.append(names)
         notes.append(note)
-    if unit.offset and None in placed(unit.text, given).spans:
+    if unit.offset and (wrong := placed(unit.text, given).wrong):
         there = [(start + unit.offset, end + unit.offset, words) for start, end, words in given]
-        if placed(unit.text, there).spans.count(None) < placed(unit.text, given).spans.count(None):
+        if placed(unit.text, there).wrong < wrong:
             given = there  # the source counts from the passage
     mentions = mentions_of(unit.text, given, entities, lambda _i: place, faults, counts)
     kept = {mention["entity"] for mention in mentions}
     for names, note in zip(entities, notes, strict=True):
         titles = {names[0]: note.infons.get("name", "")} if len(names) == 1 else {}
-        rows.see([name for name in names if name in kept], kinds(note.infons.get("type", "")), titles)
+        if kept.issuperset(names):
+            rows.see(names, kinds(note.infons.get("type", "")), titles, note.words)
     return mentions
-
-
-def _words(note: _Note, unit: _Unit) -> str:
-    """The words that the mention must have: of an annotation in pieces, all from the first to the last."""
-    if len(note.locations) == 1:
-        return note.words
-    pieces = [unit.text[o - unit.offset : o - unit.offset + n] for o, n in note.locations]
-    found, wanted = "".join(pieces), note.words.replace("...", "")
-    return "" if "".join(found.split()) == "".join(wanted.split()) else note.words
 
 
 def _identifiers(infons: dict[str, str], kind: str) -> list[str]:
@@ -235,8 +235,3 @@ def _identifiers(infons: dict[str, str], kind: str) -> list[str]:
         if found := concepts(infons.get(key, ""), kind, key):
             return found
     return []
-
-
-def _count(counts: dict[str, int], name: str, more: int) -> None:
-    if more:
-        counts[name] = counts.get(name, 0) + int(more)

@@ -7,7 +7,8 @@
 
 Give the files or their folder. A text is a document, named as its file. A mention is of the entity of its N line; in a
 file of annotations without such lines, of `TYPE:words`; else mentions without an entity are dropped and counted. One in
-several pieces goes from the first to the last. Events, relations and attributes are counted.
+several pieces goes from the first to the last. Events, relations and attributes are counted. A text without
+annotations, annotations without a text and other files are faults, but for the `.conf` files that brat keeps beside.
 """
 
 from __future__ import annotations
@@ -20,17 +21,16 @@ from typing import Any, ClassVar, NamedTuple
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
 from fader.importers.base import Batch, Importer, Records
-from fader.importers.concepts import UNLINKED
 from fader.importers.faults import at
-from fader.importers.heads import plain, stem
+from fader.importers.heads import head, plain, stem
 from fader.importers.inputs import decoded, whole_files
-from fader.importers.spans import Given, mentions_of, placed
+from fader.importers.spans import Given, mentions_of, placed, stretched
 from fader.importers.standoff import add_row, unnamed
+from fader.importers.tallies import PIECES, UNLINKED, tally
 
 _SPAN = re.compile(r"(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)")
 _NOTE = re.compile(r"\S+:\S+")
 UNREADABLE = "lines that cannot be read"
-PIECES = "mentions in several pieces, from the first to the last"
 OTHERS = "relations, events and attributes, which are not imported"
 
 
@@ -55,14 +55,24 @@ class Brat(Importer):
         """A document each: the payload is the text, the name of the annotations, and these."""
         notes = {plain(source).removesuffix(".ann"): source for source in sources if plain(source).endswith(".ann")}
         for source in sources:
-            if plain(source).endswith(".ann"):
+            if plain(source).endswith((".ann", ".conf")):
+                continue
+            if not plain(source).endswith(".txt"):
+                what = "brat has texts in .txt and annotations in .ann; rename it if it is one"
+                faults.add("files that are neither .txt nor .ann", f"{display_name(source)}: {what}")
                 continue
             beside = notes.pop(plain(source).removesuffix(".txt"), "")
+            if not beside:
+                what = "no .ann file of the name is given; give both, or their folder, or it has no mentions"
+                faults.add("texts without their annotations", f"{display_name(source)}: {what}")
+            if not head(source, 1):
+                faults.add("texts that are empty", f"{display_name(source)}: has nothing that could be a document")
             found = next(iter(whole_files([beside], faults)), None) if beside else None
             for batch in whole_files([source], faults):
                 yield batch._replace(payload=(batch.payload, display_name(beside), found.payload if found else b""))
         for beside in notes.values():
-            faults.add("annotations without their text", f"{display_name(beside)}: no .txt file of the name is given")
+            what = "no .txt file of the name is given; give both files, or their folder"
+            faults.add("annotations without their text", f"{display_name(beside)}: {what}")
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
@@ -75,15 +85,14 @@ class Brat(Importer):
             return out
         mentions, entities = _read(notes, beside, out, faults)
         given, used, names = list[Given](), list[_Mention](), list[list[str]]()
-        text = _line_ends(text, [_given(mention, text) for mention in mentions.values()])
+        text = _line_ends(text, [stretched(text, m.pieces, m.words) for m in mentions.values()])
         for key, mention in mentions.items():
             name = entities.get(key, "") or ("" if entities else unnamed(mention.kind, mention.words))
             if not name:
-                out.counts[UNLINKED] = out.counts.get(UNLINKED, 0) + 1
+                tally(out.counts, UNLINKED)
                 continue
-            if len(mention.pieces) > 1:
-                out.counts[PIECES] = out.counts.get(PIECES, 0) + 1
-            given.append(_given(mention, text))
+            tally(out.counts, PIECES, len(mention.pieces) > 1)
+            given.append(stretched(text, mention.pieces, mention.words))
             names.append([name])
             used.append(mention)
         found = mentions_of(text, given, names, lambda i: at(beside, used[i].line), faults, out.counts)
@@ -118,17 +127,8 @@ def _read(data: bytes, source: str, out: Records, faults: Faults) -> tuple[dict[
             if len(parts) > 1 and (key.startswith("N") or _NOTE.fullmatch(said)):
                 entities.setdefault(parts[1], said)
         else:
-            out.counts[OTHERS] = out.counts.get(OTHERS, 0) + 1
+            tally(out.counts, OTHERS)
     return mentions, entities
-
-
-def _given(mention: _Mention, text: str) -> Given:
-    """Offsets and words; of a mention in pieces, the words are those between its ends if the pieces are right."""
-    start, end = mention.pieces[0][0], mention.pieces[-1][1]
-    if len(mention.pieces) > 1:
-        found = "".join(text[a:b] for a, b in mention.pieces)
-        return start, end, "" if "".join(found.split()) == "".join(mention.words.split()) else mention.words
-    return start, end, mention.words
 
 
 def _line_ends(text: str, given: list[Given]) -> str:
@@ -136,9 +136,4 @@ def _line_ends(text: str, given: list[Given]) -> str:
     plain_text = text.replace("\r\n", "\n")
     if plain_text == text:
         return text
-
-    def right(words: str) -> int:
-        spans = placed(words, given)
-        return len(given) - spans.spans.count(None) - spans.moved
-
-    return text if right(text) > right(plain_text) else plain_text
+    return text if placed(text, given).wrong < placed(plain_text, given).wrong else plain_text

@@ -3,7 +3,7 @@
     D009270, MESH:D009270, mesh:D009270      MESH:D009270            medical subject headings
     672 (a gene)                             NCBIGene:672
     9606 (a species)                         NCBITaxon:9606
-    CVCL_0030                                Cellosaurus:CVCL_0030
+    CVCL_0030, CVCL:0030                     Cellosaurus:CVCL_0030
     rs2476601, tmVar:...;RS#:2476601         dbSNP:rs2476601         else the variant's name as it stands
     C4308010, UMLS:C4308010                  UMLS:C4308010           seven digits; MeSH's supplements have six or nine
     D003409|D006528, D1;D2, D1,D2, D1+D2     both: a composite mention
@@ -17,14 +17,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-UNLINKED = "mentions without an id"
-
 _NONE = frozenset(("", "-", "-1", "nil", "none", "null", "cui-less", "na", "n/a"))
 _SPACES = {
     "mesh": "MESH", "omim": "OMIM", "umls": "UMLS", "ncbigene": "NCBIGene", "ncbi gene": "NCBIGene", "gene": "NCBIGene",
     "entrez": "NCBIGene", "ncbi_gene": "NCBIGene", "ncbitaxon": "NCBITaxon", "ncbi taxonomy": "NCBITaxon",
     "taxonomy": "NCBITaxon", "ncbi_taxonomy": "NCBITaxon", "species": "NCBITaxon", "tax": "NCBITaxon",
-    "cvcl": "Cellosaurus", "cellosaurus": "Cellosaurus", "dbsnp": "dbSNP", "chebi": "CHEBI", "ncbi_mesh": "MESH",
+    "cellosaurus": "Cellosaurus", "dbsnp": "dbSNP", "chebi": "CHEBI", "ncbi_mesh": "MESH",
     "litvar": "LitVar",
 }  # fmt: skip
 _RS = re.compile(r"\bRS#?:?\s*(\d+)", re.IGNORECASE)
@@ -60,6 +58,7 @@ def _concepts(written: str, kind: str, space: str) -> tuple[str, ...]:
 
 def _one(name: str, kind: str, space: str) -> str:
     name = re.sub(r"\(Tax:\d+\)$", "", name)  # 672(Tax:9606)
+    name = re.sub(r"^CVCL[:_]\s*", "CVCL_", name, flags=re.IGNORECASE)
     if name.lower() in _NONE:
         return ""
     before, colon, rest = name.partition(":")

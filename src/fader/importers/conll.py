@@ -26,12 +26,12 @@ from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
 from fader.errors import UsageError, quoted
 from fader.importers.base import Batch, Importer, Records, option
-from fader.importers.concepts import UNLINKED
 from fader.importers.faults import at
 from fader.importers.heads import head, stem
 from fader.importers.inputs import decoded, grouped_batches
 from fader.importers.standoff import add_row, unnamed
-from fader.importers.tokens import NIL, OUTSIDE, Label, TokenText, labelled
+from fader.importers.tallies import UNLINKED, tally
+from fader.importers.tokens import NIL, OUTSIDE, UNLABELLED, Label, TokenText, cells_of, labelled
 from fader.progress import Progress
 
 _OPENS = re.compile(rb"(?m)^(?:-DOCSTART-|#\s*newdoc\b|#begin document|#\s*(?:\w+:)?document_id\s*=)")
@@ -45,6 +45,10 @@ _ENTITY = re.compile(r"Q\d+|[A-Za-z]+:\S+|/m/\S+|[DC]\d{6,9}|\d+")
 _BRACKET = re.compile(r"\(([^()]+)(\))?|([^()]+)\)")
 _NONE = frozenset(("", "_", "-", "O", "*", "NIL", "--NME--", "null", "None", "-1"))
 _KEYS = ("Wikidata", "WikidataID", "wikidata", "QID", "Identity", "EntityID", "EntityId", "Wiki", "KB", "Id", "ID")
+_UNLINKED = (
+    "What mentions without an id become: name (of the entity TYPE:words), drop (counted), "
+    "or auto (name in a source that has no place for ids, else drop)."
+)
 _LABELS = ("NER", "NE", "Entity", "ner")
 
 
@@ -57,6 +61,7 @@ class _Document:
     brackets: list[tuple[int, int, str, str]] = field(default_factory=list)  # first, last token, type, entity
     open: list[tuple[str, int, str, str]] = field(default_factory=list)
     covered: int = 0  # the last word of a token of several words
+    stray: int = 0  # brackets that close nothing
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Conll(Importer):
 
     label: int = option(0, "The column of the label, from 1; 0: the last that looks like one.")
     identifier: int = option(0, "The column of the entity, from 1; 0: by the conventions.")
-    unlinked: str = option("auto", "Mentions without an id: auto (see above), name (entity TYPE:words) or drop.")
+    unlinked: str = option("auto", _UNLINKED)
 
     def __post_init__(self) -> None:
         if self.unlinked not in ("auto", "name", "drop"):
@@ -102,51 +107,57 @@ class Conll(Importer):
         marked, payload = batch.payload
         keys = state.get(batch.source, [])
         document: _Document | None = None
+        width = 0  # columns of the token before
         for number, raw in enumerate(payload, batch.place):
             line = decoded(raw, number, batch.source, faults)
             if line is None:
                 continue
             if mark := _MARK.match(line):
-                self._close(document, batch.source, out)
+                self._close(document, batch.source, out, faults)
                 said = next((group for group in mark.groups() if group), "").strip("() ")
                 document = _Document(_identifier(said) or f"{stem(batch.source)}:{number}", number)
             elif not line.strip():
                 if document and marked:
                     document.text.end_sentence()
                 elif not marked:
-                    self._close(document, batch.source, out)
+                    self._close(document, batch.source, out, faults)
                     document = None
-            elif line.startswith("#") and not (document and document.labels and "\t" in line):
+            elif line.startswith("#") and not _is_token(line, width):
                 if found := _GLOBAL.match(line):
                     keys = found[1].split("-")
                 if not marked and (named := re.match(r"#\s*sent_id\s*=\s*(\S+)", line)):
                     document = _Document(f"{stem(batch.source)}:{named[1]}", number)
             elif not line.startswith("TOKEN\t"):  # a heading
                 document = document or _Document(f"{stem(batch.source)}:{number}", number)
-                self._token(line, document, keys, at(batch.source, number), faults)
-        self._close(document, batch.source, out)
+                width = self._token(line, document, keys, at(batch.source, number), faults)
+        self._close(document, batch.source, out, faults)
         return out
 
-    def _token(self, line: str, document: _Document, keys: list[str], place: str, faults: Faults) -> None:
-        cells = line.split("\t") if "\t" in line else line.split()
+    def _token(self, line: str, document: _Document, keys: list[str], place: str, faults: Faults) -> int:
+        """Add a token to a document; how many columns it has."""
+        cells = cells_of(line)
         numbered = _NUMBER.fullmatch(cells[0]) if len(cells) == 10 else None
         if numbered:
             _universal(cells, numbered, document, keys)
-            return
+            return len(cells)
         if len(cells) < 2 or max(self.label, self.identifier) > len(cells):
             need = max(self.label, self.identifier, 2)
-            faults.add(
-                "lines with too few columns", f"{place}: {len(cells)} columns, but a token and its label need {need}"
-            )
-            return
+            what = f"{len(cells)} columns, but a token and its label need {need}, with tabs or blanks between"
+            faults.add("lines with too few columns", f"{place}: {what}")
+            return len(cells)
         glued = any("NoSpaceAfter" in cell or "SpaceAfter=No" in cell for cell in cells[1:])
         document.text.add(cells[0], blank=not glued)
-        document.labels.append(self._label(cells))
+        document.labels.append(self._label(cells, place, faults))
+        return len(cells)
 
-    def _label(self, cells: list[str]) -> Label:
+    def _label(self, cells: list[str], place: str, faults: Faults) -> Label:
         """What the columns say of a token."""
         chosen = [self.label - 1] if self.label else range(len(cells) - 1, 0, -1)
-        looks = [(i, found) for i in chosen if (found := _LABEL.fullmatch(cells[i]))]
+        looks = [(i, found) for i in chosen if (found := _LABEL.fullmatch(cells[i].strip()))]
+        if not looks:
+            seen = quoted(cells[self.label - 1] if self.label else " ".join(cells[1:]), 40)
+            what = f"a label is O, or one of B, I, E, S, L, U, M, a dash and a type, not {seen}"
+            faults.add(UNLABELLED, f"{place}: {what}; name its column with --label")
         if not looks or looks[0][1][3] == "O":
             return OUTSIDE
         column, found = looks[0]
@@ -167,9 +178,12 @@ class Conll(Importer):
             entity = next((c for c in after if c not in _NONE), NIL) if after else ""
         return Label(letter, kind, entity)
 
-    def _close(self, document: _Document | None, source: str, out: Records) -> None:
+    def _close(self, document: _Document | None, source: str, out: Records, faults: Faults) -> None:
         if document is None or not document.text.spans:
             return
+        for _ in range(document.stray + len(document.open)):
+            what = f"document {quoted(document.id)}: an Entity= opens a bracket that is not closed, or closes none"
+            faults.add("halves of mentions", f"{at(source, document.line)}: {what}")
         text, spans = document.text.text, document.text.spans
         found = [(first, end, label.kind, label.entity) for first, end, label in labelled(document.labels)]
         mentions: list[dict[str, Any]] = []
@@ -178,7 +192,7 @@ class Conll(Importer):
             entity = said
             if not said or said == NIL:
                 if self.unlinked == "drop" or (said == NIL and self.unlinked == "auto"):
-                    out.counts[UNLINKED] = out.counts.get(UNLINKED, 0) + 1
+                    tally(out.counts, UNLINKED)
                     continue
                 entity = unnamed(kind, text[start:stop])
                 add_row(out, entity, kind, text[start:stop])
@@ -186,6 +200,13 @@ class Conll(Importer):
                 add_row(out, entity, kind)
             mentions.append({"start": start, "end": stop, "entity": entity})
         out.documents.append({"id": document.id, "text": text, "mentions": mentions})
+
+
+def _is_token(line: str, width: int) -> bool:
+    """Whether a line that begins like a remark is a token, as `#tag<TAB>O` is: it has a label, and the right width."""
+    cells = cells_of(line)
+    fits = "\t" in line or (len(cells) == width if width else len(cells) < 5 and "=" not in cells)
+    return fits and any(_LABEL.fullmatch(cell.strip()) for cell in cells[1:])
 
 
 def _identifier(said: str) -> str:
@@ -232,6 +253,8 @@ def _brackets(said: str, document: _Document, keys: list[str]) -> None:
                     _name, first, kind, entity = document.open.pop(i)
                     document.brackets.append((first, here + 1, kind, entity))
                     break
+            else:
+                document.stray += 1
             continue
         parts = dict(zip(keys or ["GRP", "etype"], opened.split("-", max(len(keys) - 1, 1)), strict=False))
         kind = parts.get("etype", "")

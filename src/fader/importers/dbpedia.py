@@ -7,15 +7,16 @@
 
 An entity's id is the title of its page with underscores: what the importer of Wikipedia writes. A type's is its local
 name, `SoccerPlayer`, named by its label, else in words; owl:Thing is `thing`. Types of other vocabularies (schema.org,
-Wikidata, YAGO) are left out unless asked for. A redirected title is an alias of its page and no entity. Nodes that are
-no pages (`X__CareerStation__1`, categories) are no entities. It reads sources twice: first for redirects, and for
-links to Wikidata (owl:sameAs) where ids are to be from there.
+Wikidata, YAGO) are left out unless asked for. A redirected title is an alias of the page that redirects lead to in the
+end, and no entity. Nodes that are no pages (`X__CareerStation__1`, categories) are no entities. It reads sources twice:
+first for redirects, and for links to Wikidata (owl:sameAs) where ids are to be from there; a third time if redirects
+lead to redirects.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -25,45 +26,58 @@ from fader.corpus.documents import Faults
 from fader.corpus.readers import file_size
 from fader.errors import UsageError, quoted
 from fader.importers.base import THING, Batch, Importer, Records, option
-from fader.importers.selection import Gathered, Numbers, end_types, listed, read_ids, wikidata_number, write_numbers
-from fader.importers.store import Store
-from fader.importers.triples import (
-    OWL,
-    RDF,
-    RDFS,
-    SKOS,
-    WIKIDATA,
-    Layout,
-    layouts,
-    statement_batches,
-    statements,
+from fader.importers.rdflayout import Layout, layouts, statement_batches
+from fader.importers.selection import (
+    Gathered,
+    Numbers,
+    NumbersWriter,
+    end_types,
+    listed,
+    number_of,
+    read_ids,
+    wikidata_number,
+    write_ids,
 )
+from fader.importers.store import Store
+from fader.importers.triples import only_marked, statements
+from fader.importers.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
 from fader.progress import Progress
 
 ONTOLOGY = "http://dbpedia.org/ontology/"
 RESOURCE = "http://dbpedia.org/resource/"
-TYPE, BELOW, LABEL, REDIRECT, SAME = "type", "below", "label", "redirect", "same"
+REDIRECTS = ONTOLOGY + "wikiPageRedirects"
+TYPE, BELOW, LABEL, REDIRECT = "type", "below", "label", "redirect"
 PREDICATES = {
     RDF + "type": TYPE, RDFS + "subClassOf": BELOW, RDFS + "label": LABEL, SKOS + "prefLabel": LABEL,
-    ONTOLOGY + "wikiPageRedirects": REDIRECT,
+    REDIRECTS: REDIRECT,
 }  # fmt: skip
 FORMS = ("wikipedia", "wikidata", "uri")
-ABSENT = "entities without such an id"
+ABSENT = "rows of entities without such an id"
 PARTS = "statements on nodes that are no pages"
-_RESOURCE = re.compile(r"https?://(?:([a-z]{2,3}(?:-[a-z]+)?)\.)?dbpedia\.org/resource/")
-_NO_PAGE = re.compile(r".+__\d+|(?:Category|Template|File|Image|Portal|Wikipedia|Help|MediaWiki|Module|Draft):")
+CIRCLES = "redirects that lead in a circle"
+_RESOURCE = re.compile(r"https?://(?:[a-z]{2,3}(?:-[a-z]+)?\.)?dbpedia\.org/resource/")
+_ITEM = re.compile(r"https?://(?:www\.)?wikidata(?:\.dbpedia)?\.org/(?:entity|resource)/(Q\d{1,18})")
+_NO_PAGE = re.compile(
+    r".+__\d+|(?:Category|Template|File|Image|Portal|Wikipedia|Help|MediaWiki|Module|Draft|Kategorie|Vorlage|Datei|Hilfe"
+    r"|Catégorie|Modèle|Fichier|Portail|Categoría|Plantilla|Archivo|Categoria|Categorie|Bestand|Sjabloon|Kategoria"
+    r"|Plik|Szablon|Категория|Шаблон|Файл|Категорія|Kategori|分类|カテゴリ|Template|ファイル|분류):"
+)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class _First(NamedTuple):
     layouts: dict[str, Layout]
-    only: frozenset[str] | None
+    onward: dict[
+        str, str
+    ]  # of the redirected pages that redirects lead to: where these lead in the end; empty: nowhere
+    only: bool  # whether there is a list of entities
 
 
 class _State(NamedTuple):
     first: _First
     redirected: Numbers
     wikidata: Numbers
+    only: Numbers | None
 
 
 class _Kinds(dict[str, dict[str, None]]):
@@ -104,31 +118,60 @@ class Dbpedia(Importer):
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> _First:
         found = layouts(sources)
-        redirects = {ONTOLOGY + "wikiPageRedirects": REDIRECT}
-        links = self._links(sources, found, redirects, b"wikiPageRedirects", progress)
-        write_numbers(folder, "redirected", ((page, 0) for page, _target in links))
+        onward = self._write_redirects(sources, found, folder, progress)
         if self.ids == "wikidata":
-            same = self._links(sources, found, {OWL + "sameAs": SAME}, b"sameAs", progress)
-            numbers = ((page, wikidata_number(above.removeprefix(WIKIDATA))) for page, above in same)
-            write_numbers(folder, "wikidata", ((page, number) for page, number in numbers if number))
-        return _First(found, read_ids(self.only, faults))
+            numbers = NumbersWriter()
+            for page, above in self._links(sources, found, OWL + "sameAs", progress):
+                if item := _ITEM.fullmatch(above):
+                    numbers.add(page, wikidata_number(item[1]))
+            numbers.write(folder, "wikidata")
+        return _First(found, onward, write_ids(self.only, folder, faults))
+
+    def _write_redirects(
+        self, sources: Sequence[str], found: dict[str, Layout], folder: Path, progress: Progress
+    ) -> dict[str, str]:
+        """Put the pages that are redirected into a file; where those of them lead that redirects lead to."""
+        redirected, targets = NumbersWriter(), NumbersWriter()
+        for page, target in self._links(sources, found, REDIRECTS, progress):
+            redirected.add(page)
+            targets.add(target)
+        redirected.write(folder, "redirected")
+        targets.write(folder, "targets")
+        between = Numbers(folder, "redirected").common(Numbers(folder, "targets"))
+        if not between:
+            return {}
+        links = dict(self._links(sources, found, REDIRECTS, progress, between))
+        return {page: _end(page, links) for page in links}
 
     def _links(
-        self, sources: Sequence[str], found: dict[str, Layout], wanted: dict[str, str], mark: bytes, progress: Progress
+        self,
+        sources: Sequence[str],
+        found: dict[str, Layout],
+        predicate: str,
+        progress: Progress,
+        among: frozenset[int] | None = None,
     ) -> Iterator[tuple[str, str]]:
         """The statements of a predicate, by a quick look through all sources; faults are told in the second pass."""
         ignored, total, before = Faults(), sum(map(file_size, sources)), 0
+        local = predicate.rpartition("/")[2].rpartition("#")[2]
+        marks, wanted = re.compile(re.escape(local).encode()), {predicate: local}
         for source in sources:
             for batch in statement_batches([source], ignored):
-                if not isinstance(batch.payload, bytes):
-                    batch = batch._replace(payload=[line for line in batch.payload if mark in line])
-                for _n, page, _t, above, _l in statements(batch, found[batch.source], wanted, short, ignored):
-                    yield page, above
-                progress.update(before + batch.consumed, total, mark.decode())
+                layout = found[batch.source]
+                batch = only_marked(batch, layout, marks)
+                for _n, page, _t, above, _l in statements(batch, layout, wanted, self._short, ignored):
+                    if among is None or number_of(page) in among:
+                        yield page, above
+                progress.update(before + batch.consumed, total, local)
             before += file_size(source)
 
+    @property
+    def _short(self) -> Callable[[str], str]:
+        return whole if self.ids == "uri" else short
+
     def opened(self, state: _First, folder: Path) -> _State:
-        return _State(state, Numbers(folder, "redirected"), Numbers(folder, "wikidata"))
+        redirected, wikidata = Numbers(folder, "redirected"), Numbers(folder, "wikidata")
+        return _State(state, redirected, wikidata, read_ids(folder, state.only))
 
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
         out = Records()
@@ -136,7 +179,7 @@ class Dbpedia(Importer):
         layout = state.first.layouts[batch.source]
         kinds = _Kinds(self.foreign)
         last, types = "", dict[str, None]()  # statements on one page follow each other
-        for _number, subject, tag, thing, language in statements(batch, layout, PREDICATES, short, faults):
+        for _number, subject, tag, thing, language in statements(batch, layout, PREDICATES, self._short, faults):
             if tag == TYPE:
                 if subject is last:
                     types.update(kinds[thing])
@@ -150,10 +193,13 @@ class Dbpedia(Importer):
             elif tag == LABEL and language in (self.language, ""):
                 gathered.entity(subject)[0].append(thing)
             elif tag == REDIRECT and thing[:1] == PAGE:
-                gathered.entity(thing)[2][subject[1:].replace("_", " ")] = None
+                if end := state.first.onward.get(thing, thing):
+                    gathered.entity(end)[2][_title(subject).replace("_", " ")] = None
+                else:
+                    out.counts[CIRCLES] = out.counts.get(CIRCLES, 0) + 1
         out.types = gathered.types()
         final = self._final(gathered.names(), state, out.counts)
-        out.entities = listed(gathered.entities(final), state.first.only, out.counts)
+        out.entities = listed(gathered.entities(final), state.only, out.counts)
         return out
 
     def _class(
@@ -166,7 +212,7 @@ class Dbpedia(Importer):
             gathered.type(type_id(subject))[0].append(thing)
 
     def _is_page(self, subject: str, counts: dict[str, int]) -> bool:
-        if (":" in subject or "__" in subject) and _NO_PAGE.match(subject, 1):
+        if (":" in subject or "__" in subject) and _NO_PAGE.match(_title(subject)):
             counts[PARTS] = counts.get(PARTS, 0) + 1
             return False
         return True
@@ -182,8 +228,7 @@ class Dbpedia(Importer):
             if len(final) < len(pages):
                 counts[ABSENT] = len(pages) - len(final)
             return final
-        head = RESOURCE if self.ids == "uri" else ""
-        return {page: head + page[1:] for page in pages}
+        return {page: page[1:] for page in pages}
 
     def finish(self, state: _State, store: Store) -> None:
         end_types(store, type_name, self.unused)
@@ -203,9 +248,34 @@ def short(address: str) -> str:
     return PAGE + (unquote(title) if "%" in title else title)
 
 
+def whole(address: str) -> str:
+    """An address; of a page, with a mark before it and without percent signs."""
+    if not _RESOURCE.match(address):
+        return address
+    return PAGE + (unquote(address) if "%" in address else address)
+
+
+def _title(page: str) -> str:
+    """The title of a page with a mark, in either form."""
+    found = _RESOURCE.match(page, 1)
+    return page[found.end() :] if found else page[1:]
+
+
+def _end(page: str, links: dict[str, str]) -> str:
+    """Where redirects lead in the end; empty where they lead in a circle."""
+    seen = set[str]()
+    while page in links:
+        if page in seen:
+            return ""
+        seen.add(page)
+        page = links[page]
+    return page
+
+
 def _is_class(address: str) -> bool:
-    """Whether a term of the ontology is a class: properties begin with a small letter."""
-    return address.startswith(ONTOLOGY) and address[len(ONTOLOGY) : len(ONTOLOGY) + 1].isupper()
+    """Whether a term of the ontology is a class: properties begin with a small letter, or are `Person/height`."""
+    local = address[len(ONTOLOGY) :]
+    return address.startswith(ONTOLOGY) and local[:1].isupper() and "/" not in local
 
 
 def type_id(address: str) -> str:
@@ -221,7 +291,7 @@ def type_id(address: str) -> str:
 
 
 FOREIGN = {
-    "http://schema.org/": "schema:", WIKIDATA: "wd:", "http://dbpedia.org/class/yago/": "yago:",
+    SCHEMA: "schema:", SECURE_SCHEMA: "schema:", WIKIDATA: "wd:", "http://dbpedia.org/class/yago/": "yago:",
     "http://xmlns.com/foaf/0.1/": "foaf:", "http://www.ontologydesignpatterns.org/ont/dul/DUL.owl#": "dul:",
 }  # fmt: skip
 

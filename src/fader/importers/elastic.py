@@ -54,33 +54,35 @@ class Elastic(Importer):
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
-        action: dict[str, Any] | None = None
+        action: dict[str, Any] = {}
         for number, raw in enumerate(batch.payload, batch.place):
             line = decoded(raw, number, batch.source, faults)
             if line is None or not line.strip():
-                action = action if line is not None else None
+                action = action if line is not None else {}
                 continue
             place = at(batch.source, number)
             try:
                 value = msgspec.json.decode(line)
             except (msgspec.DecodeError, RecursionError) as error:
-                faults.add("lines that are not JSON", f"{place}: {error}")
-                action = None
+                faults.add("lines that are not JSON", f"{place}: {_why(error)}; write an object a line")
+                action = {}
                 continue
             if not isinstance(value, dict):
-                faults.add("lines that are not JSON", f"{place}: needs an object")
-            elif _ACTION.match(raw) and len(value) == 1:
+                what = f"needs an object in braces, not {quoted(line, 40)}"
+                faults.add("lines that are not JSON", f"{place}: {what}")
+            elif _ACTION.match(line.encode()) and len(value) == 1:
                 kind, said = next(iter(value.items()))
-                action = None if kind == "delete" else said
+                action = {"update": kind == "update", **said} if kind != "delete" else {}
             else:
-                self._document(value, action or {}, number, batch.source, out, faults)
-                action = None
+                self._document(value, action, number, batch.source, out, faults)
+                action = {}
         return out
 
     def _document(
         self, value: dict[str, Any], action: dict[str, Any], number: int, source: str, out: Records, faults: Faults
     ) -> None:
-        fields = value.get("_source") or value.get("doc") or value
+        inner = value.get("doc") if action.get("update") else value.get("_source")
+        fields = inner if isinstance(inner, dict) else value
         name = action.get("_id") or value.get("_id") or fields.get("id") or f"{stem(source)}:{number}"
         marked: Any = fields
         for key in self.field.split("."):
@@ -119,3 +121,7 @@ class Elastic(Importer):
                 out.entities.append(EntityRow(entity, value, types))
             out.types += [TypeRow(kind, kind) for kind in types]
         return "".join([*pieces, marked[last:]]), mentions
+
+
+def _why(error: Exception) -> str:
+    return "brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -66,7 +66,7 @@ def grouped_batches(
                     held.append(line)
                     weight += len(line) + 1
         except InputError as error:
-            _cut(faults, source, error, number > 0)
+            cut_short(faults, source, error, number > 0)
         if held:
             yield Batch(display_name(source), first, held, consumed)
 
@@ -96,12 +96,12 @@ def marked_batches(sources: Sequence[str], faults: Faults, mark: bytes, size: in
                     del held[:end]
                 if len(held) > limit + size:
                     if not passing:
-                        _over(faults, source, place, mark)
+                        over_limit(faults, source, place, mark)
                     passing = True
                     place += len(held) - len(mark)
                     del held[: len(held) - len(mark)]
         except InputError as error:
-            _cut(faults, source, error, some)
+            cut_short(faults, source, error, some)
         if held.strip() and not passing:
             yield Batch(display_name(source), place, bytes(held), consumed)
 
@@ -117,9 +117,9 @@ def whole_files(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
                 if len(held) > limit:
                     break
         except InputError as error:
-            _cut(faults, source, error, bool(held))
+            cut_short(faults, source, error, bool(held))
         if len(held) > limit:
-            _over(faults, source, 0, b"its end")
+            over_limit(faults, source, 0, b"its end")
         elif held:
             yield Batch(display_name(source), 0, bytes(held), file_size(source))
 
@@ -133,14 +133,15 @@ def decoded(line: bytes, number: int, source: str, faults: Faults) -> str | None
         return None
 
 
-def _cut(faults: Faults, source: str, error: InputError, some: bool) -> None:
+def cut_short(faults: Faults, source: str, error: InputError, some: bool) -> None:
     """A damaged source is a fault; one that cannot be read at all is an error whatever the policy."""
     if not some and "damaged or cut short" not in str(error):
         raise error
     faults.add(CUT, str(error))
 
 
-def _over(faults: Faults, source: str, place: int, mark: bytes) -> None:
+def over_limit(faults: Faults, source: str, place: int, mark: bytes) -> None:
+    """A record that has no end within the limit is a fault."""
     limits = Limits.from_environment()
     what = f"no {mark.decode('ascii', 'replace')} within {limits.line_bytes:,} bytes"
     faults.add(OVER, f"{at(display_name(source), place, 'byte')}: {what}; {limits.at_most('line_bytes')}")

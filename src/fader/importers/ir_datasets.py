@@ -3,7 +3,8 @@
     fader import ir_datasets beir/dbpedia-entity/test -o corpus/
 
 A source is an id, not a file. The package gets what it can from the web and says what else it needs. The text of a
-document is what the package calls its default text; its title and address are kept where it has them. Documents have no
+document is what the package calls its default text, else all its fields; its title and address are kept where it has
+them. Of judgments of subtopics the highest counts. Documents have no
 mentions: `fader annotate` finds them then. Judgments are written as they are, `qid 0 docid grade`; in collections whose
 documents are entities, such as DBpedia-Entity, that is what a search for entities is compared with.
 """
@@ -11,7 +12,7 @@ documents are entities, such as DBpedia-Entity, that is what a search for entiti
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from fader.corpus.documents import Faults
 from fader.errors import InputError, UsageError, did_you_mean, quoted
 from fader.importers import inputs
 from fader.importers.base import Batch, Importer, Records, option
+from fader.importers.judgments import highest
 from fader.importers.topics import plain_query
 
 TEXTLESS = "documents without text"
@@ -37,18 +39,24 @@ class IrDatasets(Importer):
     documents: bool = option(True, "Take the documents, too; without them only queries and judgments.")
     limit: int = option(0, "Documents to take of each collection; 0: all.")
 
+    def __post_init__(self) -> None:
+        if self.limit < 0:
+            raise UsageError(f"ir_datasets: limit must be 0 or more, not {self.limit}")
+
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         for source in sources:
             dataset = _loaded(source)
             if not (dataset.has_docs() or dataset.has_queries()):
                 raise InputError(f"{source}: has neither documents nor queries; give one of the ids below it")
             if dataset.has_docs() and self.documents:
-                yield from _pieces(source, "documents", map(_row, _some(dataset.docs_iter(), self.limit)))
+                rows = _some(_got(source, "documents", dataset.docs_iter), self.limit)
+                yield from _pieces(source, "documents", map(_row, rows))
             if dataset.has_queries():
-                yield from _pieces(source, "queries", map(_asked, dataset.queries_iter()))
+                yield from _pieces(source, "queries", map(_asked, _got(source, "queries", dataset.queries_iter)))
             if dataset.has_qrels():
-                found = ((q.query_id, q.doc_id, int(q.relevance)) for q in dataset.qrels_iter())
-                yield from _pieces(source, "qrels", found)
+                found = ((q.query_id, q.doc_id, int(q.relevance)) for q in _got(source, "qrels", dataset.qrels_iter))
+                subtopics = "subtopic_id" in getattr(dataset.qrels_cls(), "_fields", ())
+                yield from _pieces(source, "qrels", iter(highest(found, {})) if subtopics else found)
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         kind, rows = batch.payload
@@ -84,11 +92,28 @@ def _some(rows: Iterator[Any], limit: int) -> Iterator[Any]:
         yield row
 
 
+def _got(source: str, what: str, rows: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """What the package gives; whatever it raises is told in our words."""
+    try:
+        yield from rows()
+    except Exception as error:
+        reason = quoted(error or type(error).__name__, 160)
+        remedy = "it needs the network, or files that you get yourself; see what it says above and its documentation"
+        raise InputError(f"{source}: ir_datasets cannot give the {what}: {reason}; {remedy}") from None
+
+
 def _row(document: Any) -> tuple[str, str, str | None, str | None]:
     """Id, text, title and address of a document."""
-    text = document.default_text()
-    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
-    return str(document.doc_id), text, _field(document, "title"), _field(document, "url")
+    return str(document.doc_id), _text(document), _field(document, "title"), _field(document, "url")
+
+
+def _text(row: Any) -> str:
+    """The default text of a document or query; of one that has none, its `text`, else all its fields but ids."""
+    if hasattr(row, "default_text"):
+        text = row.default_text()
+        return text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
+    names = [name for name in row._fields if not name.endswith("id") and name != "url"]
+    return _field(row, "text") or "\n".join(filter(None, (_field(row, name) for name in names)))
 
 
 def _field(row: Any, name: str) -> str | None:
@@ -98,7 +123,7 @@ def _field(row: Any, name: str) -> str | None:
 
 def _asked(query: Any) -> tuple[str, str, str | None]:
     question = _field(query, "description") or _field(query, "narrative")
-    return str(query.query_id), query.default_text() or "", question
+    return str(query.query_id), _text(query), question
 
 
 def _queries(rows: list[tuple[str, str, str | None]], source: str, faults: Faults) -> Iterator[dict[str, Any]]:

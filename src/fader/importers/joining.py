@@ -22,8 +22,9 @@ from fader.importers.base import THING, EntityRow
 from fader.importers.hierarchy import break_cycles
 from fader.importers.records import entity_cells, name_of
 from fader.importers.runs import merged
-from fader.importers.store import Store, sync
+from fader.importers.store import Store
 from fader.limits import Limits
+from fader.resumable import sync
 
 SHOWN_EDGES = 20
 
@@ -113,7 +114,8 @@ def _distinct_queries(path: Path, faults: Faults) -> Iterator[bytes]:
     seen: dict[str, bytes] = {}
     for line in _existing(path):
         name = str(msgspec.json.decode(line)["id"])
-        if seen.setdefault(name, line) is line:
+        if name not in seen:
+            seen[name] = line
             yield line
         elif seen[name] != line:
             faults.add("queries with a repeated id", f"query {name}: there was another of this id; the first is kept")
@@ -123,11 +125,11 @@ def _distinct_qrels(path: Path, faults: Faults) -> Iterator[bytes]:
     seen: dict[bytes, bytes] = {}
     for line in _existing(path):
         pair, grade = line.rstrip().rsplit(b" ", 1)
-        first = seen.setdefault(pair, grade)
-        if first is grade:
+        if pair not in seen:
+            seen[pair] = grade
             yield line
-        elif first != grade:
-            shown = f"{pair.decode()}: grade {grade.decode()} after {first.decode()}; the first is kept"
+        elif seen[pair] != grade:
+            shown = f"{pair.decode()}: grade {grade.decode()} after {seen[pair].decode()}; the first is kept"
             faults.add("judgments that contradict another", shown)
 
 

@@ -54,7 +54,7 @@ class Heading(NamedTuple):
 
 
 class Mesh(NamedTuple):
-    """All headings, without their aliases: what types are made of."""
+    """All headings: what types are made of."""
 
     headings: dict[str, Heading]  # by id, or by the first tree number where files have no ids
     at: dict[str, str]  # tree number -> key of the heading there
@@ -106,8 +106,8 @@ class Mesh(NamedTuple):
         return [key for key in keys if key in self.headings and self.headings[key].trees]
 
 
-def read_mesh(sources: Sequence[str], faults: Faults, progress: Progress | None = None) -> Mesh:
-    """The tables of MeSH files."""
+def read_mesh(sources: Sequence[str], faults: Faults, progress: Progress | None = None, aliases: bool = False) -> Mesh:
+    """The tables of MeSH files; headings have their aliases on demand, which are most of the memory."""
     by_id: dict[str, Heading] = {}
     loose: dict[str, Heading] = {}  # titles to headings without an id
     for batch in cut(sources, faults):
@@ -115,7 +115,8 @@ def read_mesh(sources: Sequence[str], faults: Faults, progress: Progress | None 
             if heading.ui:
                 before = by_id.get(heading.ui, heading)
                 trees = tuple(sorted({*before.trees, *heading.trees}))
-                by_id[heading.ui] = before._replace(trees=trees, aliases=(), title=before.title or heading.title)
+                known = tuple(dict.fromkeys((*before.aliases, *heading.aliases))) if aliases else ()
+                by_id[heading.ui] = before._replace(trees=trees, aliases=known, title=before.title or heading.title)
             else:
                 trees = tuple(sorted({*loose.get(heading.title.lower(), heading).trees, *heading.trees}))
                 loose[heading.title.lower()] = heading._replace(trees=trees)
@@ -176,6 +177,9 @@ def _from_xml(batch: Batch, payload: bytes, faults: Faults) -> Iterator[Heading]
     if rest := _OPEN.search(payload, end):
         place = at(batch.source, batch.place + rest.start(), "byte")
         faults.add(UNREADABLE, f"{place}: the record has no end; get a whole copy of the file")
+    elif not end and not batch.place:
+        what = "no DescriptorRecord and no SupplementalRecord in it; give files of MeSH, as desc2026.xml"
+        faults.add(UNREADABLE, f"{at(batch.source, 0, 'byte')}: {what}")
 
 
 def _element(record: ElementTree.Element) -> Heading:

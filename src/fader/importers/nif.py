@@ -8,7 +8,8 @@
 A context is a document; its id is its address without the part that says which characters. A resource is an entity, a
 class its type: of DBpedia, Wikidata, YAGO and Wikipedia by their local names, as the importers of those catalogs write
 them, of others by the whole address. Indices that are missing are taken from the address. Mentions that are linked to
-nothing, or to http://aksw.org/notInWiki/, are dropped and counted. A source of up to `WHOLE` bytes may have its
+nothing, or to http://aksw.org/notInWiki/, are dropped and counted. What a phrase says in a `nif:annotationUnit`, as NIF
+2.1 does, counts as said of the phrase. A source of up to `WHOLE` bytes may have its
 statements in any order; a larger one must have those of a document together.
 """
 
@@ -26,15 +27,20 @@ from fader.corpus.readers import display_name, read_chunks
 from fader.errors import InputError
 from fader.importers import inputs
 from fader.importers.base import THING, Batch, EntityRow, Importer, Records, TypeRow
-from fader.importers.concepts import UNLINKED
 from fader.importers.faults import at
 from fader.importers.spans import Given, mentions_of
+from fader.importers.tallies import UNLINKED, tally
 from fader.importers.turtle import TYPE, statements
 from fader.limits import Limits
 
 WHOLE = 1 << 26
 NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
 ITS = "http://www.w3.org/2005/11/its/rdf#"
+_KEYS = {
+    **{NIF + key: key for key in ("isString", "referenceContext", "anchorOf", "beginIndex", "endIndex", "sourceUrl")},
+    **{ITS + key: key for key in ("taIdentRef", "taClassRef", "taConfidence")},
+    NIF + "annotationUnit": "annotationUnit",
+}
 NOWHERE = ("http://aksw.org/notInWiki", "null", "NIL", "--NME--")
 _START = re.compile(rb"\.[ \t]*\r?\n\s*<([^>#?]*)[>#?]")
 _PREFIXES = re.compile(r"(?im)^\s*@?(?:prefix\s[^<>\n]*|base\s*)<[^>\n]*>[ \t]*\.?")
@@ -76,13 +82,11 @@ class Nif(Importer):
         text = _decoded(data, batch, faults)
         nodes: dict[str, _Node] = {}
         for found in statements(text, batch.source, faults, batch.place, head):
-            for space in (NIF, ITS):
-                if found.predicate.startswith(space):
-                    node = nodes.setdefault(found.subject, _Node(found.line))
-                    node.said.setdefault(found.predicate.removeprefix(space), []).append(found.object)
-            if found.predicate == TYPE and found.object.startswith(NIF):
-                node = nodes.setdefault(found.subject, _Node(found.line))
-                node.said.setdefault("a", []).append(found.object.removeprefix(NIF))
+            key, value = _KEYS.get(found.predicate), found.object
+            if found.predicate == TYPE and value.startswith(NIF):
+                key, value = "a", value.removeprefix(NIF)
+            if key is not None:
+                nodes.setdefault(found.subject, _Node(found.line)).said.setdefault(key, []).append(value)
         _records(nodes, batch.source, out, faults)
         return out
 
@@ -102,10 +106,10 @@ def _cut(source: str, faults: Faults) -> Iterator[Batch]:
                 line += held.count(b"\n", 0, end)
                 del held[:end]
             if len(held) > limit:
-                inputs._over(faults, source, 0, b"end of a document")
+                inputs.over_limit(faults, source, 0, b"end of a document")
                 return
     except InputError as error:
-        inputs._cut(faults, source, error, some)
+        inputs.cut_short(faults, source, error, some)
     if held.strip():
         yield Batch(display_name(source), line, (head, bytes(held)), consumed)
 
@@ -132,8 +136,12 @@ def _decoded(data: bytes, batch: Batch, faults: Faults) -> str:
 def _records(nodes: dict[str, _Node], source: str, out: Records, faults: Faults) -> None:
     phrases: dict[str, list[tuple[str, _Node]]] = {}
     for name, node in nodes.items():
-        if "referenceContext" in node.said and "isString" not in node.said:
-            phrases.setdefault(node.one("referenceContext"), []).append((name, node))
+        whole = "isString" in node.said and "taIdentRef" in node.said  # the address of all the text is the text's
+        if whole or ("referenceContext" in node.said and "isString" not in node.said):
+            for unit in node.said.get("annotationUnit", ()):
+                for key, values in nodes[unit].said.items() if unit in nodes else ():
+                    node.said.setdefault(key, []).extend(values)
+            phrases.setdefault(name if whole else node.one("referenceContext"), []).append((name, node))
     for name, node in nodes.items():
         if "isString" in node.said:
             _document(name, node, phrases.pop(name, []), source, out, faults)
@@ -155,7 +163,7 @@ def _document(
     for phrase, said in phrases:
         linked = [r for r in said.said.get("taIdentRef", ()) if not r.startswith(NOWHERE)]
         if not linked:
-            out.counts[UNLINKED] = out.counts.get(UNLINKED, 0) + _is_mention(said)
+            tally(out.counts, UNLINKED, _is_mention(said))
             continue
         indices = _indices(phrase, said)
         if indices is None:
@@ -169,8 +177,9 @@ def _document(
     kept = {mention["entity"] for mention in mentions}
     for names, said in zip(entities, used, strict=True):
         types = [local(c) for c in said.said.get("taClassRef", ())]
-        out.types += [TypeRow(kind, "") for kind in types]
-        out.entities += [EntityRow(name, _named(name), types) for name in names if name in kept]
+        rows = [EntityRow(name, _named(name), types) for name in names if name in kept]
+        out.entities += rows
+        out.types += [TypeRow(kind, "") for kind in types] if rows else []
     document = {"id": re.split(r"[#?](?=char=|offset_|nif=)", name)[0], "text": text, "mentions": mentions}
     if url := node.one("sourceUrl"):
         document["url"] = url

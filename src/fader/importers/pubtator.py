@@ -22,20 +22,20 @@ from typing import Any, ClassVar
 from fader.corpus.documents import Faults
 from fader.errors import quoted
 from fader.importers.base import Batch, Importer, Records, option
-from fader.importers.conceptrows import ConceptRows, place_by_name
-from fader.importers.concepts import UNLINKED, concepts, kinds
+from fader.importers.conceptrows import MESH, ConceptRows, chosen_mesh, complete
+from fader.importers.concepts import concepts, kinds
 from fader.importers.faults import at
 from fader.importers.inputs import decoded, grouped_batches
-from fader.importers.mesh import Mesh, read_mesh
+from fader.importers.mesh import Mesh
 from fader.importers.spans import Given, mentions_of, whole_number
 from fader.importers.store import Store
+from fader.importers.tallies import RELATIONS, UNLINKED, tally
 from fader.progress import Progress
 
 _OPENS = re.compile(rb"(?:\xef\xbb\xbf)?[^|\t]{1,64}\|t\|")
 _PASSAGE = re.compile(r"([^|\t]{1,64})\|([a-z])\|(.*)", re.DOTALL)
 UNREADABLE = "lines that are neither text, mention nor relation"
 HOMELESS = "lines without their article"
-RELATIONS = "relations, which are not imported"
 
 
 @dataclass(slots=True)
@@ -59,13 +59,13 @@ class PubTator(Importer):
     example: ClassVar[str] = "fader import pubtator CDR_TrainingSet.PubTator.txt --mesh desc2026.xml -o corpus/"
     citation: ClassVar[str] = "Wei et al. 2024, PubTator 3.0, doi:10.1093/nar/gkae235; tmTools, Format.html"
 
-    mesh: str = option("", "A file of MeSH (descriptors or tree) that gives entities their names and types.", path=True)
+    mesh: str = option("", MESH, path=True)
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return grouped_batches(sources, faults, _OPENS.match)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
-        return read_mesh([self.mesh], faults, progress) if self.mesh else None
+        return chosen_mesh(self.mesh, faults, progress)
 
     def convert(self, batch: Batch, state: Mesh | None, faults: Faults) -> Records:
         out, rows = Records(), ConceptRows(state)
@@ -90,26 +90,27 @@ class PubTator(Importer):
         return out
 
     def finish(self, state: Mesh | None, store: Store) -> None:
-        place_by_name(state, store)
+        complete(state, store)
 
 
 def _tabbed(cells: list[str], article: _Article | None, place: str, number: int, out: Records, faults: Faults) -> None:
     """A mention or a relation."""
     start, end = (whole_number(cell) for cell in cells[1:3]) if len(cells) > 3 else (None, None)
-    if len(cells) >= 4 and start is None and article and cells[0].strip() == article.id:
-        out.counts[RELATIONS] = out.counts.get(RELATIONS, 0) + 1
+    if start is None and 4 <= len(cells) < 6 and article and cells[0].strip() == article.id:
+        tally(out.counts, RELATIONS)
     elif len(cells) < 4 or not cells[0].strip():
         faults.add(UNREADABLE, f"{place}: needs six columns: article, start, end, words, type, id")
     elif article is None or cells[0].strip() != article.id:
         remedy = "a list without texts has no offsets: import PubTator3's BioCXML files as bioc"
         faults.add(HOMELESS, f"{place}: no line {cells[0].strip()[:40]}|t| before it; {remedy}")
     elif start is None or end is None:
-        faults.add(UNREADABLE, f"{place}: end must be a whole number, not {quoted(cells[2])}")
+        wrong = quoted(cells[1] if start is None else cells[2])
+        faults.add(UNREADABLE, f"{place}: start and end must be whole numbers, not {wrong}")
     else:
         kind = cells[4].strip() if len(cells) > 4 else ""
         names = concepts(cells[5], kind) if len(cells) > 5 else []
         if not names:
-            out.counts[UNLINKED] = out.counts.get(UNLINKED, 0) + 1
+            tally(out.counts, UNLINKED)
             return
         titles = cells[6].split("|") if len(cells) > 6 else []
         article.given.append((start, end, cells[3]))
@@ -128,6 +129,7 @@ def _close(article: _Article | None, source: str, rows: ConceptRows, out: Record
         text, article.given, article.entities, lambda i: at(source, article.lines[i]), faults, out.counts
     )
     kept = {mention["entity"] for mention in mentions}
-    for names, types, titles in zip(article.entities, article.kinds, article.titles, strict=True):
-        rows.see([name for name in names if name in kept], types, dict(zip(names, titles, strict=False)))
+    for i, names in enumerate(article.entities):
+        if kept.issuperset(names):
+            rows.see(names, article.kinds[i], dict(zip(names, article.titles[i], strict=False)), article.given[i][2])
     out.documents.append({"id": article.id, "text": text, "title": article.passages[0], "mentions": mentions})

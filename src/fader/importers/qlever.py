@@ -13,6 +13,7 @@ with the same entity are one mention. Entities that no word stands by are droppe
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,13 +24,15 @@ from urllib.parse import unquote
 import numpy as np
 
 from fader.corpus.documents import Faults
-from fader.corpus.readers import LongLine, read_batches
+from fader.corpus.readers import without_mark
 from fader.errors import quoted
 from fader.importers.base import Batch, EntityRow, Importer, Records, option
+from fader.importers.companions import companion_lines
 from fader.importers.faults import at
 from fader.importers.heads import stem
 from fader.importers.inputs import decoded, line_batches
 from fader.importers.spans import whole_number
+from fader.importers.tallies import tally
 from fader.importers.textstore import mapped
 from fader.importers.tokens import TokenText
 from fader.progress import Progress
@@ -44,24 +47,25 @@ class _Posting(NamedTuple):
     word: str
     entity: bool
     record: int
-    score: float
+    line: int
 
 
 class _Docs:
     """The docsfile, mapped."""
 
     def __init__(self, folder: Path) -> None:
-        self.records = np.load(folder / RECORDS).tolist()
+        self.records = mapped(folder / RECORDS)
         self._offsets = mapped(folder / OFFSETS)
         self._data = mapped(folder / FILE)
 
     def document(self, record: int) -> int:
         """The number of the line that a record is in."""
-        return bisect_left(self.records, record)
+        return int(np.searchsorted(self.records, record))
 
-    def text(self, document: int) -> str:
-        start, end = self._offsets[document]
-        return self._data[start:end].tobytes().decode("utf-8")
+    def text(self, document: int) -> str | None:
+        """The text of a line; None if it could not be read."""
+        start, end = self._offsets[document].tolist()
+        return self._data[start:end].tobytes().decode("utf-8") if start >= 0 else None
 
 
 @dataclass(frozen=True)
@@ -104,40 +108,41 @@ class QLever(Importer):
     def convert(self, batch: Batch, state: _Docs | None, faults: Faults) -> Records:
         out = Records()
         postings: list[_Posting] = []
-        current: int | None = None
+        document, current = 0, 0
         for number, raw in enumerate(batch.payload, batch.place):
             line = decoded(raw, number, batch.source, faults)
             if line is None or not line.strip():
                 continue
-            posting = _posting(line)
+            posting = _posting(line, number)
             if posting is None:
                 what = f"needs word, 0 or 1, record and score, not {quoted(line, 40)}"
                 faults.add(UNREADABLE, f"{at(batch.source, number)}: {what}")
                 continue
-            document = state.document(posting.record) if state else posting.record
+            if not postings or posting.record != postings[-1].record:
+                document = state.document(posting.record) if state else posting.record
             if document != current and postings:
-                _document(current or 0, postings, state, batch, out, faults)
+                _document(current, postings, state, batch, out, faults)
                 postings = []
             current = document
             postings.append(posting)
         if postings:
-            _document(current or 0, postings, state, batch, out, faults)
+            _document(current, postings, state, batch, out, faults)
         return out
 
 
-def _posting(line: str) -> _Posting | None:
+def _posting(line: str, number: int) -> _Posting | None:
     cells = line.split("\t")
     record = whole_number(cells[2]) if len(cells) > 2 else None
     if record is None or cells[1].strip() not in ("0", "1"):
         return None
     try:
-        score = float(cells[3]) if len(cells) > 3 and cells[3].strip() else 1.0
+        float(cells[3] if len(cells) > 3 and cells[3].strip() else 1)
     except ValueError:
         return None
-    return _Posting(cells[0].strip(), cells[1].strip() == "1", record, score)
+    return _Posting(cells[0].strip(), cells[1].strip() == "1", record, number)
 
 
-def _boundary(lines: list[bytes], held: int, ends: list[int] | None) -> int:
+def _boundary(lines: list[bytes], held: int, ends: array[int] | None) -> int:
     """The last place where a line belongs to another document than the one before it."""
 
     def document(line: bytes) -> int | None:
@@ -158,44 +163,48 @@ def _boundary(lines: list[bytes], held: int, ends: list[int] | None) -> int:
     return 0
 
 
-def _read_records(path: str) -> list[int]:
-    """The last records of the lines of a docsfile; lines that cannot be read are told of when it is copied."""
-    found = []
-    for _first, lines, _consumed in read_batches(path):
-        cells = (line.partition(b"\t") for line in lines if not isinstance(line, LongLine))
-        numbers = (whole_number(record.decode("utf-8", "replace")) for record, tab, _text in cells if tab)
-        found += [number for number in numbers if number is not None]
-    return sorted(found)
+def _docs_lines(path: str, faults: Faults) -> Iterator[tuple[int, bytes, int]]:
+    """The lines of a docsfile: record, text, number of the line."""
+    for number, line, _consumed in companion_lines(path, faults):
+        cell, tab, words = without_mark(line, number).partition(b"\t")
+        record = whole_number(cell.decode("utf-8", "replace"))
+        if tab and record is not None:
+            yield record, words, number
+        elif line.strip():
+            what = f"needs the number of a record, a tab and a text, not {quoted(line[:40].decode('utf-8', 'replace'))}"
+            faults.add(UNREADABLE, f"{at(path, number)}: {what}")
+
+
+def _read_records(path: str) -> array[int]:
+    """The records of the lines of a docsfile; lines that cannot be read are told of when it is copied."""
+    return array("q", sorted(record for record, _words, _number in _docs_lines(path, Faults())))
 
 
 def _copy(path: str, folder: Path, faults: Faults) -> None:
-    rows: list[tuple[int, int, int]] = []
-    size = 0
+    """Put the texts of a docsfile where they can be mapped."""
+    rows, size = array("q"), 0
     with open(folder / FILE, "wb") as file:
-        for first, lines, _consumed in read_batches(path):
-            for number, line in enumerate(lines, first):
-                text = None if isinstance(line, LongLine) else decoded(line, number, path, faults)
-                if not text or not text.strip():
-                    continue
-                cell, tab, words = text.partition("\t")
-                record = whole_number(cell)
-                if not tab or record is None:
-                    faults.add(UNREADABLE, f"{at(path, number)}: needs the number of a record, a tab and a text")
-                    continue
-                rows.append((record, size, size + len(words.encode())))
+        for record, raw, number in _docs_lines(path, faults):
+            words = decoded(raw, number, path, faults)
+            if words is None:
+                rows.extend((record, -1, -1))  # its words must not be looked for in the next text
+            else:
+                start = size
                 size += file.write(words.encode())
-    rows.sort()
-    np.save(folder / RECORDS, np.array([row[0] for row in rows], dtype=np.int64))
-    np.save(folder / OFFSETS, np.array([row[1:] for row in rows], dtype=np.int64).reshape(-1, 2))
+                rows.extend((record, start, size))
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    table = table[np.argsort(table[:, 0], kind="stable")]
+    np.save(folder / RECORDS, np.ascontiguousarray(table[:, 0]))
+    np.save(folder / OFFSETS, np.ascontiguousarray(table[:, 1:]))
 
 
 def _document(
     document: int, postings: list[_Posting], docs: _Docs | None, batch: Batch, out: Records, faults: Faults
 ) -> None:
-    if docs is not None and document >= len(docs.records):
+    if docs is not None and document >= docs.records.size:
         record = postings[0].record
         what = f"record {record} is behind the last of the docsfile; give the docsfile of this wordsfile"
-        faults.add("records without a text", f"{at(batch.source, batch.place)}: {what}")
+        faults.add("records without a text", f"{at(batch.source, postings[0].line)}: {what}")
         return
     words = [posting for posting in postings if not posting.entity]
     if docs is None:
@@ -204,8 +213,10 @@ def _document(
             made.add(posting.word)
         text, spans = made.text, list[tuple[int, int] | None](made.spans)
     else:
-        text = docs.text(document)
-        spans = _found(text, words)
+        found = docs.text(document)
+        if found is None:
+            return  # told of when the docsfile was copied
+        text, spans = found, _found(found, words)
     name = str(docs.records[document]) if docs else f"{stem(batch.source)}:{postings[0].record}"
     mentions = _mentions(postings, spans, out)
     out.documents.append({"id": name, "text": text, "mentions": mentions})
@@ -213,7 +224,9 @@ def _document(
 
 def _found(text: str, words: list[_Posting]) -> list[tuple[int, int] | None]:
     """Where the words are in the text, each behind the one before it; a new record may begin anywhere."""
-    lower = text.lower() if len(text.lower()) == len(text) else text
+    lower = text.lower()
+    if len(lower) != len(text):  # offsets would not hold
+        lower = text
     spans: list[tuple[int, int] | None] = []
     at_, record = 0, -1
     for posting in words:
@@ -239,7 +252,7 @@ def _mentions(postings: list[_Posting], spans: list[tuple[int, int] | None], out
         if posting.entity:
             word = _word_of(i, postings, numbers)
             if word is None or spans[word] is None:
-                out.counts[LOST] = out.counts.get(LOST, 0) + 1
+                tally(out.counts, LOST)
             else:
                 stands[posting.word, word] = None
     mentions: list[dict[str, Any]] = []

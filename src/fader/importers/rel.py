@@ -15,6 +15,7 @@ its type the tag, the confidence that of the link.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,15 +23,16 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from fader.corpus.documents import Faults
-from fader.corpus.readers import file_size
+from fader.corpus.readers import display_name, file_size
 from fader.errors import UsageError, quoted
 from fader.importers.base import Batch, EntityRow, Importer, Records, TypeRow, option
-from fader.importers.concepts import UNLINKED
 from fader.importers.faults import at
 from fader.importers.heads import head, plain, stem
 from fader.importers.inputs import whole_files
 from fader.importers.jsoncut import UNREADABLE, json_batches, objects
 from fader.importers.spans import mentions_of
+from fader.importers.store import Store
+from fader.importers.tallies import UNLINKED, tally
 from fader.importers.textstore import KEYS, Texts, build
 from fader.progress import Progress
 
@@ -38,6 +40,8 @@ FIELDS = ("title", "headings", "body", "passage", "text", "contents", "segment")
 WRONG = "annotations that cannot be read"
 BODIES = ("text", "contents", "body", "passage", "segment", "title")  # what REL's offsets count in: the first there is
 TEXTLESS = "documents without a text"
+LINKLESS = "texts without links, which are no documents"
+_ANSWER = re.compile(rb"\s*\[\s*[\[\]]")  # a list of lists
 _LISTS = ("annotations", "spans", "mentions", "entities", "result")
 
 
@@ -73,15 +77,18 @@ class Rel(Importer):
         for source in sources:
             if plain(source).endswith(".txt"):
                 continue
-            if head(source).lstrip()[:1] != b"[":
-                for batch in json_batches([source], faults):
+            if not _ANSWER.match(head(source)):
+                for batch in json_batches([source], faults, keyed=True):
                     yield batch._replace(payload=("objects", batch.payload))
                 continue
-            text = beside.get(plain(source).rpartition(".")[0])
+            text = beside.pop(plain(source).rpartition(".")[0], None)
             found = next(iter(whole_files([text], faults)), None) if text else None
             for batch in whole_files([source], faults):
                 answer = ("answer", batch.payload, found.payload if found else None)
                 yield batch._replace(payload=answer, consumed=file_size(source))
+        for text in beside.values():
+            what = "no answer of the name, in .json, is given; texts of other files are named by --texts"
+            faults.add("texts without their annotations", f"{display_name(text)}: {what}")
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         if self.texts:
@@ -100,9 +107,19 @@ class Rel(Importer):
             if name and not isinstance(value.get(name), list):
                 self._record(name, value, place, state, out, faults)
                 continue
-            for name, said in value.items():
-                self._record(name, said if isinstance(said, dict) else {"result": said}, place, state, out, faults)
+            for name, said in value.items():  # one object of all: the document says more than its place
+                if isinstance(said, dict | list):
+                    said = said if isinstance(said, dict) else {"result": said}
+                    self._record(name, said, batch.source, state, out, faults)
+                else:
+                    what = f"needs a list of links, not {quoted(json.dumps(said), 40)}"
+                    faults.add(WRONG, f"{batch.source}: document {quoted(name)} {what}")
         return out
+
+    def finish(self, state: Texts | None, store: Store) -> None:
+        """Count the texts that no source has links for."""
+        if state is not None:
+            store.count({LINKLESS: state.absent(store.runs("ids.npy"))})
 
     def _answer(self, batch: Batch, state: Texts | None, out: Records, faults: Faults) -> None:
         _kind, answer, text = batch.payload
@@ -111,10 +128,10 @@ class Rel(Importer):
             said = {"result": json.loads(answer)}
             if text is not None:
                 said["text"] = text.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             faults.add(UNREADABLE, f"{place}: {error}; mend it or get a whole copy")
             return
-        self._record(stem(batch.source), said, place, state, out, faults)
+        self._record(stem(batch.source), said, batch.source, state, out, faults)
 
     def _record(
         self, name: str, said: dict[str, Any], place: str, state: Texts | None, out: Records, faults: Faults
@@ -149,7 +166,7 @@ class Rel(Importer):
                 faults.add(WRONG, f"{place}: {quoted(json.dumps(link))} is no link as REL or MMEAD write it")
                 continue
             if made.entity in ("", "-", "NIL", "NIL_ENT"):
-                out.counts[UNLINKED] = out.counts.get(UNLINKED, 0) + 1
+                tally(out.counts, UNLINKED)
             else:
                 found.append(made)
         sure = [{} if link.confidence is None else {"confidence": link.confidence} for link in found]

@@ -14,41 +14,40 @@ Knows nothing of formats.
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import gc
 import json
 import os
 import pickle
 import shutil
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from fader import parts
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable, display_name
-from fader.errors import FaderError, InputError, StorageError, UsageError, did_you_mean, quoted
+from fader.errors import FaderError, InputError, UsageError, did_you_mean, quoted
+from fader.importers.archives import archive_kind
 from fader.importers.base import Batch, Importer
 from fader.importers.faults import as_dict, join
 from fader.importers.inputs import expanded
 from fader.importers.joining import write_catalog, write_judged
 from fader.importers.records import Encoded, encode
-from fader.importers.store import PART_BYTES, Store, sync_folder, write_whole
+from fader.importers.store import PART_BYTES, Store
 from fader.progress import Progress, Silent
+from fader.resumable import LOCK, in_order, locked, stamp, storage_errors, sync_folder, write_whole
+from fader.version import __version__
 
 UNFINISHED = ".unfinished"
 REPORT = "import.json"
+JOB, STATE = "job.json", "state.pickle"
 RESUMED, MOVED = "resumed", "moved"  # files of the work folder: batches of earlier runs; all but the report is in place
 RESULTS = ("corpus.jsonl", "corpus.jsonl.zst", "entities.tsv", "types.tsv", "queries.jsonl", "qrels.txt")
-AHEAD = 3  # batches under way for each process
 
 
 @dataclass(slots=True)
@@ -97,9 +96,10 @@ def import_corpus(
 
 def run(
     importer: Importer, sources: Sequence[str], out: Path, processes: int = 1, restart: bool = False,
-    on_error: str = "skip", compress: bool = False, progress: Progress | None = None, part_bytes: int = PART_BYTES,
+    on_error: str = "skip", compress: bool = False, progress: Progress | None = None, part_bytes: int | None = None,
 ) -> ImportReport:  # fmt: skip
     """Run an importer; `restart` forgets an unfinished or finished import in `out`."""
+    part_bytes = part_bytes or PART_BYTES
     began = time.perf_counter()
     if processes < 1:
         raise UsageError(f"processes must be 1 or more, not {processes}")
@@ -107,7 +107,7 @@ def run(
     files = _checked(importer, sources)
     job = _job(importer, files, on_error, compress, part_bytes)
     work = out / UNFINISHED
-    with _storage_errors(out), _locked(out):
+    with storage_errors(out), locked(work, out):
         _enter(out, work, job, restart)
         if not (work / "done" / REPORT).exists():
             shutil.rmtree(work / "done", ignore_errors=True)
@@ -131,6 +131,8 @@ def _checked(importer: Importer, sources: Sequence[str]) -> list[str]:
         check_readable(file)
         if file == "-" and importer.passes > 1:
             raise UsageError(f"{importer.name} reads its source {importer.passes} times; give a file, not -")
+        if not importer.archives and (kind := archive_kind(file)):
+            raise InputError(f"{file}: is a {kind} archive; unpack it and give the files or their folder")
     if len(set(files)) < len(files):
         raise UsageError("a source is given twice; give each once")
     return files
@@ -140,12 +142,15 @@ def _job(importer: Importer, files: list[str], on_error: str, compress: bool, pa
     """What two runs must share for one to go on with the other's work."""
     options = {field.name: getattr(importer, field.name) for field in dataclasses.fields(importer)}  # type: ignore[arg-type]
     named = [f for f in dataclasses.fields(importer) if f.metadata.get("path") and options[f.name]]  # type: ignore[arg-type]
+    for field in named:
+        check_readable(options[field.name])
     paths = [*(files if importer.files else []), *(options[f.name] for f in named)]
     job = {
+        "version": __version__,
         "format": importer.name,
         "options": {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
         "sources": files,
-        "stamps": [_stamp(path) for path in paths],
+        "stamps": [stamp(path) for path in paths],
         "on_error": on_error,
         "compress": compress,
         "part_bytes": part_bytes,
@@ -153,41 +158,23 @@ def _job(importer: Importer, files: list[str], on_error: str, compress: bool, pa
     return dict(json.loads(json.dumps(job)))
 
 
-def _stamp(path: str) -> list[int]:
-    """Size and time of change; standard input is never the same again."""
-    if path == "-":
-        return [time.time_ns(), os.getpid()]
-    check_readable(path)
-    found = os.stat(path)
-    return [found.st_size, found.st_mtime_ns]
-
-
-@contextmanager
-def _locked(out: Path) -> Iterator[None]:
-    """One import into a folder at a time."""
-    (out / UNFINISHED).mkdir(parents=True, exist_ok=True)
-    with open(out / UNFINISHED / "lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StorageError(
-                f"{out}: another import is writing here; wait for it, or choose another folder"
-            ) from None
-        yield
-
-
 def _enter(out: Path, work: Path, job: dict[str, Any], restart: bool) -> None:
     """Make the work folder ready: empty, or what a run of the same job left."""
     remedy = "--restart replaces it; or choose another folder"
     over = (work / MOVED).exists() and not (work / "done" / REPORT).exists()  # it was killed in its very last step
-    if (work / "job.json").exists() and not restart and not over:
-        before = json.loads((work / "job.json").read_bytes())
+    if _begun(work) and not restart and not over:
+        before = json.loads((work / JOB).read_bytes())
         changed = [key for key, value in job.items() if before.get(key) != value]
+        if before["on_error"] == "fail" and "on_error" in changed:
+            changed.remove("on_error")  # there was no fault so far
         if changed:
-            what = {"stamps": "contents of the sources"}.get(changed[0], changed[0])
+            what = {"stamps": "contents of the sources", "version": "versions of Fader"}.get(changed[0], changed[0])
             raise InputError(f"{out}: an unfinished import with other {what} is here; {remedy}")
+        _note(work, job)
         return
     taken = [name for name in (REPORT, *RESULTS) if (out / name).exists()]
+    if taken == [REPORT] and not json.loads((out / REPORT).read_bytes())["files"]:
+        taken = []  # it had found nothing
     if taken and not restart:
         shutil.rmtree(work)
         what = "a finished import is here" if REPORT in taken else f"{taken[0]} is here already"
@@ -195,9 +182,19 @@ def _enter(out: Path, work: Path, job: dict[str, Any], restart: bool) -> None:
     for path in work.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
-        elif path.name != "lock":
+        elif path.name != LOCK:
             path.unlink()
-    write_whole(work / "job.json", json.dumps(job, ensure_ascii=False, indent=1).encode())
+    _note(work, job)
+
+
+def _begun(work: Path) -> bool:
+    """Whether an earlier run has left work that is worth to be kept."""
+    kept = any(work.glob("*.part")) or ((work / STATE).exists() and any((work / "state").iterdir()))
+    return kept and (work / JOB).exists()
+
+
+def _note(work: Path, job: dict[str, Any]) -> None:
+    write_whole(work / JOB, json.dumps(job, ensure_ascii=False, indent=1).encode())
 
 
 def _convert_all(importer: Importer, files: list[str], store: Store, processes: int, progress: Progress) -> Faults:
@@ -207,7 +204,8 @@ def _convert_all(importer: Importer, files: list[str], store: Store, processes: 
     before, total = _sizes(importer, files)
     batches = islice(importer.batches(files, faults), store.batches, None)
     done = 0
-    for batch, encoded in _converted(importer, batches, store, processes):
+    make = partial(_Converter, importer, store.folder, store.faults.policy)
+    for batch, encoded in in_order(batches, make, _without_payload, processes):
         store.put(encoded)
         done += len(encoded.documents)
         progress.update(before.get(batch.source, 0) + batch.consumed, total or None, f"{done:,} documents")
@@ -215,9 +213,13 @@ def _convert_all(importer: Importer, files: list[str], store: Store, processes: 
     return faults
 
 
+def _without_payload(batch: Batch) -> Batch:
+    return batch._replace(payload=None)
+
+
 def _prepare(importer: Importer, files: list[str], work: Path, faults: Faults, progress: Progress) -> None:
     """The importer's first pass, unless an earlier run has done it."""
-    kept = work / "state.pickle"
+    kept = work / STATE
     if not kept.exists():
         shutil.rmtree(work / "state", ignore_errors=True)
         (work / "state").mkdir()
@@ -228,7 +230,7 @@ def _prepare(importer: Importer, files: list[str], work: Path, faults: Faults, p
 
 
 def _opened(importer: Importer, work: Path) -> Any:
-    return importer.opened(pickle.loads((work / "state.pickle").read_bytes())[0], work / "state")
+    return importer.opened(pickle.loads((work / STATE).read_bytes())[0], work / "state")
 
 
 def _sizes(importer: Importer, files: list[str]) -> tuple[dict[str, int], int]:
@@ -238,41 +240,6 @@ def _sizes(importer: Importer, files: list[str]) -> tuple[dict[str, int], int]:
         before[display_name(file)] = total
         total += os.path.getsize(file) if importer.files and file != "-" else 0
     return before, total
-
-
-def _converted(
-    importer: Importer, batches: Iterator[Batch], store: Store, processes: int
-) -> Iterator[tuple[Batch, Encoded]]:
-    """Batches with their records, in order; without their payloads, which may be large."""
-    if processes == 1:
-        convert = _Converter(importer, store.folder, store.faults.policy)
-        for batch in batches:
-            yield batch._replace(payload=None), convert(batch)
-        return
-    # Spawned, not forked: the parent may have threads.
-    pool = ProcessPoolExecutor(
-        processes, get_context("spawn"), _start, (importer, str(store.folder), store.faults.policy)
-    )
-    try:
-        waiting: deque[tuple[Batch, Future[Encoded]]] = deque()
-        for batch in batches:
-            waiting.append((batch._replace(payload=None), pool.submit(_work, batch)))
-            if len(waiting) > AHEAD * processes:
-                yield _taken(waiting)
-        while waiting:
-            yield _taken(waiting)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _taken(waiting: deque[tuple[Batch, Future[Encoded]]]) -> tuple[Batch, Encoded]:
-    batch, future = waiting.popleft()
-    try:
-        return batch, future.result()
-    except BrokenProcessPool:
-        where = f"{batch.source}: a worker process ended at place {batch.place:,} or near it"
-        remedy = "it may have run out of memory: run the same command with fewer --processes; it goes on where it was"
-        raise StorageError(f"{where}; {remedy}") from None
 
 
 class _Converter:
@@ -298,19 +265,6 @@ class _Converter:
                 gc.enable()
 
 
-_converter: _Converter | None = None
-
-
-def _start(importer: Importer, work: str, policy: str) -> None:
-    global _converter
-    _converter = _Converter(importer, Path(work), policy)
-
-
-def _work(batch: Batch) -> Encoded:
-    assert _converter is not None
-    return _converter(batch)
-
-
 def _complete(importer: Importer, store: Store, cutter: Faults, job: dict[str, Any], resumed: int) -> None:
     """Join what the parts hold; done/import.json says that all is there."""
     done = store.folder / "done"
@@ -328,6 +282,7 @@ def _complete(importer: Importer, store: Store, cutter: Faults, job: dict[str, A
     if counts["documents"]:
         with_content.append(store.files["corpus"].name)
     report = {
+        "fader": __version__,
         "format": importer.name,
         "title": importer.title,
         "citation": importer.citation,
@@ -376,14 +331,3 @@ def _as_report(out: Path, report: Mapping[str, Any], resumed: int) -> ImportRepo
             *(f"  {e}" for e in report["cycle edges removed"][:5]),
         ]
     return ImportReport(report["format"], out, report["files"], report["counts"], faults, notes, resumed=resumed)
-
-
-@contextmanager
-def _storage_errors(out: Path) -> Iterator[None]:
-    """System errors while writing in the project's words."""
-    try:
-        yield
-    except (FileExistsError, NotADirectoryError):
-        raise StorageError(f"{out}: is not a folder; choose another place") from None
-    except OSError as error:
-        raise StorageError(f"{out}: cannot be written: {error.strerror or error}; what is done is kept") from None

@@ -1,7 +1,7 @@
 """What importers of catalogs share: which entities to take, ids of another catalog for them, and which types to keep.
 
-    Ids        the ids of a list, one a line; an entities.tsv is one
-    Numbers    ids to numbers of Wikidata, or a set of ids, as two sorted arrays that processes share: 16 bytes an id
+    Numbers    ids to numbers of Wikidata, or a set of ids, as two sorted arrays that processes share: 16 bytes an id;
+               `NumbersWriter` makes it. The ids of a list are one: the first cells of lines, such as an entities.tsv
     Gathered   the facts of a batch, joined to a row for each entity and type
     end_types  at the end: names for types that have none, and without those that no entity has
 
@@ -23,20 +23,13 @@ from numpy.typing import NDArray
 
 from fader.corpus.documents import Faults
 from fader.corpus.readers import read_lines
-from fader.importers.base import EntityRow, TypeRow
+from fader.importers.base import THING, EntityRow, TypeRow
 from fader.importers.records import one_line
 from fader.importers.runs import identifier, merged, write_run
-from fader.importers.store import Store, write_whole
+from fader.importers.store import Store
+from fader.resumable import write_whole
 
 UNLISTED = "rows of entities that are not in the list"
-
-
-def read_ids(path: str, faults: Faults) -> frozenset[str] | None:
-    """The first cells of the lines of a file; None where no file is named."""
-    if not path:
-        return None
-    lines = read_lines(path, lambda message: faults.add("lines of the list that cannot be read", message))
-    return frozenset(name for _number, line in lines if (name := line.partition("\t")[0].strip()))
 
 
 class Numbers:
@@ -55,30 +48,57 @@ class Numbers:
         """The numbers of those that have one."""
         if not len(self._keys) or not names:
             return {}
-        wanted = np.fromiter((_hash(name) for name in names), np.uint64, len(names))
+        wanted = np.fromiter((number_of(name) for name in names), np.uint64, len(names))
         place = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
         there = self._keys[place] == wanted
         return {names[i]: int(self._values[place[i]]) for i in np.flatnonzero(there).tolist()}
 
+    def common(self, other: Numbers) -> frozenset[int]:
+        """The hashes (`number_of`) of the ids that both have."""
+        return frozenset(np.intersect1d(self._keys, other._keys, assume_unique=True).tolist())
 
-def write_numbers(folder: Path, name: str, pairs: Iterable[tuple[str, int]]) -> None:
-    """Make the files of `Numbers`; of an id that comes twice, the first number holds."""
-    keys, values = array("Q"), array("Q")
-    for each, number in pairs:
-        keys.append(_hash(each))
-        values.append(number)
-    hashes = np.frombuffer(keys, np.uint64) if keys else np.empty(0, np.uint64)
-    numbers = np.frombuffer(values, np.uint64) if values else np.empty(0, np.uint64)
-    distinct, first = np.unique(hashes, return_index=True)
-    for path, found in zip(_paths(folder, name), (distinct, numbers[first]), strict=True):
-        np.save(path, found)
+
+class NumbersWriter:
+    """Makes the files of `Numbers`; of an id that comes twice, the first number holds."""
+
+    def __init__(self) -> None:
+        self._keys, self._values = array("Q"), array("Q")
+
+    def add(self, name: str, number: int = 0) -> None:
+        self._keys.append(number_of(name))
+        self._values.append(number)
+
+    def write(self, folder: Path, name: str) -> None:
+        hashes = np.frombuffer(self._keys, np.uint64) if self._keys else np.empty(0, np.uint64)
+        numbers = np.frombuffer(self._values, np.uint64) if self._values else np.empty(0, np.uint64)
+        distinct, first = np.unique(hashes, return_index=True)
+        for path, found in zip(_paths(folder, name), (distinct, numbers[first]), strict=True):
+            np.save(path, found)
+
+
+def write_ids(path: str, folder: Path, faults: Faults) -> bool:
+    """Put the first cells of the lines of a file where `read_ids` finds them; whether a file is named at all."""
+    if not path:
+        return False
+    table = NumbersWriter()
+    for _number, line in read_lines(path, lambda message: faults.add("lines of the list that cannot be read", message)):
+        if name := line.partition("\t")[0].strip():
+            table.add(name)
+    table.write(folder, "only")
+    return True
+
+
+def read_ids(folder: Path, there: bool) -> Numbers | None:
+    """The ids of the list, if there is one."""
+    return Numbers(folder, "only") if there else None
 
 
 def _paths(folder: Path, name: str) -> tuple[Path, Path]:
     return folder / f"{name}.ids.npy", folder / f"{name}.numbers.npy"
 
 
-def _hash(name: str) -> int:
+def number_of(name: str) -> int:
+    """The hash by which an id is known."""
     return xxhash.xxh3_64_intdigest(name.encode("utf-8", "surrogatepass"))
 
 
@@ -113,16 +133,18 @@ class Gathered:
         return list(self._entities)
 
     def entities(self, final: dict[str, str] | None = None) -> Iterator[EntityRow]:
-        """The rows; with `final`, of those that it has an id for."""
+        """The rows; with `final`, of those that it has an id for. That all are things is said of none."""
         for name, (names, types, aliases) in self._entities.items():
             now = name if final is None else final.get(name)
             if now is not None:
-                yield EntityRow(now, names[0] if names else "", tuple(types), (*names[1:], *aliases))
+                above = tuple(each for each in types if each != THING)
+                yield EntityRow(now, names[0] if names else "", above, (*names[1:], *aliases))
 
     def types(self) -> list[TypeRow]:
         """The rows, also of types that entities have, so that all are known at the end."""
         for each in dict.fromkeys(chain.from_iterable(types for _names, types, _aliases in self._entities.values())):
-            self.type(each)
+            if each != THING:
+                self.type(each)
         return [TypeRow(name, names[0] if names else "", tuple(above)) for name, (names, above) in self._types.items()]
 
 
@@ -171,12 +193,14 @@ def _keep(path: Path, wanted: set[str]) -> None:
     os.replace(beside, path)
 
 
-def listed(rows: Iterable[EntityRow], only: frozenset[str] | None, counts: dict[str, int]) -> list[EntityRow]:
+def listed(rows: Iterable[EntityRow], only: Numbers | None, counts: dict[str, int]) -> list[EntityRow]:
     """The rows of entities that are in the list, or all without one; those left out are counted."""
-    if only is None:
-        return list(rows)
     found = list(rows)
-    kept = [row for row in found if one_line(row.id) in only]
+    if only is None:
+        return found
+    ids = [one_line(row.id) for row in found]
+    known = only.find(ids)
+    kept = [row for row, name in zip(found, ids, strict=True) if name in known]
     if len(kept) < len(found):
         counts[UNLISTED] = counts.get(UNLISTED, 0) + len(found) - len(kept)
     return kept

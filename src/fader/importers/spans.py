@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 from fader.corpus.documents import Faults
 from fader.errors import quoted
+from fader.importers.tallies import FURTHER, MOVED, REPEATED, tally
 
 NEAR = 40  # characters that offsets may be off
 UNITS = ("characters", "UTF-16 units", "bytes")
 ELSEWHERE = "mentions whose words are not at their offsets"
-MOVED = "mentions moved to their words"
 
 Given = tuple[int, int, str]  # start, end (exclusive), words; no words: the offsets are believed
 
@@ -32,6 +32,11 @@ class Placed(NamedTuple):
     spans: list[tuple[int, int] | None]
     unit: str
     moved: int
+
+    @property
+    def wrong(self) -> int:
+        """How many mentions do not have their words at their offsets."""
+        return self.spans.count(None) + self.moved
 
 
 def placed(text: str, given: Sequence[Given]) -> Placed:
@@ -59,17 +64,16 @@ def mentions_of(
     counts: dict[str, int],
     more: Sequence[dict[str, Any]] = (),
 ) -> list[dict[str, Any]]:
-    """Mentions as documents have them, one for each entity of each, with what `more` has for it.
+    """Mentions as documents have them, one for each entity of each and none twice, with what `more` has for it.
 
-    `place` is how a message about the i-th begins.
+    `place` is how a message about the i-th begins. What is in `given` is a mention, a fault, or counted as repeated;
+    further mentions of composite ones are counted too.
     """
     found = placed(text, given)
-    if found.moved:
-        counts[MOVED] = counts.get(MOVED, 0) + found.moved
+    tally(counts, MOVED, found.moved)
     if found.unit != UNITS[0]:
-        name = f"documents with offsets in {found.unit}"
-        counts[name] = counts.get(name, 0) + 1
-    out: list[dict[str, Any]] = []
+        tally(counts, f"documents with offsets in {found.unit}")
+    out: dict[tuple[int, int, str], dict[str, Any]] = {}
     for i, span in enumerate(found.spans):
         if span is None:
             start, end, words = given[i]
@@ -80,8 +84,20 @@ def mentions_of(
             faults.add(ELSEWHERE, f"{place(i)}: {what}")
             continue
         known = more[i] if more else {}
-        out += [{"start": span[0], "end": span[1], "entity": entity, **known} for entity in entities[i]]
-    return out
+        tally(counts, FURTHER, len(entities[i]) - 1)
+        for entity in entities[i]:
+            tally(counts, REPEATED, (*span, entity) in out)
+            out.setdefault((*span, entity), {"start": span[0], "end": span[1], "entity": entity, **known})
+    return list(out.values())
+
+
+def stretched(text: str, pieces: Sequence[tuple[int, int]], words: str) -> Given:
+    """A mention in pieces as one from the first to the last; if the pieces have its words, it needs no others."""
+    start, end = pieces[0][0], max(end for _start, end in pieces)
+    if len(pieces) > 1:
+        found = "".join(text[max(a, 0) : max(b, 0)] for a, b in pieces)
+        words = "" if "".join(found.split()) == "".join(words.replace("...", "").split()) else words
+    return start, end, words
 
 
 def whole_number(cell: str) -> int | None:

@@ -16,7 +16,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +26,7 @@ from fader.importers.faults import as_dict, join
 from fader.importers.records import Encoded, entity_line, type_line
 from fader.importers.runs import merged, write_run
 from fader.limits import Limits
+from fader.resumable import sync, write_whole
 
 PART_BYTES = 64 << 20
 GROWING = ("corpus", "queries", "qrels")
@@ -223,28 +223,3 @@ def _append(path: Path, lines: list[bytes], compress: bool) -> int:
             file.write(data)
         sync(file)
         return file.tell()
-
-
-def sync(file: IO[Any]) -> None:
-    """Put what was written on the disk itself."""
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """A file that is there with all its bytes or not at all."""
-    beside = path.with_name(path.name + ".new")
-    with open(beside, "wb") as file:
-        file.write(data)
-        sync(file)
-    os.replace(beside, path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make new names in a folder survive a power loss."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 CONTINUES = frozenset("IELM")
 ENDS = frozenset("ELSU")
+UNLABELLED = "tokens without a label, taken to be outside of mentions"
 NIL = "\0"  # the entity of a label whose source says that it has none
 
 
@@ -55,6 +56,11 @@ class TokenText:
     @property
     def text(self) -> str:
         return "".join(self._pieces)
+
+
+def cells_of(line: str) -> list[str]:
+    """The columns of a token's line, between tabs or else between blanks; other white space may be in a token."""
+    return line.split("\t") if "\t" in line else [cell for cell in line.split(" ") if cell]
 
 
 def labelled(labels: Sequence[Label]) -> Iterator[tuple[int, int, Label]]:

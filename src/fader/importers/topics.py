@@ -3,12 +3,15 @@
     <top> <num> Number: 301 <title> International Organized Crime <desc> Description: ... <narr> ... </top>
     <topic number="1" type="faceted"><query>obama family tree</query><description>...</description> ... </topic>
     <query><num>1</num><entity_name>...</entity_name><target_entity>organization</target_entity><narrative>...
+    <TOPIC><ID>1</ID><TITLE>Ferroportin-1 in humans</TITLE><NEED>...</NEED><CONTEXT>...</CONTEXT></TOPIC>
     101:ritz carlton lake las vegas
     101 TAB ritz carlton lake las vegas
+    20001:1:obama family tree                    with a priority in all lines (Million Query 2009)
 
 Tags need not be closed, labels such as "Number:" may be missing. The title is the query, else the description, else the
-narrative; the description is the question. Signs that mean something in Fader's query language lose it. A topic that
-names the kind of its answers (the Entity track's `target_entity`) has that as its type. Knows nothing of judgments.
+narrative, else what other elements have; the description is the question. Signs that mean something in Fader's query
+language lose it. A topic that names the kind of its answers (the Entity track's `target_entity`) has that as its type.
+Knows nothing of judgments.
 """
 
 from __future__ import annotations
@@ -30,14 +33,18 @@ _TOPIC = re.compile(r"<(top|topic|query)(\s[^>]*)?>(.*?)(?=</\1\s*>|<\1[\s>]|\Z)
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w-]*)[^>]*>")
 _NUMBER = re.compile(r"\b(?:number|num|id|qid|number_id)\s*=\s*[\"']?\s*([^\"'\s>]+)", re.IGNORECASE)
 _LABEL = re.compile(
-    r"\s*(?:number|topic|title|query|description|narrative|question|domain|summary|concept\(s\)|factor\(s\))\s*:",
+    r"\s*(?:(?:topic|title|query|description|narrative|question|domain|summary|concept\(s\)|factor\(s\))\s*:"
+    r"|number\b\s*:?)",
     re.IGNORECASE,
 )
 _LINE = re.compile(r"([\w.-]+)[:\t](.*)")
+_WITH_PRIORITY = re.compile(r"(\d+:)\d:")
+_OTHER = "other"
 _FIELDS = {
-    "num": "number", "number": "number", "title": "title", "query": "title", "text": "title",
+    "num": "number", "number": "number", "id": "number", "title": "title", "query": "title", "text": "title",
     "desc": "description", "description": "description", "question": "description",
-    "narr": "narrative", "narrative": "narrative", "target_entity": "type",
+    "need": "description", "narr": "narrative", "narrative": "narrative", "context": "narrative",
+    "target_entity": "type",
     "dom": "", "head": "", "smry": "", "con": "", "fac": "", "def": "", "nat": "", "time": "", "subtopic": "",
     "entity_name": "", "entity_url": "", "querytime": "", "querytweettime": "",
 }  # fmt: skip
@@ -92,12 +99,14 @@ def plain_query(text: str) -> str:
 def _topic(attributes: str, inside: str) -> Topic:
     """A topic from what is between its tags: a field reaches to the next tag of a field."""
     found: dict[str, str] = {}
-    field, start, pieces = "", 0, list[str]()
+    field, start, pieces = _OTHER, 0, list[str]()
 
     def close(end: int) -> None:
         pieces.append(inside[start:end])
         value = " ".join(unescaped(_LABEL.sub("", "".join(pieces), count=1)).split())
-        if field and value:
+        if field == _OTHER:
+            found[_OTHER] = f"{found.get(_OTHER, '')} {value}".strip()
+        elif field and value:
             found.setdefault(field, value)
 
     for tag in _TAG.finditer(inside):
@@ -107,18 +116,22 @@ def _topic(attributes: str, inside: str) -> Topic:
             start = tag.end()
             continue
         close(tag.start())
-        field, start, pieces = "" if tag[1] else _FIELDS[name], tag.end(), []
+        field, start, pieces = _OTHER if tag[1] else _FIELDS[name], tag.end(), []
     close(len(inside))
-    number = _NUMBER.search(attributes)
-    if number:
-        found["number"] = number[1]
-    return Topic(**{"number": "", **found})
+    other, given = found.pop(_OTHER), _NUMBER.search(attributes)
+    if not found.keys() & {"title", "description", "narrative"}:
+        found["title"] = other
+    number = given[1] if given else next(iter(found.get("number", "").split()), "")
+    return Topic(**{**found, "number": number})
 
 
 def _of_lines(text: str) -> list[tuple[int, Topic]]:
     """Topics of a line each."""
     found = []
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.split("\n")
+    if all(_WITH_PRIORITY.match(line) for line in lines if line.strip()):
+        lines = [_WITH_PRIORITY.sub(r"\1", line, count=1) for line in lines]
+    for number, line in enumerate(lines, 1):
         if line.strip():
             match = _LINE.match(line)
             found.append((number, Topic(match[1], " ".join(match[2].split())) if match else Topic("")))

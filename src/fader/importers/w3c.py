@@ -8,7 +8,8 @@ Documents are pages between DOC tags, sometimes plain text. Experts are mentione
   first, wherever they are; those in attributes and comments are no mentions, as their words are no text, and counted.
 - plain: names and addresses of the candidate list are found in the text by `fader.annotate`. A line of the list is an
   id, the words of a name, and e-mail addresses. Names of a candidate are the full name, in its order and as "Last,
-  First", and the first name's initial with the last name ("D. Last") if no other candidate has the same.
+  First", and, if no other candidate has the same, "D. Last", the name without initials in between, and all without
+  accents.
 
 Archived e-mails begin with comments that name the sender; `From: name <address>` is then the first line of the text,
 the date is kept as `date`. Candidates are entities of the type `person`; queries (EX01 ...) ask for it.
@@ -17,6 +18,7 @@ the date is kept as `date`. Candidates are entities of the type `person`; querie
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,16 +27,18 @@ from typing import Any, ClassVar, NamedTuple
 
 from fader.corpus.documents import Faults
 from fader.corpus.readers import read_chunks
-from fader.errors import InputError, quoted
+from fader.errors import InputError, UsageError, quoted
 from fader.importers import charset, html, trecfiles
 from fader.importers.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.importers.faults import at
+from fader.importers.heads import head
 from fader.importers.store import Store
 from fader.importers.trecfiles import RawDocument
 from fader.progress import Progress
 
 PERSON = "person"
 MALFORMED = "candidates that cannot be read"
+REPEATED = "candidates with a repeated id"
 HALF = "candidate tags without their other half"
 IN_MARKUP = "candidate tags in markup"
 
@@ -42,7 +46,11 @@ _TAG = re.compile(rb"<(/?)(candidate-[0-9]{4,5})>")
 _HEADER = re.compile(rb'<!--((?:\s*[A-Za-z-]+="[^"]*")+)\s*-->')
 _VALUE = re.compile(rb'([A-Za-z-]+)="([^"]*)"')
 _HEAD = 4096  # bytes in which the header of an e-mail is
+_LOOKED_AT = 1 << 22  # bytes of a source in which tags show that it is tagged
 _ID = re.compile(r"candidate-[0-9]{4,5}")
+_ADDRESS = re.compile(r"[^\s<>(),;]+@[^\s<>(),;]+")
+_MARKS = re.compile("[\u0300-\u036f]")
+_INITIAL = re.compile(r"\w\.?")
 
 
 class Candidate(NamedTuple):
@@ -51,6 +59,20 @@ class Candidate(NamedTuple):
     id: str
     label: str
     addresses: tuple[str, ...]
+
+
+class Sender(NamedTuple):
+    """The first line of an e-mail; of each of its parts the bytes it is from, its first character, and its text."""
+
+    line: str
+    parts: tuple[tuple[int, int, int, html.Page], ...]
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """The characters of the line that bytes of the source became; None where they are in none of its parts."""
+        for first, last, character, value in self.parts:
+            if first <= start and end <= last:
+                return _moved(value.span(start - first, end - first), character)
+        return None
 
 
 class _State(NamedTuple):
@@ -69,6 +91,7 @@ class W3c(Importer):
         "N. Craswell, A. P. de Vries and I. Soboroff. Overview of the TREC-2005 Enterprise Track. TREC 2005; "
         "tagged corpus: J. Zhu, 2006"
     )
+    compiles: ClassVar[bool] = True  # names are found by kernels, which the first run compiles
 
     candidates: str = option("", "The candidate list: an id, a name and e-mail addresses a line.", path=True)
     headers: bool = option(True, "Senders of archived e-mails are the first line of the text.")
@@ -79,7 +102,14 @@ class W3c(Importer):
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         """The candidates, and whether the corpus is tagged."""
         found = _candidates(self.candidates, faults) if self.candidates else []
-        return found, any(_is_tagged(source) for source in sources)
+        if self.candidates and not found:
+            raise InputError(f"{self.candidates}: no line such as candidate-0001 Ada Quill ada@example.org in it")
+        tagged = any(_is_tagged(source) for source in sources)
+        if not (tagged or self.candidates):
+            for source in sources:
+                if source != "-" and trecfiles.kind_of(source)[0] == trecfiles.DOCUMENTS:
+                    raise UsageError(f"{source}: has no candidate tags, nor has another source; give --candidates")
+        return found, tagged
 
     def opened(self, state: Any, folder: Path) -> _State:
         found, tagged = state
@@ -99,7 +129,8 @@ class W3c(Importer):
         if state.annotator is not None:
             found = state.annotator.annotate_all([document["text"] for document in out.documents])
             for document, mentions in zip(out.documents, found, strict=True):
-                document["mentions"] = [mention._asdict() for mention in mentions]
+                if not document["mentions"]:  # which tags gave: standard input shows too late that it is tagged
+                    document["mentions"] = [mention._asdict() for mention in mentions]
         return out
 
     def unknown(self, name: str, surface: str, state: Any) -> EntityRow:
@@ -119,52 +150,47 @@ def _candidates(path: str, faults: Faults) -> list[Candidate]:
         words = line.split()
         if not words:
             continue
-        addresses = tuple(word.strip("<>,;") for word in words[1:] if "@" in word)
+        addresses = tuple(_ADDRESS.findall(" ".join(word for word in words[1:] if "@" in word)))
         label = " ".join(word for word in words[1:] if "@" not in word)
         if not _ID.fullmatch(words[0]) or not (label or addresses):
             faults.add(
                 MALFORMED, f"{at(path, number)}: needs an id such as candidate-0001 and a name: {quoted(line, 60)}"
             )
+        elif words[0] in found:
+            faults.add(REPEATED, f"{at(path, number)}: {words[0]} was there before; the first is kept")
         else:
-            found.setdefault(words[0], Candidate(words[0], label or addresses[0], addresses))
+            found[words[0]] = Candidate(words[0], label or addresses[0], addresses)
     return list(found.values())
 
 
 def _shorts(candidates: list[Candidate]) -> Counter[str]:
-    """How many candidates have a name of initial and last name."""
-    return Counter(short.casefold() for candidate in candidates if (short := _short(candidate)))
+    """How many candidates have a name that is not the full one."""
+    return Counter(short.casefold() for candidate in candidates for short in _short(candidate))
 
 
-def _short(candidate: Candidate) -> str:
-    words = candidate.label.split()
-    return f"{words[0][0]}. {words[-1]}" if len(words) > 1 else ""
+def _short(candidate: Candidate) -> list[str]:
+    """A candidate's name as "D. Last", and without initials in between; these and the full one without accents."""
+    words, found = candidate.label.split(), [candidate.label]
+    if len(words) > 1:
+        between = [word for word in words[1:-1] if not _INITIAL.fullmatch(word)]
+        found += [f"{words[0][0]}. {words[-1]}", " ".join([words[0], *between, words[-1]])]
+    found += [_MARKS.sub("", unicodedata.normalize("NFD", name)) for name in found]
+    return [name for name in dict.fromkeys(found) if name != candidate.label]
 
 
 def _names(candidate: Candidate, shorts: Counter[str]) -> dict[str, Any]:
     """A row for the annotator."""
-    words, short = candidate.label.split(), _short(candidate)
+    words = candidate.label.split()
     aliases = [*candidate.addresses]
     if len(words) > 1:
         aliases.append(f"{words[-1]}, {' '.join(words[:-1])}")
-    if short and shorts[short.casefold()] == 1:
-        aliases.append(short)
+    aliases += [short for short in _short(candidate) if shorts[short.casefold()] == 1]
     return {"id": candidate.id, "name": candidate.label, "types": [PERSON], "aliases": aliases}
 
 
 def _is_tagged(source: str) -> bool:
     """Whether candidate tags are in the beginning of a source."""
-    if source == "-":
-        return False
-    try:
-        return any(_TAG.search(chunk) is not None for chunk, _consumed in list(_first(read_chunks(source))))
-    except InputError:
-        return False
-
-
-def _first(chunks: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
-    for found in chunks:
-        yield found
-        return
+    return _TAG.search(head(source, _LOOKED_AT)) is not None
 
 
 def _document(raw: RawDocument, headers: bool, counts: dict[str, int], faults: Faults) -> dict[str, Any]:
@@ -172,25 +198,23 @@ def _document(raw: RawDocument, headers: bool, counts: dict[str, int], faults: F
     source, tagged = _untagged(text.encode("utf-8", "replace"), raw, faults)
     page = html.read(source) if html.looks_like_html(source) else html.plain(source)
     values = _header(source)
-    line, places = _from(source, values) if headers else ("", [])
+    sender = _sender(source, values) if headers else Sender("", ())
     mentions = []
     for start, end, entity in tagged:
-        inside = [p for p in places if p[0] <= start and end <= p[1]]
-        span = page.span(start, end)
-        if inside:
-            first = inside[0][2] + len(source[inside[0][0] : start].decode("utf-8", "replace"))
-            span = first, first + len(source[start:end].decode("utf-8", "replace"))
-        elif span is not None:
-            span = span[0] + len(line), span[1] + len(line)
+        span = sender.span(start, end) or _moved(page.span(start, end), len(sender.line))
         if span is None:
             counts[IN_MARKUP] = counts.get(IN_MARKUP, 0) + 1
         else:
             mentions.append({"start": span[0], "end": span[1], "entity": entity})
-    shown = {name: html.unescaped(source[a:b].decode("utf-8", "replace")) for name, (a, b) in values.items()}
+    shown = {name: html.read(source[a:b]).text for name, (a, b) in values.items()}
     return {
-        "id": raw.id, "text": line + page.text, "mentions": mentions, "url": raw.url,
+        "id": raw.id, "text": sender.line + page.text, "mentions": mentions, "url": raw.url,
         "title": page.title or shown.get("subject") or None, "date": shown.get("sent") or shown.get("received"),
     }  # fmt: skip
+
+
+def _moved(span: tuple[int, int] | None, by: int) -> tuple[int, int] | None:
+    return None if span is None else (span[0] + by, span[1] + by)
 
 
 def _untagged(source: bytes, raw: RawDocument, faults: Faults) -> tuple[bytes, list[tuple[int, int, str]]]:
@@ -224,13 +248,13 @@ def _header(source: bytes) -> dict[str, tuple[int, int]]:
     return found if "name" in found or "email" in found else {}
 
 
-def _from(source: bytes, values: dict[str, tuple[int, int]]) -> tuple[str, list[tuple[int, int, int]]]:
-    """The line that names the sender, with the bytes and the first character of each part of it."""
-    line, places = "", []
-    for field, before, after in (("name", "", " "), ("email", "<", ">")):
+def _sender(source: bytes, values: dict[str, tuple[int, int]]) -> Sender:
+    """The line that names the sender."""
+    line, parts = "From:", list[tuple[int, int, int, html.Page]]()
+    for field, before, after in (("name", " ", ""), ("email", " <", ">")):
         start, end = values.get(field, (0, 0))
-        if start < end:
-            line += before
-            places.append((start, end, len("From: ") + len(line)))
-            line += source[start:end].decode("utf-8", "replace") + after
-    return (f"From: {line.rstrip()}\n", places) if line else ("", [])
+        value = html.read(source[start:end])
+        if value.text:
+            parts.append((start, end, len(line) + len(before), value))
+            line += before + value.text + after
+    return Sender(f"{line}\n" if parts else "", tuple(parts))

@@ -4,13 +4,14 @@
     ClueWeb12     WARC/1.0, CRLF
 
 A record is a header, an empty line, Content-Length bytes (the body: an HTTP response) and empty lines. Where no record
-follows after these bytes, the length is wrong, and the body ends before the next record. A gzip member that is damaged
-or cut short costs the record it holds: reading goes on at the next member that begins with a record. Knows nothing of
-pages and annotations.
+follows after these bytes, the length is wrong, or missing, and the body ends before the next record. A gzip member that
+is damaged or cut short gives what can be read of it, and reading goes on at the next member that begins with a record.
+Knows nothing of pages and annotations.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ from fader.corpus.readers import CHUNK, display_name, read_chunks
 from fader.errors import InputError
 from fader.importers import inputs
 from fader.importers.base import Batch
-from fader.importers.faults import at
+from fader.importers.heads import head
 from fader.limits import Limits
 
 WRONG = "records with a wrong length"
@@ -29,12 +30,14 @@ WRONG = "records with a wrong length"
 _MARK = b"WARC/"
 _NEXT = re.compile(rb"[\r\n]WARC/[01]\.[0-9]+\r?\n")
 _LENGTH = re.compile(rb"\nContent-Length:[ \t]*([0-9]{1,15})[ \t]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n", re.IGNORECASE)
+_OTHER = re.compile(rb"[\r\n](?:WARC/[01]\.[0-9]+\r?\n|HTTP/[0-9.]+ +[0-9])")  # whose length is not the record's
+_EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
 _FIELD = re.compile(rb"\n([A-Za-z0-9-]+):[ \t]*([^\r\n]*)")
 _HEADER = 1 << 16  # bytes of a header at most
 _GAP = 16  # line ends between records at most
 _READ = 1 << 18
 _MEMBER = b"\x1f\x8b\x08"
-_LOOKED_AT = 4096  # compressed bytes that show whether a member begins with a record
+_LOOKED_AT = 4096  # bytes that show whether a member, or a source, begins with a record
 _KEPT = 1 << 22  # compressed bytes of a member in which the next one is looked for
 
 
@@ -69,11 +72,8 @@ def next_record(buffer: bytes | bytearray, place: int, last: bool) -> Record | N
     if start < 0:
         return None
     header = _LENGTH.search(buffer, start, start + _HEADER)
-    following = _NEXT.search(buffer, start + len(_MARK), header.end()) if header else None
-    if header is None or following:  # no length, or that of another record
-        following = following or _NEXT.search(buffer, start + len(_MARK))
-        end = following.start() + 1 if following else len(buffer)
-        return Record(start, end, end, True) if following or last else None
+    if header is None or _OTHER.search(buffer, start + len(_MARK), header.start() + 1):
+        return _without_length(buffer, start, last)
     body, end = header.end(), header.end() + int(header[1])
     if _ended(buffer, end, last):
         return Record(start, body, end, False)
@@ -81,6 +81,16 @@ def next_record(buffer: bytes | bytearray, place: int, last: bool) -> Record | N
         return None
     following = _NEXT.search(buffer, body - 1)
     return Record(start, body, following.start() + 1 if following else len(buffer), True) if following or last else None
+
+
+def _without_length(buffer: bytes | bytearray, start: int, last: bool) -> Record | None:
+    """A record whose header has no length: its body is what is between an empty line and the next record."""
+    following = _NEXT.search(buffer, start + len(_MARK))
+    if following is None and not last:
+        return None
+    end = following.start() + 1 if following else len(buffer)
+    empty = _EMPTY_LINE.search(buffer, start, end)
+    return Record(start, empty.end() if empty else end, end, True)
 
 
 def _mark(buffer: bytes | bytearray, place: int) -> int:
@@ -101,6 +111,19 @@ def _ended(buffer: bytes | bytearray, end: int, last: bool) -> bool:
     return shown[: len(_MARK)] == _MARK or (last and not shown)
 
 
+def is_warc(source: str) -> bool:
+    """Whether a source has records: it begins with one, or is named so, as it must be if its beginning is damaged."""
+    begins = b""
+    if source != "-":
+        with open(source, "rb") as file:
+            begins = file.read(_LOOKED_AT)
+    try:  # a member is small, what `head` reads of it is not
+        begins = _member().decompress(begins, _LOOKED_AT) if begins.startswith(_MEMBER) else head(source, _LOOKED_AT)
+    except zlib.error:
+        begins = b""
+    return begins.lstrip().startswith(_MARK) or ".warc" in os.path.basename(source).lower()
+
+
 def warc_batches(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
     """Pieces of whole records; the place is the byte in the uncompressed source at which the piece begins."""
     for source in sources:
@@ -109,13 +132,16 @@ def warc_batches(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
 
 def _pieces(source: str, faults: Faults) -> Iterator[Batch]:
     limit, name = Limits.from_environment().line_bytes, display_name(source)
-    held = bytearray()
+    held, passing = bytearray(), False  # whether what is held begins in a record over the limit
     place = reached = consumed = 0  # of the first byte held; what of it is in whole records
     try:
         for chunk, consumed in _chunks(source, faults):
             held += chunk
             while record := next_record(held, reached, False):
                 reached = record.end
+                if passing:
+                    del held[: record.start]
+                    place, reached, passing = place + record.start, reached - record.start, False
                 if reached >= inputs.PIECE:
                     yield Batch(name, place, bytes(held[:reached]), consumed)
                     del held[:reached]
@@ -123,12 +149,18 @@ def _pieces(source: str, faults: Faults) -> Iterator[Batch]:
             if len(held) - reached > limit:
                 if reached:
                     yield Batch(name, place, bytes(held[:reached]), consumed)
-                what = f"no record ends within {limit:,} bytes"
-                faults.add(inputs.OVER, f"{at(name, place + reached, 'byte')}: {what}")
-                place, reached = place + len(held), 0
-                held.clear()
+                if not passing:
+                    inputs.over_limit(faults, source, place + reached, b"end of a record")
+                lost = len(held) - _GAP  # the mark of a record may have begun
+                del held[:lost]
+                place, reached, passing = place + lost, 0, True
     except InputError as error:
-        inputs._cut(faults, source, error, place > 0 or bool(held))
+        inputs.cut_short(faults, source, error, place > 0 or bool(held))
+    if passing:
+        start = _mark(held, 0)
+        start = start if start >= 0 else len(held)
+        del held[:start]
+        place += start
     if held.strip():
         yield Batch(name, place, bytes(held), consumed)
 
@@ -139,7 +171,8 @@ def _chunks(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
         yield from read_chunks(source)
         return
     with open(source, "rb") as file:
-        zipped = file.read(3) == _MEMBER
+        begins = file.read(len(_MARK))
+    zipped = begins.startswith(_MEMBER) or (source.endswith(".gz") and begins not in (b"", _MARK))
     yield from _members(source, faults) if zipped else read_chunks(source)
 
 
@@ -148,15 +181,20 @@ def _members(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
     with open(source, "rb") as file:
         member, data, kept, consumed = _member(), b"", b"", 0  # `kept` is what the member has been given
         while True:
+            error = None
             if not data:
                 data = file.read(_READ)
-                if not data:
-                    break
                 consumed += len(data)
                 kept = (kept + data)[-_KEPT:]
+                if not data:
+                    if not kept:
+                        return
+                    error = zlib.error("the gzip stream has no end mark")
             try:
                 out = member.decompress(data, CHUNK)
-            except zlib.error as error:
+            except zlib.error as raised:
+                error, out = raised, b""
+            if error:
                 _damaged(source, faults, consumed, error)
                 yield b"\n\n", consumed
                 member, data = _member(), _next_member(kept, file)
@@ -168,8 +206,6 @@ def _members(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
             if member.eof:
                 data = kept = member.unused_data.lstrip(b"\0")
                 member = _member()
-    if kept:
-        _damaged(source, faults, consumed, zlib.error("the gzip stream has no end mark"))
 
 
 def _member() -> zlib._Decompress:
@@ -178,8 +214,8 @@ def _member() -> zlib._Decompress:
 
 def _next_member(kept: bytes, file: BinaryIO) -> bytes:
     """Compressed bytes from the next member on that begins with a record, empty if there is none in the file."""
-    place = 0  # the member that is damaged
-    while kept:
+    kept, place = kept[1:], -1  # without the first byte of the member that is damaged
+    while True:
         while (place := kept.find(_MEMBER, place + 1)) >= 0:
             try:
                 if _member().decompress(kept[place : place + _LOOKED_AT], 64).startswith(_MARK):
@@ -187,8 +223,9 @@ def _next_member(kept: bytes, file: BinaryIO) -> bytes:
             except zlib.error:
                 continue
         more = file.read(_READ)
-        kept, place = kept[-_LOOKED_AT:] + more if more else b"", -1
-    return b""
+        if not more:
+            return b""
+        kept, place = kept[-_LOOKED_AT:] + more, -1
 
 
 def _damaged(source: str, faults: Faults, consumed: int, error: zlib.error) -> None:

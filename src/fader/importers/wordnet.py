@@ -8,9 +8,10 @@ A line of data.noun (the WNDB layout, see the manual page wndb(5WN)) is a synset
 
 It becomes the type `wordnet_vaccine_104517535`: the first word, and the offset behind the digit of its part of speech
 (1 noun, 2 verb, 3 adjective, 4 adverb), as in YAGO, for version 3.0. Pointers `@` lead to supertypes. A synset with
-pointers `@i` is an instance: an entity with these types and its other words as aliases. Lines that begin with two
-blanks are the licence. Other files of the folder (index.noun, noun.exc) are passed over. It reads sources twice: a
-pointer has an offset, and the name of what is there is on its own line.
+pointers `@i` is an instance: an entity with these types and its other words as aliases. Where other synsets lead to an
+instance (Bodhisattva, Great Britain), it is a type too. Lines that begin with two blanks are the licence. Other files
+of the folder (index.noun, noun.exc) are passed over. It reads sources twice: a pointer has an offset, and the name of
+what is there is on its own line.
 """
 
 from __future__ import annotations
@@ -19,20 +20,32 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from fader.corpus.documents import Faults
 from fader.errors import InputError, UsageError, quoted
 from fader.importers.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.importers.faults import at
+from fader.importers.heads import head
 from fader.importers.inputs import decoded, line_batches
+from fader.importers.records import name_of
+from fader.importers.selection import end_types
+from fader.importers.store import Store
 from fader.progress import Progress
 
 FAULTY = "lines that are no synset"
 DIGIT = {"n": "1", "v": "2", "a": "3", "s": "3", "r": "4"}
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 ABOVE, INSTANCE = "@", "@i"
+_SYNSET = re.compile(rb"\d{8} \d\d [nvasr] [0-9a-f]{2} ")
 _MARKER = re.compile(r"\((?:p|a|ip)\)$")  # where an adjective may stand
+
+
+class _Net(NamedTuple):
+    """What the first pass finds: ids by offset, and the offsets that others are below."""
+
+    ids: dict[str, str]
+    above: frozenset[str]
 
 
 class Synset(NamedTuple):
@@ -56,6 +69,7 @@ class Wordnet(Importer):
 
     parts: str = option("n", "Parts of speech: letters of n, v, a, r.")
     instances: bool = option(True, "Instances, such as Einstein, are entities; else they are left out.")
+    unused: bool = option(True, "Types that no entity has are kept too.")
 
     def __post_init__(self) -> None:
         if not self.parts or set(self.parts) - set(FILES):
@@ -65,45 +79,49 @@ class Wordnet(Importer):
         return line_batches(self._data(sources), faults)
 
     def _data(self, sources: Sequence[str]) -> list[str]:
-        """The files that hold synsets of the parts asked for; a file of any other name than WordNet's is taken too."""
+        """The files that hold synsets of the parts asked for: by WordNet's names, or by what is in them."""
         wanted = {FILES[part] for part in self.parts}
         found = [source for source in sources if _holds(source, wanted)]
         if not found:
             raise InputError(f"{sources[0]}: no data.{' or data.'.join(sorted(wanted))} here; give the folder dict")
         return found
 
-    def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> dict[str, str]:
+    def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> _Net:
         """The id of each synset; faults are told in the second pass."""
-        ignored = Faults()
-        return {
-            synset.key: identifier(synset)
-            for batch in line_batches(self._data(sources), ignored)
-            for _number, synset in _synsets(batch, ignored)
-        }
+        ignored, ids, above = Faults(), dict[str, str](), set[str]()
+        for batch in line_batches(self._data(sources), ignored):
+            for _number, synset in _synsets(batch, ignored):
+                ids[synset.key] = identifier(synset)
+                above.update(synset.above, synset.instance_of)
+        return _Net(ids, frozenset(above))
 
-    def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
+    def convert(self, batch: Batch, state: _Net, faults: Faults) -> Records:
         out = Records()
         for number, synset in _synsets(batch, faults):
-            lost = [key for key in (*synset.above, *synset.instance_of) if key not in state]
+            lost = [key for key in (*synset.above, *synset.instance_of) if key not in state.ids]
             if lost:
                 what = f"no synset {lost[0]}, which {identifier(synset)} points to"
                 faults.add("pointers to absent synsets", f"{at(batch.source, number)}: {what}; give whole files")
             name, *others = [word.replace("_", " ") for word in synset.words]
-            kinds = [state[key] for key in synset.instance_of if key in state]
-            if not synset.instance_of:
-                above = [state[key] for key in synset.above if key in state]
-                out.types.append(TypeRow(identifier(synset), name, above))
-            elif self.instances:
+            kinds = [state.ids[key] for key in synset.instance_of if key in state.ids]
+            if not synset.instance_of or synset.key in state.above:
+                classes = [state.ids[key] for key in synset.above if key in state.ids]
+                out.types.append(TypeRow(identifier(synset), name, [*classes, *kinds]))
+            if synset.instance_of and self.instances:
                 out.entities.append(EntityRow(identifier(synset), name, kinds, others))
         return out
 
+    def finish(self, state: _Net, store: Store) -> None:
+        end_types(store, name_of, self.unused)
+
 
 def _holds(source: str, wanted: set[str]) -> bool:
-    head, _dot, kind = PurePath(source).name.partition(".")
-    if head == "data":
+    """Whether a file is one of the data files; of another name, whether it begins like one."""
+    first, _dot, kind = PurePath(source).name.partition(".")
+    if first == "data":
         return kind.split(".")[0] in wanted
-    known = ("index", "noun", "verb", "adj", "adv", "cntlist", "lexnames", "sentidx", "sents", "frames", "log")
-    return head not in known
+    lines = head(source).splitlines()
+    return bool(_SYNSET.match(next((line for line in lines if line[:2] != b"  "), b"")))
 
 
 def identifier(synset: Synset) -> str:

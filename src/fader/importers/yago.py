@@ -10,9 +10,10 @@ r"""YAGO: its entities, their names and types, and its taxonomy, from files of a
 
 An entity's id is YAGO's own: up to version 3 the title of its Wikipedia page (`de/Kayna` where that is not the English
 one), from 4 on that title percent-encoded, or label and number of Wikidata. Types are named as in YAGO:
-`wordnet_vaccine_104517535`, `wikicat_Towns_in_Saxony`, `schema:Person`; owl:Thing is `thing`. Names: skos:prefLabel,
-from 4 on rdfs:label. Aliases: other labels, the words of which it is the preferred meaning, titles that lead to it. It
-reads sources twice: first for classes, which are no entities, and for numbers of Wikidata where these are to be ids.
+`wordnet_vaccine_104517535`, `wikicat_Towns_in_Saxony`, `schema:Person`; owl:Thing and schema:Thing are `thing`. Names:
+skos:prefLabel, from 4 on rdfs:label. Aliases: other labels, the words of which it is the preferred meaning, titles that
+lead to it. It reads sources twice: first for classes and for nodes that stand for any degree or office, which are no
+entities, and for numbers of Wikidata where these are to be ids.
 """
 
 from __future__ import annotations
@@ -28,43 +29,43 @@ from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name, file_size
 from fader.errors import UsageError, quoted
 from fader.importers.base import THING, Batch, Importer, Records, option
+from fader.importers.escapes import unescaped
 from fader.importers.faults import at
 from fader.importers.inputs import decoded
-from fader.importers.selection import Gathered, Numbers, end_types, listed, read_ids, wikidata_number, write_numbers
-from fader.importers.store import Store
-from fader.importers.triples import (
-    BARE,
-    COLUMNS,
-    FAULTY,
-    OWL,
-    RDF,
-    RDFS,
-    SCHEMA,
-    SKOS,
-    WIKIDATA,
-    Layout,
-    Statement,
-    layouts,
-    statement_batches,
-    statements,
-    unescaped,
+from fader.importers.rdflayout import BARE, COLUMNS, Layout, layouts, statement_batches
+from fader.importers.selection import (
+    Gathered,
+    Numbers,
+    NumbersWriter,
+    end_types,
+    listed,
+    read_ids,
+    wikidata_number,
+    write_ids,
 )
+from fader.importers.store import Store
+from fader.importers.triples import FAULTY, Statement, only_marked, statements
+from fader.importers.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
 from fader.progress import Progress
 
 BASE = "http://yago-knowledge.org/resource/"
 TYPE, BELOW, NAME, LABEL, ALIAS, SAME = "type", "below", "name", "label", "alias", "same"
 PREDICATES = {
     RDF + "type": TYPE, RDFS + "subClassOf": BELOW, SKOS + "prefLabel": NAME, RDFS + "label": LABEL,
-    SCHEMA + "alternateName": ALIAS, BASE + "isPreferredMeaningOf": ALIAS, BASE + "redirectedFrom": ALIAS,
+    SCHEMA + "alternateName": ALIAS, SECURE_SCHEMA + "alternateName": ALIAS, BASE + "isPreferredMeaningOf": ALIAS,
+    BASE + "redirectedFrom": ALIAS,
 }  # fmt: skip
-FIRST = {RDFS + "subClassOf": BELOW, OWL + "sameAs": SAME}
+FIRST = {RDFS + "subClassOf": BELOW, OWL + "sameAs": SAME, RDFS + "label": LABEL}
+GENERIC = "Generic instance"  # what 4.5 calls a node that stands for any degree, any office ...
+_MARKS = re.compile(rb"ubClassOf|sameAs|\"Generic instance\"")
 RELATIONS = {
     "type": TYPE, "subclassof": BELOW, "means": LABEL, "iscalled": ALIAS, "label": LABEL, "haspreferredname": NAME,
     "haspreferredmeaning": ALIAS,
 }  # fmt: skip
+THINGS = (OWL + "Thing", SCHEMA + "Thing", SECURE_SCHEMA + "Thing")
 FORMS = ("native", "wikipedia", "wikidata")
-ABSENT = "entities without such an id"
-_SPACES = {SCHEMA: "schema:", "https://schema.org/": "schema:", "http://bioschemas.org/": "bioschemas:", OWL: "owl:",
+ABSENT = "rows of entities without such an id"
+_SPACES = {SCHEMA: "schema:", SECURE_SCHEMA: "schema:", "http://bioschemas.org/": "bioschemas:", OWL: "owl:",
            RDFS: "rdfs:", RDF: "rdf:", WIKIDATA: "wd:", "http://www.w3.org/ns/shacl#": "sh:"}  # fmt: skip
 _SPACE = re.compile("|".join(map(re.escape, _SPACES)))
 _META = frozenset(("owl:Class", "rdfs:Class", "rdf:Property", "sh:NodeShape", "owl:NamedIndividual", "owl:Ontology",
@@ -72,7 +73,8 @@ _META = frozenset(("owl:Class", "rdfs:Class", "rdf:Property", "sh:NodeShape", "o
 _CLASS = re.compile(r"(?:wordnet|wikicat|wikicategory|geoclass)_")
 _WORDNET = re.compile(r"wordnet_(.+)_\d{9}")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NUMBERED = re.compile(r"(?:.*_)?Q\d+")
+_NUMBERED = re.compile(r"Q\d+|.*_Q\d{4,}")  # Audi_Q5 is a title
+_FACT = re.compile(r"#\d+\t")
 _OTHER_WIKI = re.compile(r"[a-z]{2,3}(?:-[a-z]+)?/")
 THREE = {"en": "eng", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "nl": "nld", "pl": "pol", "ro": "ron",
          "fa": "fas", "ar": "ara", "pt": "por", "ru": "rus", "ja": "jpn", "zh": "zho"}  # fmt: skip
@@ -84,12 +86,14 @@ class _First(NamedTuple):
     layouts: dict[str, Layout]
     old: frozenset[str]  # sources of versions up to 3, where a label is any name
     classes: frozenset[str]  # whose names do not tell
-    only: frozenset[str] | None
+    only: bool  # whether there is a list of entities
 
 
 class _State(NamedTuple):
     first: _First
     numbers: Numbers
+    generic: Numbers
+    only: Numbers | None
 
 
 @dataclass(frozen=True)
@@ -122,34 +126,41 @@ class Yago(Importer):
         old = frozenset(name for name, each in declared.items() if each.kind in (COLUMNS, BARE) or each.base)
         found = {name: each._replace(base=BASE) for name, each in declared.items()}
         classes: set[str] = set()
-        links = self._first(sources, found, classes, progress)
-        write_numbers(folder, "wikidata", links)
-        return _First(found, old, frozenset(classes), read_ids(self.only, faults))
+        numbers, generic = NumbersWriter(), NumbersWriter()
+        for below, tag, above in self._first(sources, found, progress):
+            if tag == BELOW:
+                classes.update(each for each in (below, above) if not _CLASS.match(each))
+            elif tag == LABEL and above == GENERIC:
+                generic.add(below)
+            elif tag == SAME and above.startswith("wd:") and (number := wikidata_number(above[3:])):
+                numbers.add(below, number)
+        numbers.write(folder, "wikidata")
+        generic.write(folder, "generic")
+        return _First(found, old, frozenset(classes), write_ids(self.only, folder, faults))
 
     def _first(
-        self, sources: Sequence[str], found: dict[str, Layout], classes: set[str], progress: Progress
-    ) -> Iterator[tuple[str, int]]:
-        """Links to Wikidata; fills the classes on its way."""
-        marks = (b"ubClassOf", b"sameAs") if self.ids == "wikidata" else (b"ubClassOf",)
-        wanted = {address: tag for address, tag in FIRST.items() if tag == BELOW or self.ids == "wikidata"}
+        self, sources: Sequence[str], found: dict[str, Layout], progress: Progress
+    ) -> Iterator[tuple[str, str, str]]:
+        """The facts that matter to the first pass."""
+        wanted = {address: tag for address, tag in FIRST.items() if tag != SAME or self.ids == "wikidata"}
         ignored, total, before = Faults(), sum(map(file_size, sources)), 0
         for source in sources:
             layout = found[display_name(source)]
             for batch in statement_batches([source], ignored):
-                for _n, below, tag, above, _l in _facts(_marked(batch, layout, marks), layout, wanted, ignored):
-                    if tag == SAME and above.startswith("wd:") and (number := wikidata_number(above[3:])):
-                        yield below, number
-                    elif tag == BELOW:
-                        classes.update(each for each in (below, above) if not _CLASS.match(each))
+                for _n, below, tag, above, _l in _facts(only_marked(batch, layout, _MARKS), layout, wanted, ignored):
+                    yield below, tag, above
                 progress.update(before + batch.consumed, total, "classes")
             before += file_size(source)
 
     def opened(self, state: _First, folder: Path) -> _State:
-        return _State(state, Numbers(folder, "wikidata"))
+        numbers, generic = Numbers(folder, "wikidata"), Numbers(folder, "generic")
+        return _State(state, numbers, generic, read_ids(folder, state.only))
 
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
         out = Records()
         layout, classes = state.first.layouts[batch.source], state.first.classes
+        if layout.kind == BARE and not relation_of(batch.source):
+            out.counts["facts of other relations"] = len(batch.payload)
         old = batch.source in state.first.old
         gathered = Gathered()
         languages = {"", self.language, THREE.get(self.language, self.language)}
@@ -175,13 +186,16 @@ class Yago(Importer):
                 gathered.entity(subject)[2][thing] = None
         out.types = gathered.types()
         final = self._final(gathered.names(), state, out.counts)
-        out.entities = listed(gathered.entities(final), state.first.only, out.counts)
+        out.entities = listed(gathered.entities(final), state.only, out.counts)
         return out
 
-    def _final(self, names: list[str], state: _State, counts: dict[str, int]) -> dict[str, str] | None:
-        """Entities' ids in the form that is asked for; None where they stay."""
+    def _final(self, names: list[str], state: _State, counts: dict[str, int]) -> dict[str, str]:
+        """Entities' ids in the form that is asked for."""
+        if generic := state.generic.find(names):
+            counts["rows of generic instances"] = len(generic)
+            names = [name for name in names if name not in generic]
         if self.ids == "native":
-            return None
+            return dict(zip(names, names, strict=True))
         if self.ids == "wikidata":
             final = {name: f"Q{number}" for name, number in state.numbers.find(names).items()}
         else:
@@ -198,7 +212,7 @@ def short(address: str) -> str:
     """An address as an id: without YAGO's own, with a prefix for other usual vocabularies."""
     if address.startswith(BASE):
         return address[len(BASE) :]
-    if address == OWL + "Thing":
+    if address in THINGS:
         return THING
     found = _SPACE.match(address)
     return _SPACES[found[0]] + address[found.end() :] if found else address
@@ -227,13 +241,6 @@ def _facts(batch: Batch, layout: Layout, wanted: Mapping[str, str], faults: Faul
     return statements(batch, layout, wanted, short, faults)
 
 
-def _marked(batch: Batch, layout: Layout, marks: tuple[bytes, ...]) -> Batch:
-    """The batch with the lines that may matter to the first pass."""
-    if isinstance(batch.payload, bytes) or layout.kind == BARE:
-        return batch
-    return batch._replace(payload=[line for line in batch.payload if any(mark in line for mark in marks)])
-
-
 def relation_of(source: str) -> str:
     """The tag of the relation that a file of YAGO 1 or 2 is named by: type.tsv, or type/Extractor.txt."""
     path = PurePath(source)
@@ -248,7 +255,7 @@ def _bare(batch: Batch, tags: set[str], faults: Faults) -> Iterator[Statement]:
         return
     for number, raw in enumerate(batch.payload, batch.place):
         line = decoded(raw, number, batch.source, faults)
-        if not line or line[0] == "#":
+        if not line or (line[0] == "#" and not _FACT.match(line)):
             continue
         cells = line.split("\t")
         if len(cells) < 3 or not cells[1] or not cells[2]:

@@ -1,0 +1,147 @@
+"""Entities of HTML: what a name or a number behind `&` stands for, in UTF-8, for compiled readers of pages.
+
+    &amp;  &eacute  &#233;  &#xE9;     as browsers decode them: old names need no semicolon, numbers beyond Unicode and
+                                       halves of surrogate pairs are U+FFFD
+    &blank;  &hyph;  &sp;  &rsquo      those that old TREC collections have of their own
+
+No-break spaces are blanks, soft hyphens nothing. Tables of names are open hash tables, which readers of tags use too
+(`table`, `looked_up`). Knows nothing of pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html.entities import html5
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.kernel import kernel
+
+_OWN = {"blank;": " ", "hyph;": "-", "sp;": " ", "rsquo": "’", "lsquo": "‘"}
+_SLOTS = 1 << 13
+_LONGEST, _UNENDED = 32, 6  # letters of an entity's name, of one that needs no semicolon
+_REPLACEMENT = 0xFFFD
+
+
+def hash_of(name: str) -> int:
+    """The hash of a name, as `hashed` makes it byte by byte."""
+    value = 0
+    for c in name.encode():
+        value = (value * 131 + c) % (1 << 32)
+    return value
+
+
+def table(rows: Mapping[str, int], slots: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Hashes of names, each in its slot or the next free one, and their values."""
+    hashes, values = np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
+    for name, value in rows.items():
+        slot = hash_of(name) % slots
+        while hashes[slot] >= 0:
+            slot = (slot + 1) % slots
+        hashes[slot], values[slot] = hash_of(name), value
+    return hashes, values
+
+
+def _meanings() -> tuple[dict[str, int], NDArray[np.uint8]]:
+    """For the name of an entity the place of what it stands for: a length and the bytes."""
+    places, meant = {}, bytearray()
+    for name, text in {**html5, **_OWN}.items():
+        found = text.replace("\xa0", " ").replace("\xad", "").encode()
+        places[name] = len(meant)
+        meant += bytes([len(found)]) + found
+    return places, np.frombuffer(bytes(meant), np.uint8)
+
+
+_PLACES, MEANT = _meanings()
+NAMES, FIRST = table(_PLACES, _SLOTS)
+
+
+@kernel
+def hashed(value, byte):  # type: ignore[no-untyped-def]
+    """The hash of a name that is longer by a byte."""
+    return (value * 131 + byte) % (1 << 32)
+
+
+@kernel
+def looked_up(value, hashes, values):  # type: ignore[no-untyped-def]
+    """The value of a hash in a table, or -1."""
+    slot = value % len(hashes)
+    while hashes[slot] >= 0:
+        if hashes[slot] == value:
+            return values[slot]
+        slot = (slot + 1) % len(hashes)
+    return -1
+
+
+@kernel
+def decoded(source, at, names, first, meant, out):  # type: ignore[no-untyped-def]
+    """The end of the entity whose `&` is at `at`, or -1; a length and the bytes it stands for are put into `out`."""
+    if at + 1 < len(source) and source[at + 1] == 35:  # #
+        end, code = _number(source, at + 2)
+        _encoded(code, out)
+        return end
+    end, place = _named(source, at + 1, names, first)
+    if end >= 0:
+        for k in range(meant[place] + 1):
+            out[k] = meant[place + k]
+    return end
+
+
+@kernel
+def _number(source, at):  # type: ignore[no-untyped-def]
+    """The end and the code of a number behind `&#`; the end is -1 where there is none."""
+    n, base, code = len(source), 10, 0
+    if at < n and (source[at] | 32) == 120:  # x
+        base, at = 16, at + 1
+    first = at
+    while at < n:
+        c = int(source[at])
+        digit = c - 48 if 48 <= c <= 57 else (c | 32) - 87 if base == 16 and 97 <= (c | 32) <= 102 else -1
+        if digit < 0:
+            break
+        code = min(code * base + digit, 0x110000)
+        at += 1
+    if at == first:
+        return -1, 0
+    if code == 0 or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        code = _REPLACEMENT
+    return at + (at < n and source[at] == 59), code
+
+
+@kernel
+def _named(source, at, names, first):  # type: ignore[no-untyped-def]
+    """The end of an entity's name and the place of its meaning; -1 where it is none. `at` is behind the `&`."""
+    n, start, value = len(source), at, 0
+    end, found = -1, -1
+    while at < n and at - start < _LONGEST:
+        c = int(source[at])
+        if not (97 <= (c | 32) <= 122 or 48 <= c <= 57):
+            break
+        value = hashed(value, c)
+        at += 1
+        if 2 <= at - start <= _UNENDED:
+            place = looked_up(value, names, first)
+            if place >= 0:
+                end, found = at, place
+    if at < n and source[at] == 59:
+        place = looked_up(hashed(value, 59), names, first)
+        if place >= 0:
+            end, found = at + 1, place
+    return end, found
+
+
+@kernel
+def _encoded(code, out):  # type: ignore[no-untyped-def]
+    """Write a character as UTF-8 behind its length."""
+    if code == 0xA0 or code < 0x80:
+        out[0], out[1] = 1, 32 if code == 0xA0 else code
+    elif code == 0xAD:
+        out[0] = 0
+    elif code < 0x800:
+        out[0], out[1], out[2] = 2, 0xC0 | code >> 6, 0x80 | code & 63
+    elif code < 0x10000:
+        out[0], out[1], out[2], out[3] = 3, 0xE0 | code >> 12, 0x80 | code >> 6 & 63, 0x80 | code & 63
+    else:
+        out[0], out[1], out[2] = 4, 0xF0 | code >> 18, 0x80 | code >> 12 & 63
+        out[3], out[4] = 0x80 | code >> 6 & 63, 0x80 | code & 63
