@@ -1,4 +1,4 @@
-"""All benchmarks in one run: query time, indexing, growth, living, training, systems, completion.
+"""All benchmarks in one run: queries, indexing, growth, living, training, systems, completion, importing, annotating.
 
 The service needs a testbed and is run by itself; with --quick it is tried on the demo, if its packages are installed.
 
@@ -10,16 +10,33 @@ from __future__ import annotations
 import importlib.util
 import sys
 
-from benchmarks import common, growth, indexing, living, query, service, suggest, systems, training
+from benchmarks import (
+    annotating,
+    common,
+    growth,
+    importing,
+    importing_catalogs,
+    importing_web,
+    indexing,
+    living,
+    query,
+    service,
+    suggest,
+    systems,
+    training,
+)
 
 
 def main() -> None:
-    args = common.arguments("Query time, indexing, growth, changes, training, systems, completion.").parse_args()
+    args = common.arguments(
+        "Query time, indexing, growth, changes, training, systems, completion, importing, annotating."
+    ).parse_args()
     if args.json:
         sys.exit("--json: each benchmark writes its own report; give --work instead")
     shared = [f"--scale={args.scale}", f"--work={args.work}", f"--seed={args.seed}"]
     shared += ["--quick"] if args.quick else []
     benchmarks = [query, indexing, growth, living, training, systems, suggest]
+    benchmarks += [importing, importing_web, importing_catalogs, annotating]
     if args.quick and importlib.util.find_spec("fastapi"):
         benchmarks.append(service)
     for benchmark in benchmarks:

@@ -12,9 +12,7 @@ installed are left out. Without a dump, one is made of repeated synthetic pages:
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
 import resource
 import tempfile
 import time
@@ -22,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import common
 from fader.corpus.documents import Faults
 from fader.importers.records import encode
 from fader.importers.run import run
@@ -35,12 +34,13 @@ TARGET = 300  # long articles a second on one core
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.arguments(__doc__.splitlines()[0])
     parser.add_argument("--wikipedia", metavar="DUMP", help="a pages-articles dump, compressed or not")
     parser.add_argument("--articles", type=int, default=100, help="articles to measure with")
     parser.add_argument("--runs", type=int, default=5, help="runs over each batch")
-    parser.add_argument("--json", metavar="FILE", help="write the figures here too")
     args = parser.parse_args(given)
+    if args.quick:
+        args.articles, args.runs = 10, 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = args.wikipedia or _synthetic(folder / "dump.xml")
@@ -49,8 +49,8 @@ def main(given: Sequence[str] | None = None) -> None:
         print(f"{row['what']:34s}{row['articles/s']:10.0f} articles/s{row['MB/s']:9.1f} MB/s of wikitext")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of this process: {peak:.0f} MB")
-    if args.json:
-        Path(args.json).write_text(json.dumps({"rows": rows, "peak MB": peak, "target": TARGET}, indent=1))
+    report = {"rows": rows, "peak MB": peak, "target": TARGET}
+    common.write_report(args.json or args.work / "importing.json", report)
 
 
 def wikipedia(source: str, folder: Path, articles: int, runs: int) -> list[dict[str, Any]]:

@@ -4,7 +4,8 @@ Files are drawn with the shapes of the real ones: facts of YAGO 3 in columns, of
 N-Triples, and items of Wikidata with labels in 40 languages and 30 statements (about 9 kB each). `convert` is the
 importer's work on a piece without cutting and writing, `import` all of it, from the file to entities.tsv, in one
 process. Peers only read: they give statements as objects (rdflib, pyoxigraph) or whole items (json, orjson), which is
-where the work of an importer would begin.
+where the work of an importer would begin. The second table is the peak memory (resident set) of whole imports of
+Wikidata, by the number of items.
 
     python -m benchmarks.importing_catalogs
 """
@@ -15,6 +16,8 @@ import gc
 import json
 import random
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -75,17 +78,17 @@ def triples(lines: int, seed: int) -> Iterator[str]:
         yield f"{who} <{RDF_TYPE}> <http://dbpedia.org/ontology/Kind{_rank(draw, CLASSES)}> .\n"
 
 
-def items(lines: int, seed: int) -> Iterator[str]:
+def items(lines: int, seed: int, languages: int = LANGUAGES, statements: int = STATEMENTS) -> Iterator[str]:
     """Wikidata: one item in 50 is a class."""
     draw = random.Random(seed)
     yield "[\n"
     for i in range(lines):
         relation = "P279" if i % 50 == 0 else "P31"
         claims: dict[str, Any] = {relation: [_claim(relation, 50 * draw.randrange(max(1, lines // 50)))]}
-        for _ in range(STATEMENTS):
+        for _ in range(statements):
             other = f"P{draw.randrange(300, 9000)}"
             claims.setdefault(other, []).append(_claim(other, draw.randrange(10**8)))
-        names = {f"l{n}" if n else "en": {"language": "en", "value": f"Thing {i}"} for n in range(LANGUAGES)}
+        names = {f"l{n}" if n else "en": {"language": "en", "value": f"Thing {i}"} for n in range(languages)}
         many = {"en": [{"language": "en", "value": f"T. {i}"}]}
         item = {
             "type": "item", "id": f"Q{i}", "labels": names, "descriptions": names, "aliases": many, "claims": claims,
@@ -196,24 +199,59 @@ def measure(work: Path, lines: int, seed: int) -> list[dict[str, Any]]:
     return found
 
 
+def memory(work: Path, most: int, seed: int) -> list[dict[str, Any]]:
+    """The peak memory of imports of Wikidata, for dumps of small items, the second four times as large."""
+    found: list[dict[str, Any]] = []
+    for count in (most // 4, most):
+        path, chosen = work / "items.json", work / "only.txt"
+        with open(path, "w", encoding="utf-8") as out:
+            out.writelines(items(count, seed, 2, 2))
+        chosen.write_text("".join(f"Q{i}\n" for i in range(1, count, 2)))
+        for options in ([], ["--only", str(chosen)], ["--unused"]):
+            shown = " ".join("FILE" if each == str(chosen) else each for each in options)
+            row = {"items": count, "bytes": path.stat().st_size, "options": shown}
+            found.append(row | {"peak": _peak(path, work / "out", options)})
+    return found
+
+
+# A process begins with the peak of the one that started it: a small one stands between.
+WATCH = """import os, sys
+_pid, status, used = os.wait4(os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)
+print(used.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))"""
+
+
+def _peak(path: Path, out: Path, options: list[str]) -> int:
+    """Bytes that the process of an import had at most."""
+    shutil.rmtree(out, ignore_errors=True)
+    command = [sys.executable, "-m", "fader", "import", "wikidata", str(path), "-o", str(out), "--quiet", *options]
+    done = subprocess.run([sys.executable, "-c", WATCH, *command], check=True, stdout=subprocess.PIPE)
+    return int(done.stdout) * 1024
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     parser = common.arguments("Catalogs: lines a second on one core, beside libraries.")
     parser.add_argument("--lines", type=int, default=400_000, help="lines of a file of statements")
+    parser.add_argument("--items", type=int, default=200_000, help="items of the largest dump whose memory is measured")
     args = parser.parse_args(argv)
     if args.quick:
-        args.lines = 4_000
+        args.lines, args.items = 4_000, 400
     common.one_thread()
     work = args.work / "importing-catalogs"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     rows = measure(work, args.lines, args.seed)
+    peaks = memory(work, args.items, args.seed)
     shutil.rmtree(work)
     shown = [
         (r["file"], r["reader"], f"{r['lines'] / s:,.0f}", f"{r['bytes'] / s / 1e6:.1f}") if (s := r["seconds"])
         else (r["file"], r["reader"], "not installed", "") for r in rows
     ]  # fmt: skip
     print(common.table(("file", "reader", "lines/s", "MB/s"), shown))
-    common.write_report(args.json or args.work / "importing-catalogs.json", {"lines": args.lines, "rows": rows})
+    sizes = [(f"{r['items']:,}", f"{r['bytes'] / 1e6:.0f}", r["options"], f"{r['peak'] / 1e6:.0f}") for r in peaks]
+    print(common.table(("items", "MB", "options", "peak MB"), sizes))
+    report = {"lines": args.lines, "rows": rows, "memory": peaks}
+    common.write_report(args.json or args.work / "importing-catalogs.json", report)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,9 @@ to corpus.jsonl on disk.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import gzip
 import importlib
-import json
 import random
 import resource
 import shutil
@@ -25,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import common
 from fader.corpus.documents import Faults
 from fader.importers import html, warc
 from fader.importers.base import Importer
@@ -40,12 +39,10 @@ HEADERS = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nServer:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a few small pages: does it run?")
+    parser = common.arguments(__doc__.splitlines()[0])
     parser.add_argument("--pages", metavar="FOLDER", help="use the .html files below this folder")
     parser.add_argument("--megabytes", type=float, default=16.0, help="pages to draw")
     parser.add_argument("--runs", type=int, default=3, help="runs of each")
-    parser.add_argument("--json", metavar="FILE", help="write the figures here too")
     args = parser.parse_args(given)
     pages = real_pages(Path(args.pages)) if args.pages else drawn_pages(0.3 if args.quick else args.megabytes)
     size = sum(map(len, pages)) / 1e6
@@ -59,8 +56,8 @@ def main(given: Sequence[str] | None = None) -> None:
             print(f"{what:46s}{size / seconds:9.1f} MB/s", flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of this process: {peak:.0f} MB")
-    if args.json:
-        Path(args.json).write_text(json.dumps({"rows": rows, "peak MB": peak, "MB": size}, indent=1))
+    report = {"rows": rows, "peak MB": peak, "MB": size}
+    common.write_report(args.json or args.work / "importing-web.json", report)
 
 
 def real_pages(folder: Path) -> list[bytes]:

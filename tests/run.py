@@ -22,6 +22,7 @@ BENCHMARK_PACKAGES = ("duckdb", "polars", "tantivy", "orjson")
 
 # Small and quick uncompiled: cases worked out by hand, compressed lists, measures, features against explicit vectors.
 UNCOMPILED = (
+    "tests/annotate/test_golden.py",
     "tests/contexts/test_golden.py",
     "tests/index/test_lists.py",
     "tests/aggregate/test_golden.py",
