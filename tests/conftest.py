@@ -9,7 +9,7 @@ import os
 
 from hypothesis import settings
 
-settings.register_profile("ci", max_examples=30, deadline=None)
+settings.register_profile("ci", max_examples=20, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
 if os.environ.get("CI"):
     settings.load_profile("ci")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import gzip
 import io
@@ -20,7 +21,9 @@ pytest.importorskip("fastapi")
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.types import Message
 
 from fader.evaluate import figures
 from fader.evaluate.comparison import Comparison, SystemResult
@@ -375,3 +378,22 @@ def test_wrong_parameters(ask: TestClient) -> None:
     """A value that is none of those allowed is refused."""
     for path in ("mine?values=maybe", "mine/pair?format=xml", "mine/files/table.csv?theme=pink"):
         assert ask.get(f"/v1/reports/{path}").status_code == 422  # the service says 400
+
+
+def test_a_file_is_closed_where_the_client_leaves_before_it_begins(tmp_path: Path) -> None:
+    """Else it would stay open until somebody collects garbage."""
+    (tmp_path / "table.csv").write_text("a,b\n")
+    opened = reports._opened(tmp_path, "table.csv")
+    answer = reports._Streamed(opened, 4, {}, "text/csv")
+
+    async def gone(_message: Message) -> None:
+        raise OSError("the client is gone")
+
+    async def silence() -> Message:
+        await asyncio.sleep(60)
+        raise AssertionError("nobody waits so long")
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "asgi": {"spec_version": "2.4"}}
+    with pytest.raises((OSError, ClientDisconnect)):
+        asyncio.run(answer(scope, silence, gone))
+    assert opened.closed

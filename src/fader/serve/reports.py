@@ -34,6 +34,7 @@ import numpy as np
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as Placed
 from fastapi.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from fader.errors import FaderError, InputError, did_you_mean, quoted
 from fader.evaluate.comparison import Comparison, SystemResult, measure_title
@@ -481,7 +482,19 @@ def _sent(request: Request, opened: BinaryIO, file: str, dark: bool) -> Response
         with opened:
             return Response(_darkened(opened.read()), headers=headers, media_type=KINDS[kind])
     headers["Content-Length"] = str(about.st_size)
-    return StreamingResponse(_pieces(opened, about.st_size), headers=headers, media_type=KINDS[kind])
+    return _Streamed(opened, about.st_size, headers, KINDS[kind])
+
+
+class _Streamed(StreamingResponse):
+    """A file piece by piece. It is closed however the answer ends, also where the client leaves before it begins."""
+
+    def __init__(self, opened: BinaryIO, size: int, headers: Mapping[str, str], kind: str) -> None:
+        super().__init__(_pieces(opened, size), headers=headers, media_type=kind)
+        self._opened = opened
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._opened:
+            await super().__call__(scope, receive, send)
 
 
 def _darkened(svg: bytes) -> bytes:
@@ -492,7 +505,6 @@ def _darkened(svg: bytes) -> bytes:
 
 def _pieces(opened: BinaryIO, size: int) -> Iterator[bytes]:
     """As many bytes as were promised."""
-    with opened:
-        while size > 0 and (piece := opened.read(min(CHUNK, size))):
-            size -= len(piece)
-            yield piece
+    while size > 0 and (piece := opened.read(min(CHUNK, size))):
+        size -= len(piece)
+        yield piece
