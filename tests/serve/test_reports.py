@@ -29,7 +29,7 @@ from fader.evaluate import figures
 from fader.evaluate.comparison import Comparison, SystemResult
 from fader.evaluate.report import Beside, Stored, write_report
 from fader.evaluate.significance import p_value
-from fader.serve import reports
+from fader.serve import reportfiles, reports
 from fader.serve.errors import JSON, Refusal
 from fader.serve.settings import Settings
 
@@ -383,8 +383,8 @@ def test_wrong_parameters(ask: TestClient) -> None:
 def test_a_file_is_closed_where_the_client_leaves_before_it_begins(tmp_path: Path) -> None:
     """Else it would stay open until somebody collects garbage."""
     (tmp_path / "table.csv").write_text("a,b\n")
-    opened = reports._opened(tmp_path, "table.csv")
-    answer = reports._Streamed(opened, 4, {}, "text/csv")
+    opened = reportfiles.opened_file(tmp_path, "table.csv")
+    answer = reportfiles.Streamed(opened, 4, {}, "text/csv")
 
     async def gone(_message: Message) -> None:
         raise OSError("the client is gone")

@@ -17,12 +17,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
-import re
-import stat
 import threading
-import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -33,38 +30,23 @@ import msgspec
 import numpy as np
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as Placed
-from fastapi.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from fastapi.responses import Response
 
 from fader.errors import FaderError, InputError, did_you_mean, quoted
 from fader.evaluate.comparison import Comparison, SystemResult, measure_title
-from fader.evaluate.figures import COLOURS
-from fader.evaluate.page import FILES, chosen_settings
+from fader.evaluate.page import chosen_settings
 from fader.evaluate.provenance import made_by
 from fader.evaluate.report import MARK, NAMES, Stored, parse_report
 from fader.evaluate.significance import p_value
 from fader.evaluate.tables import Table
 from fader.search.csv import table as csv_table
 from fader.serve.errors import JSON, BadRequest, NotFound
+from fader.serve.reportfiles import FIGURE, FRESH, KINDS, files_in, opened_file, saved_as, sent_file
 from fader.serve.settings import Settings
 
-PAGE = "index.html"
 MOST_BYTES = 256 << 20  # of a report.json
-TRIES, PAUSE = 3, 0.02  # a report that is being replaced is away for a moment
-CHUNK = 1 << 18
 WORTH_PACKING = 4096
-KINDS = {
-    "csv": "text/csv; charset=utf-8", "html": "text/html; charset=utf-8", "json": JSON,
-    "md": "text/markdown; charset=utf-8", "png": "image/png", "svg": "image/svg+xml",
-    "tex": "text/x-tex; charset=utf-8",
-}  # fmt: skip
-# Nothing in a file of a report may run or ask for anything, even where it is opened by itself.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
-DARK = ("#eceae6", "#8f8c86", "#1b1d1f", "#56b4e9", "#f0883e")  # in place of COLOURS
-FIGURE = re.compile(r"figures/(?P<name>means|candidates|supports|contexts|weights-[1-9][0-9]?)\.(svg|png)")
-_TITLE = re.compile(r"<title>([^<]{1,300})</title>")
 
-FRESH = {"Cache-Control": "no-cache"}
 Work = Callable[[], Response]
 
 Name = Annotated[str, Placed(description="The report, by name.", examples=["mine"])]
@@ -185,7 +167,7 @@ class Shelf:
         folder = self.folder(name)
         with self._locks[name]:
             try:
-                with _opened(folder, MARK) as file:
+                with opened_file(folder, MARK) as file:
                     about = os.fstat(file.fileno())
                     tag = f"{about.st_mtime_ns:x}-{about.st_size:x}-{about.st_ino:x}"
                     if name not in self._kept or self._kept[name].tag != tag:
@@ -234,7 +216,7 @@ def router(settings: Settings, run: Callable[[Request, Work], Awaitable[Response
     )  # fmt: skip
     async def file_of(request: Request, name: Name, file: File, theme: Theme = "light") -> Response:
         """Tables, per-query values, figures, and the page that needs no server."""
-        return await run(request, lambda: _file(request, shelf.folder(name), name, file, theme == "dark"))
+        return await run(request, lambda: sent_file(request, shelf.folder(name), name, file, theme == "dark"))
 
     return routes
 
@@ -249,41 +231,12 @@ def _told(example: Mapping[str, Any], *others: str) -> dict[int | str, dict[str,
 # Reading
 
 
-def _opened(folder: Path, file: str) -> BinaryIO:
-    """A regular file inside a folder, reached without following a link; tried again where the folder is away."""
-    for left in reversed(range(TRIES)):
-        try:
-            return _opened_once(folder, file)
-        except FileNotFoundError:
-            if not left or folder.exists():
-                raise
-            time.sleep(PAUSE)
-    raise FileNotFoundError(file)
-
-
-def _opened_once(folder: Path, file: str) -> BinaryIO:
-    *folders, last = file.split("/")
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for part in folders:
-            inside = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
-            os.close(at)
-            at = inside
-        number = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
-    finally:
-        os.close(at)
-    if not stat.S_ISREG(os.fstat(number).st_mode):
-        os.close(number)
-        raise OSError(f"{last} is no regular file")
-    return os.fdopen(number, "rb")
-
-
 def _read(name: str, tag: str, about: os.stat_result, file: BinaryIO, folder: Path) -> Read:
     if about.st_size > MOST_BYTES:
         raise InputError(f"{MARK} has {about.st_size:,} bytes, more than the {MOST_BYTES:,} that are read")
     stored = parse_report(file.read(MOST_BYTES + 1), MARK)
     when = datetime.fromtimestamp(int(about.st_mtime), UTC).isoformat().replace("+00:00", "Z")
-    read = Read(name, tag, when, stored, stored.table(), _files(folder))
+    read = Read(name, tag, when, stored, stored.table(), files_in(folder))
     read.brief  # noqa: B018 - what cannot be written as JSON is found out here
     return read
 
@@ -291,33 +244,6 @@ def _read(name: str, tag: str, about: os.stat_result, file: BinaryIO, folder: Pa
 def _reason(error: Exception) -> str:
     """Why a report cannot be read, without the folders of the server."""
     return f"{MARK}: {error.strerror or 'cannot be opened'}" if isinstance(error, OSError) else str(error)
-
-
-def _known(file: str) -> bool:
-    return file in FILES or file == PAGE or FIGURE.fullmatch(file) is not None
-
-
-def _files(folder: Path) -> list[dict[str, Any]]:
-    """The files that are there, those for readers first, then figures in their order."""
-    inside = folder / "figures"
-    figures = sorted(f"figures/{n}" for n in os.listdir(inside)) if inside.is_dir() and not inside.is_symlink() else []
-    found = []
-    for file in (*FILES, PAGE, *filter(FIGURE.fullmatch, figures)):
-        try:
-            with _opened_once(folder, file) as opened:
-                found.append({"file": file, "bytes": os.fstat(opened.fileno()).st_size, "about": _about(file, opened)})
-        except OSError:  # a report may be without it
-            continue
-    return found
-
-
-def _about(file: str, opened: BinaryIO) -> str:
-    if file in FILES:
-        return FILES[file]
-    if file == PAGE:
-        return "the report as one page that needs no server"
-    title = _TITLE.search(opened.read(2000).decode("utf-8", "replace")) if file.endswith(".svg") else None
-    return title[1] if title else ""
 
 
 # What is told
@@ -450,61 +376,5 @@ def _told_of(request: Request, read: Read, every: bool) -> Response:
 
 def _paired(found: Mapping[str, Any], form: str) -> Response:
     if form == "csv":
-        return Response(_pair_csv(found), media_type=KINDS["csv"], headers=FRESH | _saved("differences.csv"))
+        return Response(_pair_csv(found), media_type=KINDS["csv"], headers=FRESH | saved_as("differences.csv"))
     return Response(msgspec.json.encode(found), media_type=JSON, headers=FRESH)
-
-
-def _file(request: Request, folder: Path, name: str, file: str, dark: bool) -> Response:
-    if not _known(file):
-        raise NotFound(f"a report has no file {quoted(file)}", "GET /v1/reports/{name} lists those there are")
-    try:
-        opened = _opened(folder, file)
-    except OSError:
-        raise NotFound(f"report {quoted(name)} has no file {quoted(file)}", "write it anew") from None
-    return _sent(request, opened, file, dark)
-
-
-def _saved(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"'}
-
-
-def _sent(request: Request, opened: BinaryIO, file: str, dark: bool) -> Response:
-    """A file piece by piece, so that a large one takes no memory; drawings are small and may be recoloured."""
-    about = os.fstat(opened.fileno())
-    kind = file.rpartition(".")[2]
-    headers = FRESH | {"Content-Security-Policy": POLICY}
-    headers["ETag"] = f'"{about.st_mtime_ns:x}-{about.st_size:x}-{about.st_ino:x}-{dark:d}"'
-    headers |= {} if kind in ("svg", "png") else _saved(file)
-    if request.headers.get("If-None-Match") == headers["ETag"]:
-        opened.close()
-        return Response(status_code=304, headers=headers)
-    if kind == "svg" and dark:
-        with opened:
-            return Response(_darkened(opened.read()), headers=headers, media_type=KINDS[kind])
-    headers["Content-Length"] = str(about.st_size)
-    return _Streamed(opened, about.st_size, headers, KINDS[kind])
-
-
-class _Streamed(StreamingResponse):
-    """A file piece by piece. It is closed however the answer ends, also where the client leaves before it begins."""
-
-    def __init__(self, opened: BinaryIO, size: int, headers: Mapping[str, str], kind: str) -> None:
-        super().__init__(_pieces(opened, size), headers=headers, media_type=kind)
-        self._opened = opened
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._opened:
-            await super().__call__(scope, receive, send)
-
-
-def _darkened(svg: bytes) -> bytes:
-    for light, other in zip(COLOURS, DARK, strict=True):
-        svg = svg.replace(light.encode(), other.encode())
-    return svg
-
-
-def _pieces(opened: BinaryIO, size: int) -> Iterator[bytes]:
-    """As many bytes as were promised."""
-    while size > 0 and (piece := opened.read(min(CHUNK, size))):
-        size -= len(piece)
-        yield piece
