@@ -57,6 +57,7 @@ def test_back_and_forward(visit: Visits) -> None:
     page.get_by_label("Keywords near it").fill("electric car")
     page.keyboard.press("Enter")
     expect(page).to_have_title("electric car · Fader")
+    expect(page.locator(".result").first).to_contain_text("Volvo")  # no longer what was answered before
     page.locator(".result").first.get_by_role("button", name="Why this rank").click()
     expect(page.locator(".why-title")).to_be_visible()
     page.locator(".result-name a").first.click()
