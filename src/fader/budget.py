@@ -5,7 +5,8 @@
             _kernel(rows[begin:end], out[begin:end])
 
 Work is cut into pieces only while time is counted, so that nothing is slower otherwise; cutting never changes a result.
-The clock belongs to the thread that asked: other threads go on. Knows nothing of what is being done.
+The clock belongs to the thread that asked: other threads go on. Whoever asked may also go away, which ends the work as
+the clock does. Knows nothing of what is being done.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,26 +33,36 @@ class Budget:
 
     time_ms: float
     deadline: float
+    is_gone: Callable[[], bool] | None = None  # whether nobody waits for the answer any more
 
     def check(self) -> None:
-        """Raise where the time is over."""
-        if time.monotonic() >= self.deadline:
-            raise BudgetError(
-                f"the query needs more than its {self.time_ms:,g} ms; ask with fewer or rarer words, with a narrower "
-                f"type or for less, or give it more time: --timeout-ms, timeout_ms= or {variable('time_ms')}"
-            )
+        """Raise where the time is over, or nobody waits."""
+        if time.monotonic() >= self.deadline or (self.is_gone is not None and self.is_gone()):
+            raise self.error()
+
+    def error(self) -> BudgetError:
+        """What is raised where the time is over."""
+        return BudgetError(
+            f"the query needs more than its {self.time_ms:,g} ms; ask with fewer or rarer words, with a narrower "
+            f"type or for less, or give it more time: --timeout-ms, timeout_ms= or {variable('time_ms')}"
+        )
 
 
 _running: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def spending(time_ms: float | None) -> Iterator[None]:
-    """Count the time of what is done inside; where it is counted already, the nearer end holds."""
-    outer, mine = _running.get(), _budget(time_ms)
+def spending(time_ms: float | None, is_gone: Callable[[], bool] | None = None) -> Iterator[None]:
+    """Count the time of what is done inside; where it is counted already, the nearer end holds.
+
+    `is_gone` is asked whenever the clock is looked at: whether nobody waits any more. It must be quick.
+    """
+    outer, mine = _running.get(), _budget(time_ms, is_gone)
     if mine is None or (outer is not None and outer.deadline <= mine.deadline):
         yield
         return
+    if outer is not None and is_gone is None:
+        mine = replace(mine, is_gone=outer.is_gone)
     token = _running.set(mine)
     try:
         yield
@@ -59,12 +70,12 @@ def spending(time_ms: float | None) -> Iterator[None]:
         _running.reset(token)
 
 
-def _budget(time_ms: float | None) -> Budget | None:
+def _budget(time_ms: float | None, is_gone: Callable[[], bool] | None) -> Budget | None:
     if time_ms is None:
         return None
     if isinstance(time_ms, bool) or not isinstance(time_ms, int | float) or not 0 < time_ms < float("inf"):
         raise UsageError(f"timeout_ms must be a number of milliseconds above 0, not {quoted(time_ms)}")
-    return Budget(time_ms, time.monotonic() + time_ms / 1000)
+    return Budget(time_ms, time.monotonic() + time_ms / 1000, is_gone)
 
 
 def check() -> None:
@@ -72,6 +83,11 @@ def check() -> None:
     budget = _running.get()
     if budget is not None:
         budget.check()
+
+
+def running() -> Budget | None:
+    """The budget whose end is nearest; None where no time is counted."""
+    return _running.get()
 
 
 def is_counted() -> bool:

@@ -7,6 +7,8 @@
     │   └── QueryError             a query, with the position of the fault in it
     ├── LimitError                 a query needs more than a limit allows
     │   └── BudgetError            more time, that is
+    ├── ClusterError               the cluster cannot be reached, or has lost what it needs
+    ├── IncompleteError            some shards of a cluster did not answer, so nothing is answered
     ├── StorageError               what is on disk, or could not be put there
     │   ├── NotAnIndexError        the folder is no index
     │   ├── VersionError           an index of a format this release does not read
@@ -55,6 +57,14 @@ class LimitError(FaderError):
 
 class BudgetError(LimitError):
     """The time that a query may take is over."""
+
+
+class ClusterError(FaderError):
+    """The cluster, and not what was given to it, is at fault: not there, not open to us, or lost on the way."""
+
+
+class IncompleteError(FaderError):
+    """Some shards of a cluster did not answer; a part of an answer would be a wrong one."""
 
 
 class StorageError(FaderError):

@@ -41,6 +41,10 @@ class Cache:
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._lock = threading.Lock()
 
+    def __contains__(self, key: Hashable) -> bool:
+        with self._lock:
+            return key in self._values
+
     def get(self, key: Hashable, make: Callable[[], Any], size: Callable[[Any], int]) -> Any:
         """The value of a key, made where it is not there; one too large for a quarter of the cache is not kept."""
         with self._lock:

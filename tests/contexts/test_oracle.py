@@ -29,7 +29,8 @@ PLANS = (None, "type", "document")
 
 def examples(share: float = 1.0) -> Callable[[Any], Any]:
     """The settings of every property here. Building an index is slow by hypothesis' standards, and varies."""
-    number = max(1, int(int(os.environ.get("FADER_EXAMPLES", "60")) * share))
+    usual = "30" if os.environ.get("CI") else "60"
+    number = max(1, int(int(os.environ.get("FADER_EXAMPLES", usual)) * share))
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     return settings(max_examples=number, deadline=None, suppress_health_check=slow, print_blob=True)
 

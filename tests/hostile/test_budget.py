@@ -285,3 +285,18 @@ def test_the_environment(index: fader.Index, monkeypatch: pytest.MonkeyPatch) ->
     assert "more than its 3 ms" in refused(1, "search", str(index.reader.folder), "violin")
     monkeypatch.setenv("FADER_LIMIT_TIME_MS", "none")
     passed("search", str(index.reader.folder), "violin")
+
+
+def test_work_ends_when_nobody_waits() -> None:
+    """However much time is left; what is inside with a nearer end asks too, and afterwards nothing is asked."""
+    is_gone = False
+    with spending(FOREVER, lambda: is_gone):
+        check()
+        with spending(FOREVER / 2):
+            check()
+            is_gone = True
+            with pytest.raises(BudgetError):
+                check()
+        with spending(2 * FOREVER), pytest.raises(BudgetError):
+            check()
+    check()

@@ -24,6 +24,11 @@ class Room:
         self._each = CONTEXT_BYTES + LITERAL_BYTES * literals
         self._contexts = 0
 
+    @property
+    def contexts(self) -> int:
+        """How many contexts have been taken."""
+        return self._contexts
+
     def take(self, contexts: int) -> None:
         """Room for so many contexts more."""
         self._contexts += contexts

@@ -174,12 +174,12 @@ class Contexts:
 
     def entity_ids(self) -> list[str]:
         """The entity id of each row."""
-        names, place = self._named("entity_name_of", self.entity)
+        names, place = self._named("entity_names_of", self.entity)
         return [names[i] for i in place]
 
     def document_ids(self) -> list[str]:
         """The document id of each row."""
-        names, place = self._named("document_name_of", self.document)
+        names, place = self._named("document_names_of", self.document)
         return [names[i] for i in place]
 
     def rows(self) -> list[tuple[str, str, int, int, float, tuple[int, ...], tuple[int, ...]]]:
@@ -195,8 +195,8 @@ class Contexts:
         import pyarrow as pa
 
         n, literals = len(self), self.distances.shape[0]
-        entities, entity = self._named("entity_name_of", self.entity)
-        documents, document = self._named("document_name_of", self.document)
+        entities, entity = self._named("entity_names_of", self.entity)
+        documents, document = self._named("document_names_of", self.document)
         order = np.lexsort((self.end, self.start, document, entity))
         every = np.arange(0, n * literals + 1, literals, dtype=np.int32)
         columns = [
@@ -212,8 +212,7 @@ class Contexts:
     def _named(self, how: str, numbers: I32) -> tuple[list[str], I64]:
         """The different names behind some numbers, sorted, and for each number the place of its name."""
         distinct, inverse = np.unique(numbers, return_inverse=True)
-        name_of = self._late(how)
-        names = [name_of(int(d)) for d in distinct]
+        names = self._late(how)(distinct.tolist())
         order = sorted(range(len(names)), key=names.__getitem__)
         place = np.empty(len(names), dtype=np.int64)
         place[order] = np.arange(len(names))

@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -66,6 +66,11 @@ def commit_numbers(folder: Path) -> list[int]:
         raise NotAnIndexError(f"{folder}: is a file; give the folder of an index") from None
     except OSError as error:
         raise StorageError(f"{folder}: cannot be read: {error.strerror or error}") from error
+    return numbers_among(names)
+
+
+def numbers_among(names: Iterable[str]) -> list[int]:
+    """The commits whose manifests are among some names of files, oldest first."""
     return sorted(int(m[1]) for n in names if (m := _NAME.fullmatch(n)))
 
 

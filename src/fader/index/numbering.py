@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.index.segment import Segment
+from fader.index.textstore import TextStore
 from fader.kernel import kernel
 
 U8 = NDArray[np.uint8]
@@ -25,8 +25,78 @@ I64 = NDArray[np.int64]
 Ids = tuple[U8, Any, I32]
 
 
-def numbers(segments: Sequence[Segment]) -> list[I32]:
-    """For each segment the numbers of its documents, -1 for a deleted one."""
+class Numbered(Protocol):
+    """Documents that have ids, of which some may be deleted."""
+
+    @property
+    def documents(self) -> int: ...
+
+    @property
+    def text(self) -> TextStore: ...
+
+    @property
+    def alive(self) -> U8 | None: ...
+
+
+def numbers(segments: Sequence[Numbered]) -> list[I32]:
+    """For each segment the numbers of its documents, -1 for a deleted one.
+
+    Only segments whose ranges of ids overlap are compared; the others' numbers follow from how many come before.
+    """
+    found, before = [np.empty(0, dtype=np.int32)] * len(segments), 0
+    for clump in _clumps(segments):
+        some = [segments[s] for s in clump]
+        for s, number in zip(clump, _interleaved(some), strict=True):
+            found[s] = number if not before else np.where(number >= 0, number + np.int32(before), np.int32(-1))
+        before += sum(_living(segment) for segment in some)
+    return found
+
+
+def starts(segments: Sequence[Numbered]) -> list[int]:
+    """The number of each segment's first document that is not deleted; -1 where its ids overlap another segment's.
+
+    With it the numbers of a segment can be told (`numbers_from`) without the ids of the others.
+    """
+    found, before = [-1] * len(segments), 0
+    for clump in _clumps(segments):
+        if len(clump) == 1:
+            found[clump[0]] = before
+        before += sum(_living(segments[s]) for s in clump)
+    return found
+
+
+def numbers_from(segment: Numbered, start: int) -> I32:
+    """The numbers of a segment's documents, of which the first has the number `start`; -1 for a deleted one."""
+    alive = _alive(segment)
+    return _in_local_order(segment, np.where(alive > 0, np.cumsum(alive) - alive + start, -1))
+
+
+def _clumps(segments: Sequence[Numbered]) -> list[list[int]]:
+    """Segments whose ranges of ids overlap, together, and all such clumps in the order of ids."""
+    ranges = []
+    for s, segment in enumerate(segments):
+        if segment.documents:
+            ids, order = segment.text.ids, segment.text.id_order
+            ranges.append((ids[int(order[0])], ids[int(order[-1])], s))
+    found = [[s] for s, segment in enumerate(segments) if not segment.documents]
+    last: str | None = None
+    for first, end, s in sorted(ranges):
+        if last is not None and first <= last:
+            found[-1].append(s)
+        else:
+            found.append([s])
+        last = end if last is None else max(last, end)
+    return found
+
+
+def _living(segment: Numbered) -> int:
+    return segment.documents if segment.alive is None else int(np.count_nonzero(segment.alive))
+
+
+def _interleaved(segments: Sequence[Numbered]) -> list[I32]:
+    """Numbers through some segments, from 0 on."""
+    if len(segments) == 1:
+        return [numbers_from(segments[0], 0)]
     alive = [_alive(segment) for segment in segments]
     below = [np.cumsum(a) - a for a in alive]
     for a, b in combinations(range(len(segments)), 2):
@@ -39,18 +109,18 @@ def numbers(segments: Sequence[Segment]) -> list[I32]:
     return [_in_local_order(s, np.where(a > 0, n, -1)) for s, a, n in zip(segments, alive, below, strict=True)]
 
 
-def are_identity(segments: Sequence[Segment]) -> bool:
+def are_identity(segments: Sequence[Numbered]) -> bool:
     """Whether local numbers are the numbers already: one segment in order, with nothing deleted."""
     return len(segments) == 1 and segments[0].alive is None and segments[0].text.in_order
 
 
-def _alive(segment: Segment) -> I64:
+def _alive(segment: Numbered) -> I64:
     """1 for each document that is not deleted, in the order of ids."""
     alive = np.ones(segment.documents, dtype=np.int64) if segment.alive is None else segment.alive.astype(np.int64)
     return alive[segment.text.id_order]
 
 
-def ids_of(segment: Segment) -> Ids:
+def ids_of(segment: Numbered) -> Ids:
     """The ids of a segment's documents."""
     return (*segment.text.ids.arrays, segment.text.id_order)
 
@@ -64,7 +134,7 @@ def sorted_ids(ids: Iterable[str]) -> tuple[list[str], Ids]:
     return ordered, (np.frombuffer(b"".join(encoded), dtype=np.uint8), at, np.arange(len(encoded), dtype=np.int32))
 
 
-def found_in(segment: Segment, ids: Ids) -> I32:
+def found_in(segment: Numbered, ids: Ids) -> I32:
     """For each id, in order, the document of a segment that has it and is not deleted; -1 where there is none."""
     own = ids_of(segment)
     document: I32 = _equal(_places(*ids, *own), *ids, *own)
@@ -73,7 +143,7 @@ def found_in(segment: Segment, ids: Ids) -> I32:
     return document
 
 
-def _in_local_order(segment: Segment, by_id: I64) -> I32:
+def _in_local_order(segment: Numbered, by_id: I64) -> I32:
     out = np.empty(by_id.size, dtype=np.int32)
     out[segment.text.id_order] = by_id
     return out

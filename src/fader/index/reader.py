@@ -5,9 +5,10 @@ Documents are numbered by the ranks of their ids (`numbering`). Knows nothing of
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,19 @@ CACHE_MB = 256
 TRIES = 5
 
 
+class Stored(NamedTuple):
+    """What is shown of a document."""
+
+    id: str
+    title: str
+    url: str
+    text: str
+
+
 class IndexReader:
     """A commit of an index folder: the newest, or the one with number `at`."""
+
+    is_elsewhere = False  # whether each look at a document costs a call to another machine
 
     def __init__(
         self, folder: str | Path, verify: bool = False, cache_mb: int = CACHE_MB, at: int | None = None
@@ -53,10 +65,16 @@ class IndexReader:
             described = self.manifest["catalog"]
             self.catalog = StoredCatalog(self.folder / described["name"], described)
             self.analysis = Analysis.from_dict(self.manifest["analysis"])
-            self.segments = [Segment(self.folder, s, self._cache) for s in self.manifest["segments"]]
+            self.segments = [Segment(self.folder, s, self._cache) for s in self._described]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             message = f"{self.folder}: the commit or a file of it lacks {error}; the index is damaged, rebuild it"
             raise DamagedError(message) from None
+
+    @property
+    def _described(self) -> list[dict[str, Any]]:
+        """What the manifest says of each segment that is opened."""
+        described: list[dict[str, Any]] = self.manifest["segments"]
+        return described
 
     @property
     def commit(self) -> int:
@@ -105,11 +123,19 @@ class IndexReader:
             segment.count_documents(counted)
         return counted
 
+    def entity_documents_of(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
+        """How many documents mention each of some entities."""
+        return self.entity_documents[entities]
+
     def verify(self) -> None:
         """Read every file through: its checksum, and all that must hold in it and among files."""
         from fader.index.invariants import verify
 
-        verify(self.manifest, self.catalog.container, [segment.containers for segment in self.segments])
+        verify(
+            self.manifest | {"segments": self._described},
+            self.catalog.container,
+            [segment.containers for segment in self.segments],
+        )
         self.check_ids()
 
     def check_ids(self) -> None:
@@ -131,6 +157,19 @@ class IndexReader:
     def document_id(self, document: int) -> str:
         segment, local = self.locate(document)
         return segment.text.ids[local]
+
+    def document_ids(self, documents: list[int]) -> list[str]:
+        """The ids of some documents."""
+        return [self.document_id(document) for document in documents]
+
+    def stored(self, document: int) -> Stored:
+        """What is shown of a document."""
+        segment, local = self.locate(document)
+        text = segment.text
+        return Stored(text.ids[local], text.titles[local], text.urls[local], text.text(local))
+
+    def prefetch(self, documents: Iterable[int], texts: bool = True) -> None:
+        """Ids of documents, and texts, that will be asked for: of use to a reader whose documents are elsewhere."""
 
     def find_document(self, doc_id: str) -> int:
         """The number of a document, -1 if there is none with that id."""

@@ -101,7 +101,7 @@ class Segment:
         self.distinct = self._documents["distinct"]
         self.square = self._documents["square"]
         self._check_sizes(described)
-        self._tombstones = _tombstones(folder, described)
+        self._tombstones = deleted_of(folder, described)
         self.alive: NDArray[np.uint8] | None = None
         if self._tombstones is not None:
             self.alive = np.ones(self.documents, dtype=np.uint8)
@@ -221,7 +221,7 @@ class Segment:
         return self.base[documents + 1] - self.base[documents] - 1
 
 
-def _tombstones(folder: Path, described: dict[str, Any]) -> Container | None:
+def deleted_of(folder: Path, described: dict[str, Any]) -> Container | None:
     """The file that says which documents are deleted, if any are."""
     deleted = described.get("deleted")
     if deleted is None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.aggregate.base import Aggregator
-from fader.contexts.policy import select
+from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap, Piece
 from fader.rank.base import Contributions, Ranking, WhatIf, aggregated, in_proportion, order_entities, rank_of
@@ -35,7 +35,10 @@ class Pipeline:
     def rank(self, contexts: Contexts, k: int) -> Ranking:
         """Rank the candidates."""
         scores = self.features.score(contexts, self.weights)
-        evidence = select(contexts, scores, self.policy)
+        return self.ranked(select(contexts, scores, self.policy), k)
+
+    def ranked(self, evidence: Evidence, k: int) -> Ranking:
+        """Rank the candidates by the scores of the contexts that count."""
         value = aggregated(self.aggregator, evidence.scores, evidence.at)
         budget.check()
         place = order_entities(evidence.entity, value, k)
