@@ -1,8 +1,9 @@
 """Who may use which processors while weights are sought: BLAS has one, and a fit has all unless others run beside it.
 
 An optimiser's matrices have a hundred rows; threads of BLAS wait there for each other longer than they compute, and
-take the processors from folds that run side by side. The setting is the process's, so whoever comes first makes it and
-whoever goes last undoes it. Whether work runs side by side is a mark of each thread. Knows nothing of what is computed.
+take the processors from folds that run side by side. Sums also come out in other last bits with another number of
+threads, and must not. The setting is the process's, so whoever comes first makes it and whoever goes last undoes it,
+from whatever thread. Whether work runs side by side is a mark of each thread. Knows nothing of what is computed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+import threadpoolctl
 
 _lock = threading.Lock()
 _state: dict[str, Any] = {"users": 0, "limit": None}
@@ -47,11 +48,22 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         _state["users"] += 1
         if _state["users"] == 1:
-            _state["limit"] = threadpool_limits(1, user_api="blas")
+            _take_over()
+            _state["limit"] = threadpoolctl.ThreadpoolController().select(user_api="blas").limit(limits=1)
     try:
         yield
     finally:
         with _lock:
             _state["users"] -= 1
             if _state["users"] == 0:
+                _take_over()
                 _state["limit"].restore_original_limits()
+                _take_over()
+
+
+def _take_over() -> None:
+    """Let any thread set the limit next: threadpoolctl, from 3.8 on, obeys the thread that did so first alone, and
+    passes over all others without a word as long as that one lives."""
+    clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
