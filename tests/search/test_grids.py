@@ -212,6 +212,9 @@ class _Documents:
     def document_id(self, number: int) -> str:
         return f"d{number}"
 
+    def prefetch(self, documents: list[int], texts: bool = True) -> None:
+        assert not texts, "an explanation shows no texts"
+
 
 @pytest.mark.parametrize("features", FEATURES, ids=str)
 @drawn

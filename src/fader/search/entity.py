@@ -139,6 +139,7 @@ def entity_evidence(found: Standing, offset: int, limit: int) -> EntityEvidence:
     shares, contexts = found.contributions(), found.contexts
     order = by_weight(shares)
     items = []
+    found.reader.prefetch(contexts.document[shares.row[order[offset : offset + limit]]].tolist())
     for place, x in enumerate(order[offset : offset + limit].tolist(), offset + 1):
         cut = snippet_of(found.reader, contexts, int(shares.row[x]), float(shares.share[x]))
         items.append(Placed(**{f.name: getattr(cut, f.name) for f in fields(Snippet)}, place=place))

@@ -30,6 +30,7 @@ RANKED_AGAIN = 5  # contexts that are thought away where everything must be rank
 def evidence_of(reader: IndexReader, contexts: Contexts, shares: Contributions, limit: int) -> list[Snippet]:
     """Snippets of the contexts that contribute most."""
     best = by_weight(shares)[:limit]
+    reader.prefetch(contexts.document[shares.row[best]].tolist())
     return [snippet_of(reader, contexts, int(shares.row[i]), float(shares.share[i])) for i in best]
 
 
@@ -48,6 +49,7 @@ def explanation_of(
     """
     names = [literal.text for literal in contexts.query.literals]
     order = by_weight(shares)
+    reader.prefetch(contexts.document[shares.row[order[:SHOWN_CONTEXTS]]].tolist(), texts=False)
     listed = [_contribution(reader, contexts, shares, int(x), names) for x in order[:SHOWN_CONTEXTS]]
     if ranking is not None:
         table, rows = _looked_at(contexts, ranker, shares.row[order[:SHOWN_CONTEXTS]])

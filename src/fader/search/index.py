@@ -28,10 +28,10 @@ from fader.index.writer import build as build_index
 from fader.learn.dataset import View
 from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
-from fader.rank.base import Ranking, System
+from fader.rank.base import Contributions, Ranking, System
 from fader.search.answer import Answer, Result
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
-from fader.search.evidence import evidence_of, explanation_of
+from fader.search.evidence import SHOWN_CONTEXTS, by_weight, evidence_of, explanation_of
 from fader.search.models import DEFAULT, ranker_of, view_of, warnings_of
 from fader.search.standing import Standing, entity_number, standing
 from fader.search.versus import Versus, versus
@@ -48,6 +48,15 @@ class Ranked:
     entities: list[str]
     scores: list[float]
     support: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query's contexts, at least those that are to be shown, the ranking, and how many contexts there are in all."""
+
+    contexts: Contexts
+    ranking: Ranking
+    count: int
 
 
 class Index:
@@ -95,7 +104,11 @@ class Index:
         """The Contexts table of a query."""
         with self._spending(timeout_ms):
             parsed = self._parsed(query, type)
-            return match(self.reader, parsed, MatchOptions(overlap, window, plan, self.limits))
+            return self._match(parsed, MatchOptions(overlap, window, plan, self.limits))
+
+    def _match(self, query: Query, options: MatchOptions) -> Contexts:
+        """The contexts of a query, wherever they are found."""
+        return match(self.reader, query, options)
 
     def _parsed(self, query: str | Query, type: str | None) -> Query:
         if not isinstance(query, Query):
@@ -127,7 +140,7 @@ class Index:
         k = self.limits.check("k", k)
         with self._spending(timeout_ms):
             ranker = ranker_of(model, self.reader)
-            ranking = ranker.rank(self._contexts_for(ranker, query, type), k)
+            ranking = self._ranked(ranker, query, type, k, with_rows=False).ranking
         ids = self.reader.catalog.entity_ids
         entities = [ids[e] for e in ranking.entity.tolist()]
         return Ranked(entities, ranking.score.tolist(), ranking.support.tolist())
@@ -141,24 +154,43 @@ class Index:
         began = time.perf_counter()
         with self._spending(timeout_ms):
             ranker = ranker_of(model, self.reader)
-            contexts = self._contexts_for(ranker, query, type)
-            ranking = ranker.rank(contexts, k)
+            asked = self._ranked(ranker, query, type, k, with_rows=bool(snippets or explain))
+            contexts, ranking = asked.contexts, asked.ranking
             every = range(ranking.entity.size)
-            results = [self._result(contexts, ranker, ranking, i, snippets, explain) for i in every]
+            shares = [ranker.explain(contexts, ranking, i) if snippets or explain else None for i in every]
+            self._prefetch(contexts, shares, snippets, explain)
+            results = [self._result(asked, ranker, i, shares[i], snippets, explain) for i in every]
         empty = [contexts.empty_because] if contexts.empty_because else []
         warnings = [*warnings_of(ranker, self.reader), *contexts.warnings, *empty]
         return Answer(
             query=contexts.query.to_dict(), type=contexts.query.type, matched_documents=contexts.matched_documents,
-            contexts=len(contexts), candidates=ranking.candidates, warnings=warnings, model=str(ranker),
+            contexts=asked.count, candidates=ranking.candidates, warnings=warnings, model=str(ranker),
             results=results, took_ms=1000 * (time.perf_counter() - began),
         )  # fmt: skip
 
+    def _ranked(
+        self, ranker: System, query: str | Query, type: str | None, k: int, *, entity: int | None = None,
+        with_rows: bool = True,
+    ) -> Asked:  # fmt: skip
+        """All candidates ranked; the table has the rows of the k best, or of an entity, where these are wanted."""
+        contexts = self._contexts_for(ranker, query, type)
+        return Asked(contexts, ranker.rank(contexts, k), len(contexts))
+
+    def _prefetch(self, contexts: Contexts, shares: list[Contributions | None], snippets: int, explain: bool) -> None:
+        """What will be shown of documents, in one call for all results where documents are elsewhere."""
+        if self.reader.is_elsewhere:
+            rows = [s.row[by_weight(s)] for s in shares if s is not None]
+            shown = [row for some in rows for row in some[:snippets]]
+            self.reader.prefetch(contexts.document[shown].tolist() if shown else [])
+            named = [row for some in rows for row in some[:SHOWN_CONTEXTS]] if explain else []
+            self.reader.prefetch(contexts.document[named].tolist() if named else [], texts=False)
+
     def _result(
-        self, contexts: Contexts, ranker: System, ranking: Ranking, i: int, snippets: int, explain: bool
+        self, asked: Asked, ranker: System, i: int, shares: Contributions | None, snippets: int, explain: bool
     ) -> Result:
         budget.check()
+        contexts, ranking = asked.contexts, asked.ranking
         catalog, entity = self.reader.catalog, int(ranking.entity[i])
-        shares = ranker.explain(contexts, ranking, i) if snippets or explain else None
         return Result(
             rank=i + 1, entity=catalog.entity_ids[entity], name=catalog.entity_names[entity],
             types=catalog.types_of(entity), score=float(ranking.score[i]), support=int(ranking.support[i]),
@@ -190,7 +222,8 @@ class Index:
 
     def _standing(self, query: str | Query, entity: str, type: str | None, model: Any) -> Standing:
         number, ranker = entity_number(self.reader, entity), ranker_of(model, self.reader)
-        return standing(self.reader, ranker, self._contexts_for(ranker, query, type), number)
+        asked = self._ranked(ranker, query, type, 1, entity=number)
+        return standing(self.reader, ranker, asked.contexts, asked.ranking, number)
 
     def versus(
         self, query: str | Query, a: Any, b: Any, type: str | None = None, k: int = 10, *,

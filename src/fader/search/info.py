@@ -28,7 +28,7 @@ def describe(reader: IndexReader) -> dict[str, Any]:
         "deleted": _deleted(reader.manifest),
         "entities": len(reader.catalog.entity_ids),
         "types": len(reader.catalog.type_ids),
-        "segments": len(reader.segments),
+        "segments": len(reader.manifest["segments"]),
         "average_length": round(reader.tokens / max(1, reader.documents), 2),
         "stemmer": analysis.stemmer or "none",
         "stop_words": len(analysis.stopwords),

@@ -66,8 +66,8 @@ class _Piece:
 def snippet_of(reader: IndexReader, contexts: Contexts, row: int, share: float) -> Snippet:
     """One context, with what it contributes."""
     budget.check()
-    segment, local = reader.locate(int(contexts.document[row]))
-    text = segment.text.text(local)
+    stored = reader.stored(int(contexts.document[row]))
+    text = stored.text
     tokens = _Tokens(text)
     marks = _marks(reader.analysis, contexts, row, text, tokens) if len(tokens) else []
     # A text may have fewer tokens than when it was indexed, where Unicode has changed since: show what there is.
@@ -76,7 +76,7 @@ def snippet_of(reader: IndexReader, contexts: Contexts, row: int, share: float) 
     mention = next(((a, b) for mark, a, b in placed if mark.literal is None), (0, 0))
     matches = [Match(m.literal.text, (a, b), m.distance) for m, a, b in placed if m.literal is not None]
     return Snippet(
-        doc=segment.text.ids[local], title=segment.text.titles[local], url=segment.text.urls[local], score=share,
+        doc=stored.id, title=stored.title, url=stored.url, score=share,
         confidence=float(contexts.confidence[row]), snippet=shown, mention=mention, matches=matches,
     )  # fmt: skip
 

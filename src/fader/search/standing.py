@@ -75,9 +75,8 @@ def entity_number(reader: IndexReader, wanted: object) -> int:
     return reader.catalog.resolve_entity(wanted)
 
 
-def standing(reader: IndexReader, ranker: System, contexts: Contexts, entity: int) -> Standing:
-    """Rank all candidates and find one."""
-    whole = ranker.rank(contexts, 1)
+def standing(reader: IndexReader, ranker: System, contexts: Contexts, whole: Ranking, entity: int) -> Standing:
+    """Find one candidate in the ranking of all."""
     budget.check()
     found = np.flatnonzero(whole.evidence.entity == entity)
     warnings = [*warnings_of(ranker, reader), *contexts.warnings]

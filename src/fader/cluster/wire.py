@@ -1,0 +1,243 @@
+"""Frames over a socket: plain data with arrays beside it, after both ends have shown that they know the secret.
+
+    greeting  := "FADR" version nonce                            server to client; 32 random bytes
+    proof     := version nonce HMAC(secret, "client" nonces)     client to server
+    welcome   := status HMAC(secret, "server" nonces)            server to client; status 0: come in
+    frame     := plain length (4), length of all arrays (8), plain as MessagePack, padding, arrays, each padded to 8
+    array     := extension 1 in the plain data: its type, shape and place among the arrays
+
+HMAC-SHA256; nothing of a stranger is read but the proof, whose length is fixed. No pickle: what a peer sends is numbers
+and texts, and never code. Frames are neither encrypted nor signed: they belong on a private network. Knows nothing of
+shards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.errors import LimitError, UsageError
+
+VERSION = 1
+MAGIC = b"FADR"
+NONCE, MAC = 32, 32
+GREETING_S = 5.0  # all of it together
+LEAST_SECRET = 16
+MOST_REQUEST = 64 << 20  # bytes of a frame that a server takes
+MOST_ANSWER = (4 << 30) - 8  # bytes of a frame that a client takes; a length of plain data has four bytes
+_HEADER = struct.Struct("<IQ")
+_ALIGNED = 8
+_TYPES = frozenset(("<i4", "<i8", "<f8", "|i1", "|u1", "|b1"))
+_ARRAY = 1
+U8 = NDArray[np.uint8]
+
+
+class WireError(ConnectionError):
+    """The other end does not keep to the protocol, or does not know the secret."""
+
+
+def check_secret(secret: bytes) -> bytes:
+    """A secret that is one."""
+    if not isinstance(secret, bytes) or len(secret) < LEAST_SECRET:
+        raise UsageError(f"the secret of a cluster must be {LEAST_SECRET} bytes at least")
+    return secret
+
+
+def prepare(sock: socket.socket) -> None:
+    """Send at once, and notice within two minutes when the other machine is gone without a word."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, name):  # not on every system
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def welcome(sock: socket.socket, secret: bytes, seconds: float = GREETING_S) -> None:
+    """The server's side of the greeting; WireError where the client does not know the secret, or is slow to tell."""
+    own, until = os.urandom(NONCE), time.monotonic() + seconds
+    sock.settimeout(seconds)
+    sock.sendall(MAGIC + bytes([VERSION]) + own)
+    proof = _exactly(sock, 1 + NONCE + MAC, until)
+    nonces = own + proof[1 : 1 + NONCE]
+    if proof[0] != VERSION or not hmac.compare_digest(proof[1 + NONCE :], _mac(secret, b"client", nonces)):
+        sock.sendall(b"\x01" + bytes(MAC))
+        raise WireError("a client does not know the secret, or is of another release")
+    sock.sendall(b"\x00" + _mac(secret, b"server", nonces))
+
+
+def greet(sock: socket.socket, secret: bytes, seconds: float = GREETING_S) -> None:
+    """The client's side of the greeting; WireError where the server does not know the secret, or is slow to tell."""
+    until = time.monotonic() + seconds
+    greeting = _exactly(sock, len(MAGIC) + 1 + NONCE, until)
+    if greeting[: len(MAGIC)] != MAGIC:
+        raise WireError("is no shard server")
+    if greeting[len(MAGIC)] != VERSION:
+        raise WireError(
+            f"speaks version {greeting[len(MAGIC)]} of the protocol, not {VERSION}; use one release of Fader"
+        )
+    own = os.urandom(NONCE)
+    nonces = greeting[len(MAGIC) + 1 :] + own
+    sock.sendall(bytes([VERSION]) + own + _mac(secret, b"client", nonces))
+    answer = _exactly(sock, 1 + MAC, until)
+    if answer[0] != 0:
+        raise WireError("does not accept the secret; give all processes of a cluster the same one")
+    if not hmac.compare_digest(answer[1:], _mac(secret, b"server", nonces)):
+        raise WireError("does not know the secret; it is no server of this cluster")
+
+
+def _mac(secret: bytes, side: bytes, nonces: bytes) -> bytes:
+    return hmac.new(secret, MAGIC + bytes([VERSION]) + side + nonces, hashlib.sha256).digest()
+
+
+def _exactly(sock: socket.socket, size: int, until: float) -> bytes:
+    """So many bytes; the time is that of all of them, however few come at once."""
+    found = b""
+    while len(found) < size:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("takes too long to greet")
+        sock.settimeout(left)
+        some = sock.recv(size - len(found))
+        if not some:
+            raise WireError("closed the connection at the greeting")
+        found += some
+    return found
+
+
+def frame(value: Any, most: int = MOST_ANSWER) -> list[Any]:
+    """A value as buffers to be sent one after the other; LimitError where the other end would not take it."""
+    arrays: list[NDArray[Any]] = []
+    at = 0
+
+    def put(given: Any) -> Any:
+        nonlocal at
+        if isinstance(given, np.generic):
+            return given.item()
+        if not isinstance(given, np.ndarray) or given.dtype.str not in _TYPES:
+            raise UsageError(f"cannot be sent: {type(given).__name__} {getattr(given, 'dtype', '')}".rstrip())
+        described = msgspec.msgpack.encode((given.dtype.str, given.shape, at))
+        arrays.append(np.ascontiguousarray(given))
+        at += _padded(given.nbytes)
+        return msgspec.msgpack.Ext(_ARRAY, described)
+
+    try:
+        plain = msgspec.msgpack.encode(value, enc_hook=put)
+    except UnicodeEncodeError as error:
+        raise UsageError(f"cannot be sent: {error}") from None
+    size = _padded(len(plain)) + at
+    if size > most:
+        raise LimitError(f"{size:,} bytes cannot be sent between machines at once, {most:,} at most; ask for less")
+    head = _HEADER.pack(len(plain), at) + plain + bytes(_padded(len(plain)) - len(plain))
+    buffers: list[Any] = [head]
+    for array in arrays:
+        if array.nbytes:
+            buffers += [array.reshape(-1).view(np.uint8).data, bytes(_padded(array.nbytes) - array.nbytes)]
+    return buffers
+
+
+def _padded(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+def send(sock: socket.socket, value: Any, most: int = MOST_ANSWER) -> None:
+    """Send a value whole; the socket waits."""
+    send_frame(sock, frame(value, most))
+
+
+def send_frame(sock: socket.socket, buffers: list[Any]) -> None:
+    """Send what `frame` has made; the socket waits."""
+    for some in _gathered(buffers):
+        sock.sendall(some)
+
+
+def _gathered(buffers: list[Any]) -> Iterator[Any]:
+    """Small buffers put together, so that few packets are sent."""
+    held: list[Any] = []
+    for buffer in buffers:
+        if len(buffer) < 1 << 14:
+            held.append(buffer)
+            continue
+        if held:
+            yield b"".join(held)
+            held = []
+        yield buffer
+    if held:
+        yield b"".join(held)
+
+
+class Receiver:
+    """Takes a frame from a socket, piece by piece where the socket does not wait."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._head = bytearray(_HEADER.size)
+        self._buffer = self._head_view = memoryview(self._head)
+        self._got, self._plain = 0, -1
+        self._body: U8 | None = None
+
+    def take(self, sock: socket.socket) -> bool:
+        """Read what is there; whether the frame is whole. A closed connection is a ConnectionError."""
+        while True:
+            if self._got < len(self._buffer):
+                try:
+                    count = sock.recv_into(self._buffer[self._got :])
+                except (BlockingIOError, InterruptedError):
+                    return False
+                if not count:
+                    raise WireError("closed the connection")
+                self._got += count
+            elif self._body is None:
+                self._open()
+            else:
+                return True
+
+    def _open(self) -> None:
+        self._plain, arrays = _HEADER.unpack(self._head)
+        size = _padded(self._plain) + arrays
+        if size > self._most:
+            raise WireError(f"sends {size:,} bytes at once; at most {self._most:,}")
+        self._body, self._got = np.empty(size, dtype=np.uint8), 0
+        self._buffer = self._body.data
+
+    def value(self) -> Any:
+        """What was sent; arrays are views of the frame, and may be written to."""
+        body, start = self._body, _padded(self._plain)
+        assert body is not None
+
+        def array(code: int, data: memoryview) -> Any:
+            if code != _ARRAY:
+                raise WireError("sends an extension that is no array")
+            return _array(body[start:], bytes(data))
+
+        try:
+            return msgspec.msgpack.decode(body.data[: self._plain], ext_hook=array)
+        except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+            raise WireError(f"sends what is no frame ({error})") from None
+
+
+def _array(data: U8, described: bytes) -> NDArray[Any]:
+    kind, shape, at = msgspec.msgpack.decode(described, type=tuple[str, tuple[int, ...], int])
+    if kind not in _TYPES or any(n < 0 for n in shape) or at < 0 or at % _ALIGNED:
+        raise ValueError("an array of another type or shape")
+    size = prod(shape) * np.dtype(kind).itemsize
+    if at + size > data.size:
+        raise ValueError("an array beyond the frame")
+    return data[at : at + size].view(kind).reshape(shape)
+
+
+def receive(sock: socket.socket, most: int) -> Any:
+    """The next value; the socket waits."""
+    receiver = Receiver(most)
+    receiver.take(sock)
+    return receiver.value()
