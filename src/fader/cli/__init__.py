@@ -10,6 +10,7 @@ import importlib
 import keyword
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -24,6 +25,7 @@ COMMANDS = {
     "annotate": "Mark the entities of a catalog in raw text.",
     "batch": "Run a file of queries and write a TREC run.",
     "check": "Verify every checksum and invariant of an index.",
+    "cluster": "Do the same jobs on many machines, with Ray.",
     "compare": "Compare systems by cross-validation and write a report.",
     "contexts": "Write every context of a file of queries as Parquet.",
     "delete": "Delete documents of an index.",
@@ -45,27 +47,33 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported only when they are needed: `--help` must be quick."""
+    """A group whose commands are imported only when they are needed: `--help` must be quick.
+
+    `lazy` are their names, each with a line of help; each is a module of `package`.
+    """
+
+    lazy: Mapping[str, str] = COMMANDS
+    package = "fader.cli"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self.lazy)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+        if name not in self.lazy:
             return None
         module = f"{name}_" if keyword.iskeyword(name) else name
-        command: click.Command = importlib.import_module(f"fader.cli.{module}").command
+        command: click.Command = importlib.import_module(f"{self.package}.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(self.lazy.items()))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in self.lazy and not args[0].startswith("-"):
             from fader.errors import did_you_mean, quoted
 
-            ctx.fail(f"no command {quoted(args[0])}{did_you_mean(args[0], COMMANDS)}")
+            ctx.fail(f"no command {quoted(args[0])}{did_you_mean(args[0], self.lazy)}")
         return super().resolve_command(ctx, args)
 
 

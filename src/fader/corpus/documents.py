@@ -131,7 +131,7 @@ def read_corpus(
 
     Without limits given, those of the environment hold.
     """
-    reader = _Reader(faults, limits or Limits.from_environment())
+    reader = DocumentReader(faults, limits or Limits.from_environment())
     pending: list[Mapping[str, Any]] = []
     number = 0
     for number, source in enumerate(sources, 1):
@@ -148,7 +148,7 @@ def read_corpus(
         yield reader.dictionaries(pending, number - len(pending) + 1)
 
 
-class _Reader:
+class DocumentReader:
     """Documents within limits, and a place for the faults of others."""
 
     def __init__(self, faults: Faults, limits: Limits) -> None:
@@ -160,18 +160,22 @@ class _Reader:
         """The documents of a file."""
         name = display_name(path)
         for first, lines, consumed in read_batches(path, self._limits):
-            documents = []
-            for number, line in enumerate(lines, first):
-                if not line or line.isspace():
-                    continue
-                place = f"{name}:{number}"
-                try:
-                    documents.append(_document(self._decoded(line, number, place), place, self._limits))
-                except _OverError as error:
-                    self._faults.add(OVER, str(error))
-                except (msgspec.MsgspecError, CorpusError, ValueError, RecursionError) as error:
-                    self._faults.add("lines", _line_fault(place, line, error))
+            documents = self.lines((f"{name}:{number}", number, line) for number, line in enumerate(lines, first))
             yield Batch(documents, name, consumed)
+
+    def lines(self, placed: Iterable[tuple[str, int, bytes]]) -> list[Document]:
+        """The documents of some lines, each with its place in words and its number in its file, the first being 1."""
+        documents = []
+        for place, number, line in placed:
+            if not line or line.isspace():
+                continue
+            try:
+                documents.append(_document(self._decoded(line, number, place), place, self._limits))
+            except _OverError as error:
+                self._faults.add(OVER, str(error))
+            except (msgspec.MsgspecError, CorpusError, ValueError, RecursionError) as error:
+                self._faults.add("lines", _line_fault(place, line, error))
+        return documents
 
     def _decoded(self, line: bytes, number: int, place: str) -> RawDocument:
         if isinstance(line, LongLine):

@@ -41,18 +41,40 @@ def read_batches(path: str | Path, limits: Limits | None = None) -> Iterator[tup
 
     A line over the limit is a `LongLine`. Without limits given, those of the environment hold.
     """
-    first, cutter = 1, _Cutter((limits or Limits.from_environment()).line_bytes)
+    with _named_errors(display_name(path)), _open_raw(path) as raw:
+        yield from batches_of(raw, display_name(path), limits)
+
+
+def batches_of(raw: BinaryIO, name: str, limits: Limits | None = None) -> Iterator[tuple[int, list[bytes], int]]:
+    """What `read_batches` yields, of a stream that is open already; `name` is what messages call it."""
+    first, cutter = 1, LineCutter((limits or Limits.from_environment()).line_bytes)
+    stream = _Decompressed(raw)
     try:
-        for chunk, consumed in _chunks(path):
+        while chunk := stream.read():
             lines = cutter.cut(chunk)
             if lines:
-                yield first, lines, consumed
+                yield first, lines, stream.consumed()
                 first += len(lines)
     except _DAMAGES as error:
-        at = f"{display_name(path)}: damaged or cut short after line {first - 1}"
+        at = f"{name}: damaged or cut short after line {first - 1}"
         raise InputError(f"{at} ({error}); get a whole copy of the file") from None
     if cutter.size:
-        yield first, [cutter.last()], file_size(path)
+        yield first, [cutter.last()], stream.consumed()
+
+
+def is_compressed(head: bytes) -> bool:
+    """Whether a stream that begins so is undone before it is read as lines."""
+    return _compression(head[:4]) is not None
+
+
+def _compression(head: bytes) -> str | None:
+    """How a stream is compressed that begins with these four bytes, or fewer if it has no more; None if it is not."""
+    if head[:2] == b"\x1f\x8b":
+        return "gzip"
+    if head[:3] == b"BZh" and head[3:] in b"123456789":
+        return "bzip2"
+    skippable = head[1:] == b"\x2a\x4d\x18" and head[0] & 0xF0 == 0x50
+    return "zstandard" if skippable or head == b"\x28\xb5\x2f\xfd" else None
 
 
 def read_chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
@@ -67,7 +89,7 @@ def read_chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
         raise InputError(f"{at} ({error}); get a whole copy of the file") from None
 
 
-class _Cutter:
+class LineCutter:
     """Cuts chunks into lines. The line that is not ended yet is kept in pieces, and only its start beyond the limit."""
 
     def __init__(self, limit: int) -> None:
@@ -155,15 +177,15 @@ def check_readable(source: object) -> None:
 
 @contextmanager
 def _named_errors(name: str) -> Iterator[None]:
-    """System errors in the project's words."""
+    """System errors in the project's words, as their cause: a caller may have to tell them from faults of the file."""
     try:
         yield
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file; check the path") from None
-    except IsADirectoryError:
-        raise InputError(f"{name}: is a folder; give a file") from None
+    except FileNotFoundError as error:
+        raise InputError(f"{name}: no such file; check the path") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{name}: is a folder; give a file") from error
     except (OSError, ValueError) as error:  # a name with a NUL or half a character is a ValueError
-        raise InputError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def file_size(path: str | Path) -> int:
@@ -203,17 +225,10 @@ class _Decompressed:
 
     def __init__(self, raw: BinaryIO) -> None:
         head = raw.peek(4)[:4] if isinstance(raw, io.BufferedReader) else b""
-        skippable = head[1:] == b"\x2a\x4d\x18" and head[0] & 0xF0 == 0x50
         self._raw = raw
         self._read_bytes = 0
-        if head[:2] == b"\x1f\x8b":
-            self._next = self._gzip()
-        elif head[:3] == b"BZh" and head[3:4] in b"123456789":
-            self._next = self._bzip2()
-        elif head == b"\x28\xb5\x2f\xfd" or skippable:
-            self._next = self._zstd()
-        else:
-            self._next = self._plain()
+        kinds = {"gzip": self._gzip, "bzip2": self._bzip2, "zstandard": self._zstd, None: self._plain}
+        self._next = kinds[_compression(head)]()
 
     def read(self) -> bytes:
         return next(self._next, b"")

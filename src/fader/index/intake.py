@@ -44,11 +44,17 @@ class Intake:
 
     def segments(self, sources: Iterable[Any], progress: Progress) -> list[dict[str, Any]]:
         """Read everything; the entries of the segments for the manifest. Their files are written and synced."""
+        given = list(sources) if isinstance(sources, list | tuple) else sources
+        total = sum(file_size(s) for s in given if isinstance(s, str | Path)) if isinstance(given, list) else 0
+        return self.segments_of(read_corpus(given, self.faults, self.limits), progress, total)
+
+    def segments_of(self, batches: Iterator[Batch], progress: Progress, total: int = 0) -> list[dict[str, Any]]:
+        """The same for documents that are read already."""
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         run = _Run(self, pool, progress)
         try:
             with _no_cycles():
-                return run.read(sources)
+                return run.read(batches, total)
         finally:
             run.abort()
             if pool is not None:
@@ -92,14 +98,12 @@ class _Run:
         self._segments: list[dict[str, Any]] = []
         self._builder: SegmentBuilder | None = None
 
-    def read(self, sources: Iterable[Any]) -> list[dict[str, Any]]:
+    def read(self, given: Iterator[Batch], total: int) -> list[dict[str, Any]]:
         """All segments; one at least, which may be empty."""
-        given = list(sources) if isinstance(sources, list | tuple) else sources
-        total = sum(file_size(s) for s in given if isinstance(s, str | Path)) if isinstance(given, list) else 0
         before, source = 0, ""
         documents = 0
         consumed = 0
-        batches = _guarded(read_corpus(given, self._how.faults, self._how.limits))
+        batches = _guarded(given)
         for batch in batches if self._pool is None else _ahead(batches, self._pool):
             if batch.source != source:
                 before, source = before + consumed, batch.source

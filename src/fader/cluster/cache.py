@@ -1,0 +1,148 @@
+"""Copies of indexes that lie elsewhere, in folders of this machine that can be mapped.
+
+`local_folder` gives an index a folder: its own where it is plain, else one in a cache into which the files of a commit
+are copied. A copy is checked against the manifest and its own checksums before it gets its name, so that several
+processes may fill one cache. What was not asked for longest is removed. Knows nothing of what the files hold.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+from fader.cluster.storage import (
+    COPY_BYTES,
+    YOUNG_SECONDS,
+    PlainStorage,
+    RemoteStorage,
+    commits_of,
+    is_plain,
+    plain_path,
+    storage_errors,
+)
+from fader.errors import FaderError, StorageError
+from fader.index.commit import commit_path, read_commit
+from fader.index.format import Container
+
+CACHE_MB = 100_000
+_CACHED = re.compile(r"[0-9a-f]{16}/(?:commit-[0-9]{8}\.json|[0-9]{8}[-.][0-9a-z.-]+)")
+
+
+def cache_folder() -> Path:
+    """Where copies of remote indexes lie unless told otherwise."""
+    own = os.environ.get("FADER_CLUSTER_CACHE")
+    return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fader" / "cluster"
+
+
+def local_folder(
+    path: str | Path,
+    commit: int | None = None,
+    segments: Iterable[int] | None = None,
+    cache: Path | None = None,
+    most_mb: int = CACHE_MB,
+) -> Path:
+    """A folder of this machine with a commit of an index: manifest, catalog, and all or some segments by their places.
+
+    A plain index is used as it is. Of another one the files that are not in the cache yet are copied.
+    """
+    if is_plain(path):
+        return plain_path(path)
+    storage = RemoteStorage(str(path))
+    folder = (cache or cache_folder()) / xxhash.xxh3_64_hexdigest(storage.path.encode())
+    with storage_errors(storage.shown):
+        with _writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        manifest = _manifest(storage, folder, commit)
+        for name, expected in _wanted(manifest, segments):
+            _copied(storage, folder, name, expected)
+        _bounded(folder.parent, most_mb << 20)
+    return folder
+
+
+def _manifest(storage: RemoteStorage, folder: Path, commit: int | None) -> dict[str, Any]:
+    there = commits_of(storage)
+    if not there:
+        raise StorageError(f"{storage.shown}: holds no index; build one with `fader cluster build`")
+    wanted = there[-1] if commit is None else commit
+    if wanted not in there:
+        raise StorageError(f"{storage.shown}: holds no commit {wanted}; there is {', '.join(map(str, there))}")
+    target = commit_path(folder, wanted)
+    data = storage.read(target.name)
+    if not target.exists() or target.read_bytes() != data:
+        with _writing(folder):
+            PlainStorage(folder).write(target.name, data)
+    return read_commit(folder, wanted)
+
+
+def _wanted(manifest: dict[str, Any], segments: Iterable[int] | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield manifest["catalog"]["name"], manifest["catalog"]
+    places = range(len(manifest["segments"])) if segments is None else segments
+    for segment in (manifest["segments"][place] for place in places):
+        for part, expected in segment["files"].items():
+            yield f"{segment['name']}.{part}", expected
+        if segment.get("deleted"):
+            yield segment["deleted"]["name"], segment["deleted"]
+
+
+def _copied(storage: RemoteStorage, folder: Path, name: str, expected: dict[str, Any]) -> None:
+    """A file in the cache, copied if it is not there or another; what is copied is checked before it has its name."""
+    target = folder / name
+    with suppress(FaderError, FileNotFoundError):  # another process may remove it just now
+        Container(target, _kind(name), expected)
+        os.utime(target)
+        return
+    pending = folder / f"{name}.{uuid.uuid4().hex[:8]}.tmp"
+    try:
+        with storage.open(name) as source, _writing(folder), open(pending, "xb") as copy:
+            while data := source.read(COPY_BYTES):
+                copy.write(data)
+        Container(pending, _kind(name), expected).verify()
+        os.replace(pending, target)
+    finally:
+        pending.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Errors of the cache's own disk, which are not those of the storage that is copied from."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR):
+            raise
+        raise StorageError(
+            f"{folder}: the copy of an index cannot be written: {error.strerror}; make room there, or set "
+            "FADER_CLUSTER_CACHE to another folder"
+        ) from None
+
+
+def _kind(name: str) -> str:
+    """What the container of a file of an index is called."""
+    return name.rpartition(".")[2]
+
+
+def _bounded(cache: Path, most: int) -> None:
+    """Remove what was not asked for longest, of files that are copies. A process that has mapped a file keeps it."""
+    found = []
+    for file in cache.glob("*/*"):
+        if _CACHED.fullmatch(f"{file.parent.name}/{file.name}") is None:
+            continue
+        with suppress(OSError):
+            status = file.stat()
+            found.append((status.st_mtime, status.st_size, file))
+    size, now = sum(one[1] for one in found), time.time()
+    for used, own, file in sorted(found):
+        if size <= most or now - used < YOUNG_SECONDS:
+            return
+        with suppress(OSError):
+            file.unlink()
+            size -= own

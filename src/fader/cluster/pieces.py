@@ -1,0 +1,139 @@
+"""A corpus cut into pieces that tasks can read on their own, and the lines of a piece.
+
+A *span* is a whole file, or a range of bytes of a plain one; it has the lines that begin in it. A *piece* is some spans
+that follow each other, of about one size. Compressed files are never cut, as they can be read only from their start.
+
+Lines of a span are numbered from 1 where it begins a file, else from 2: only the very first line of a file is number 1,
+before which a byte order mark is no part of the line. What number a line has in its file is known when the lines of all
+spans before it have been counted (`Lines`). Until then its place is `@SPAN:NUMBER`. Knows nothing of what lines mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, BinaryIO
+
+from fader.cluster.storage import opened, reading
+from fader.corpus.readers import LineCutter, batches_of, is_compressed
+from fader.limits import Limits
+
+PIECE_BYTES = 256 << 20
+CHUNK = 1 << 22
+THREADS = 16
+WINDOWS, WINDOW_BYTES = 32, 1 << 17  # what is looked at of a span to learn how ids are spread
+_PLACE = re.compile(r"@([0-9]+):([0-9]+)")
+Span = list[int]  # source, first byte, byte behind the last, whether it is a whole file
+Numbered = tuple[int, bytes]
+
+
+def cut(sources: Sequence[Mapping[str, Any]], piece_bytes: int) -> tuple[list[Span], list[list[int]]]:
+    """The spans of all sources, in order, and the pieces as lists of spans."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        wholes = list(pool.map(lambda source: source["bytes"] <= piece_bytes or _is_compressed(source), sources))
+    spans: list[Span] = []
+    for number, (source, whole) in enumerate(zip(sources, wholes, strict=True)):
+        size = source["bytes"]
+        starts = [0] if whole else range(0, size, piece_bytes)
+        spans += [[number, a, size if whole else min(a + piece_bytes, size), int(whole)] for a in starts]
+    pieces: list[list[int]] = []
+    room = 0
+    for number, (_source, a, b, _whole) in enumerate(spans):
+        if not pieces or b - a > room:
+            pieces.append([])
+            room = piece_bytes
+        pieces[-1].append(number)
+        room -= b - a
+    return spans, pieces
+
+
+def _is_compressed(source: Mapping[str, Any]) -> bool:
+    with reading(source["path"]), opened(source["path"]) as file:
+        return is_compressed(file.read(4))
+
+
+def first_number(span: Span) -> int:
+    """The number of the first line that begins in a span."""
+    return 1 if span[1] == 0 else 2
+
+
+def lines_of(span: Span, source: Mapping[str, Any], limits: Limits) -> Iterator[tuple[int, list[bytes]]]:
+    """The number of the first line, and lines, until the span has no more; a line over the limit is a `LongLine`."""
+    with reading(source["path"]), opened(source["path"]) as file:
+        if span[3]:
+            for first, lines, _consumed in batches_of(file, source["shown"], limits):
+                yield first, lines
+        else:
+            yield from _of_range(file, span, limits)
+
+
+def _of_range(file: BinaryIO, span: Span, limits: Limits) -> Iterator[tuple[int, list[bytes]]]:
+    """The lines that begin in [start, end) of a plain file; the last one may end behind it."""
+    _number, start, end, _whole = span
+    number = first_number(span)
+    file.seek(max(0, start - 1))
+    skipping = start > 0  # what stands before the first end of a line belongs to the span before
+    at, cutter = max(0, start - 1), LineCutter(limits.line_bytes)
+    while at < end and (chunk := file.read(min(CHUNK, end - at))):
+        at += len(chunk)
+        if skipping:
+            found = chunk.find(b"\n")
+            if found < 0:
+                continue
+            chunk, skipping = chunk[found + 1 :], False
+        lines = cutter.cut(chunk) if chunk else []
+        if lines:
+            yield number, lines
+            number += len(lines)
+    if skipping or not cutter.size:
+        return
+    while chunk := file.read(1 << 16):
+        rest, ended, _behind = chunk.partition(b"\n")
+        lines = cutter.cut(rest + ended)
+        if ended:
+            yield number, lines
+            return
+    yield number, [cutter.last()]
+
+
+def windows_of(span: Span, source: Mapping[str, Any]) -> tuple[list[Span], float]:
+    """A few short spans that stand for a long one, and how many times more bytes it has; a compressed file itself."""
+    number, start, end, whole = span
+    size = end - start
+    if size <= 2 * WINDOWS * WINDOW_BYTES or (whole and _is_compressed(source)):
+        return [span], 1.0
+    starts = [start + n * (size // WINDOWS) for n in range(WINDOWS)]
+    return [[number, a, a + WINDOW_BYTES, 0] for a in starts], size / (WINDOWS * WINDOW_BYTES)
+
+
+class Lines:
+    """From a span and a number in it to the name of the file and the number in that."""
+
+    def __init__(self, spans: Sequence[Span], sources: Sequence[Mapping[str, Any]], counts: Mapping[int, int]) -> None:
+        self._spans, self._sources, self._before = spans, sources, list[int]()
+        source, before = -1, 0
+        for number, span in enumerate(spans):
+            before = before if span[0] == source else 0
+            source = span[0]
+            self._before.append(before)
+            before += counts.get(number, 0)
+
+    def place(self, span: int, number: int) -> str:
+        """`corpus.jsonl:17`."""
+        found = self._spans[span]
+        line = self._before[span] + number - first_number(found) + 1
+        return f"{self._sources[found[0]]['shown']}:{line}"
+
+    def named(self, message: str) -> tuple[tuple[int, int], str]:
+        """A message that begins with a place `@SPAN:NUMBER`: what to sort it by, and its text with the real place."""
+        match = _PLACE.match(message)
+        if match is None:
+            return (len(self._spans), 0), message
+        span, number = int(match[1]), int(match[2])
+        return (span, number), self.place(span, number) + message[match.end() :]
+
+
+def place_of(span: int, number: int) -> str:
+    """The place of a line as long as its number in its file is not known."""
+    return f"@{span}:{number}"

@@ -1,0 +1,360 @@
+"""Ray, closed to others: the environment it starts in, a driver's connection, and errors in words.
+
+Every process of ours that starts or joins a Ray cluster goes through `connected` (a driver) or `LocalCluster`
+(`local_cluster.py`). Both set, before Ray is imported:
+
+    RAY_USAGE_STATS_ENABLED=0      nothing is reported to Ray's makers
+    RAY_AUTH_MODE=token            who has no token can do nothing; Ray's own default is to let everyone run code
+    RAY_AUTH_TOKEN                 the one of the environment, of RAY_AUTH_TOKEN_PATH, or of ~/.ray/auth_token
+    RAY_health_check_*             a dead node is noticed after about two seconds, one that has vanished after fifteen
+    loopback                       clusters of one machine listen on 127.0.0.1 alone, without a dashboard
+
+What is set already stays, but what we start ourselves always has a token and the loopback address. Ray's logs of
+workers are not shown. Knows nothing of what is run.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import secrets
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fader.errors import ClusterError, UsageError, quoted
+
+LEAST_RAY = (2, 52)  # the first that asks for a token
+LOOPBACK = "127.0.0.1"
+SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "token",
+    "RAY_health_check_initial_delay_ms": "0",
+    "RAY_health_check_period_ms": "500",
+    "RAY_health_check_timeout_ms": "5000",  # a busy node is not a dead one: that one refuses at once
+    "RAY_health_check_failure_threshold": "3",
+    "RAY_NUM_REDIS_GET_RETRIES": "3",  # how often to ask a head that refuses us, a second apart
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+}
+# Ray's switch for systems on which a cluster is one machine: it then keeps to the loopback address by itself, and does
+# not take 127.0.0.1 for the address that others would reach this machine by.
+ONE_MACHINE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
+SHORT = 20  # characters of a folder for temporary files
+REACH_SECONDS = 5.0
+LOOK_SECONDS = 0.5  # a head that has answered is not looked for again so soon
+PATIENCE_SECONDS = 10.0  # Ray ends a driver 60 s after its head has gone, without a word: we must be earlier
+_ADDRESS = re.compile(r"(?P<host>[^\s:/\[\]]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})")
+
+
+def imported() -> Any:
+    """The module `ray`; the environment must be prepared."""
+    try:
+        import ray
+    except ImportError:
+        raise UsageError("a cluster needs more packages; pip install 'fader[cluster]'") from None
+    if tuple(map(int, ray.__version__.split(".")[:2])) < LEAST_RAY:
+        needed = f"{'.'.join(map(str, LEAST_RAY))} is needed at least; pip install -U 'fader[cluster]'"
+        raise UsageError(f"Ray {ray.__version__} takes no notice of tokens; {needed}")
+    return ray
+
+
+def token_file() -> Path:
+    """Where Ray looks for the token by default."""
+    given = os.environ.get(TOKEN_PATH)
+    return Path(given) if given else Path.home() / ".ray" / "auth_token"
+
+
+def known_token() -> str | None:
+    """The token of the environment or of the token's file; a file that others can read is refused."""
+    given = os.environ.get(TOKEN, "").strip()
+    if given:
+        return given
+    file = token_file()
+    try:
+        if os.name == "posix" and file.stat().st_mode & 0o077:
+            raise ClusterError(f"{file}: others can read this token; chmod 600 {file}, and use a new token")
+        return file.read_text("utf-8").strip() or None
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ClusterError(f"{file}: the token cannot be read: {getattr(error, 'strerror', error)}") from None
+
+
+def kept_token() -> str:
+    """The known token; where there is none, a new one in the token's file, which only its owner can read."""
+    found = known_token()
+    if found is not None:
+        return found
+    file, token = token_file(), secrets.token_hex(32)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, pending = tempfile.mkstemp(prefix=file.name, dir=file.parent)  # with mode 0600, and no one else's file
+        try:
+            with open(handle, "w", encoding="utf-8") as out:
+                out.write(token)
+            return _published(Path(pending), file) or token
+        finally:
+            Path(pending).unlink(missing_ok=True)
+    except OSError as error:
+        raise ClusterError(f"{file}: the token cannot be written: {error.strerror or error}; set {TOKEN}") from None
+
+
+def _published(pending: Path, file: Path) -> str | None:
+    """Give a new token its name; returns the one of another process that was quicker."""
+    try:
+        os.link(pending, file)
+        return None
+    except OSError:  # it is there already, or this file system has no second names
+        found = known_token()
+        if found is None:
+            os.replace(pending, file)
+        return found
+
+
+@contextmanager
+def prepared(token: str, loopback: bool, **more: str) -> Iterator[None]:
+    """The environment that Ray is to start in, for this process and those it starts; as it was afterwards."""
+    wanted = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
+    wanted |= {TOKEN: token, **({ONE_MACHINE: "0"} if loopback else {}), **more}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    _noticed()
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        _noticed()
+
+
+def _noticed() -> None:
+    """Tell a Ray that is imported already of the environment: it reads these variables only when it is imported."""
+    if "ray" not in sys.modules:
+        return
+    with suppress(ImportError, AttributeError):
+        from ray._private import ray_constants
+        from ray._raylet import AuthenticationTokenLoader, Config
+
+        ray_constants.ENABLE_RAY_CLUSTER = os.environ.get(ONE_MACHINE, "1") != "0"
+        ray_constants.NUM_REDIS_GET_RETRIES = int(os.environ.get("RAY_NUM_REDIS_GET_RETRIES", "20"))
+        Config.initialize("")
+        AuthenticationTokenLoader.instance().reset_cache()
+
+
+@dataclass
+class Connection:
+    """A driver's connection: the address of the head, and whether that is still there."""
+
+    address: str
+    patience: float = PATIENCE_SECONDS
+    _silent_since: float | None = None
+    _looked: float = -LOOK_SECONDS
+    _nodes: list[dict[str, Any]] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Raise if the head has not answered for a while; cheap enough for every turn of a loop."""
+        now = time.monotonic()
+        if self._silent_since is None and now - self._looked < LOOK_SECONDS:
+            return
+        reason = unreachable(self.address, 1.0)
+        self._looked = now = time.monotonic()
+        if reason is None:
+            self._silent_since = None
+            return
+        self._silent_since = self._silent_since or now
+        if now - self._silent_since >= self.patience:
+            raise ClusterError(
+                f"{self.address}: the head of the cluster is gone ({reason}); start the cluster again; a job goes on "
+                "where it was when its command is run again"
+            )
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the head did not answer when it was last looked for: what asks it anything would wait."""
+        return self._silent_since is not None
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """The nodes that are alive, with their resources; those of last time while the head is silent."""
+        if unreachable(self.address, 1.0) is None:
+            self._nodes = [node for node in imported().nodes() if node["Alive"]]
+        return self._nodes
+
+    def cpus(self) -> int:
+        """The CPUs of all nodes that are alive."""
+        return int(sum(node["Resources"].get("CPU", 0) for node in self.nodes()))
+
+
+@contextmanager
+def connected(
+    address: str | None = None, *, cpus: int | None = None, patience: float = PATIENCE_SECONDS
+) -> Iterator[Connection]:
+    """Be the driver of a cluster: `HOST:PORT` of its head, or "local" for a Ray of one machine that ends with us.
+
+    Without an address that of RAY_ADDRESS is taken, else "local". `cpus` is for "local" alone.
+    """
+    wanted = wanted_address(address)
+    if wanted == "local":
+        with _started(cpus, patience) as connection:
+            yield connection
+        return
+    host, _port = parsed(wanted)
+    reason = unreachable(wanted, REACH_SECONDS)
+    if reason is not None:
+        raise ClusterError(
+            f"{wanted}: no Ray cluster answers there ({reason}); check the address, or start one with "
+            "`ray start --head` or `fader cluster up`"
+        )
+    token = known_token()
+    if token is None and os.environ.get("RAY_AUTH_MODE", "token") == "token":
+        raise ClusterError(f"{wanted}: the cluster's token is not known; set {TOKEN}, or put it into {token_file()}")
+    with prepared(token or "", is_loopback(host)):
+        ray = imported()
+        _check_free(ray)
+        _quiet(ray)
+        with _in_words(wanted):
+            ray.init(
+                address=wanted, namespace="fader", log_to_driver=False, logging_level=logging.ERROR,
+                configure_logging=False,
+            )  # fmt: skip
+        try:
+            with _failures_told(ray, wanted):
+                yield Connection(wanted, patience)
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def _started(cpus: int | None, patience: float) -> Iterator[Connection]:
+    """A Ray of this machine alone, under a token that no other process has."""
+    with (
+        tempfile.TemporaryDirectory(prefix="fray-", dir=short_folder(), ignore_cleanup_errors=True) as folder,
+        prepared(secrets.token_hex(32), True, RAY_TMPDIR=folder, RAY_AUTH_MODE="token"),
+    ):
+        ray = imported()
+        _check_free(ray)
+        _quiet(ray)
+        with _in_words("local"):
+            ray.init(
+                address="local", num_cpus=cpus, namespace="fader", include_dashboard=False, log_to_driver=False,
+                logging_level=logging.ERROR, configure_logging=False, _node_ip_address=LOOPBACK,
+            )  # fmt: skip
+        try:
+            with _failures_told(ray, "local"):
+                yield Connection(ray.get_runtime_context().gcs_address, patience)
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def _failures_told(ray: Any, address: str) -> Iterator[None]:
+    """What Ray raises where nobody expected it, as one line."""
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        raise ClusterError(
+            f"{address}: Ray has failed ({line_of(error)}); look at `ray status`, then run it again"
+        ) from error
+
+
+def line_of(error: BaseException) -> str:
+    """The first line of what Ray says, which may be many with a traceback."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:200]
+
+
+def short_folder() -> str | None:
+    """Where Ray's own files lie: paths of its sockets have 107 characters at most, and it adds about 80 itself."""
+    return "/tmp" if len(tempfile.gettempdir()) > SHORT and os.access("/tmp", os.W_OK) else None
+
+
+def _quiet(ray: Any) -> None:
+    """Keep Ray from writing to our standard output that a node has died: tasks are watched here."""
+    with suppress(AttributeError):
+        ray._private.worker.print_to_stdstream = lambda *_given, **_named: None
+
+
+def _check_free(ray: Any) -> None:
+    if ray.is_initialized():
+        raise UsageError("this process is connected to a Ray cluster already; it can be the driver of only one")
+
+
+def wanted_address(address: str | None) -> str:
+    """The address that was given; else that of the environment, else "local"."""
+    return (os.environ.get("RAY_ADDRESS") or "local" if address is None else address).strip()
+
+
+def parsed(address: str) -> tuple[str, int]:
+    """Host and port of `HOST:PORT`."""
+    match = _ADDRESS.fullmatch(address)
+    if match is None or not 0 < int(match["port"]) < 65536:
+        what = "Ray's client protocol is not used" if address.startswith("ray://") else "it is none"
+        raise UsageError(f'address must be HOST:PORT of the cluster\'s head, or "local", not {quoted(address)}: {what}')
+    return match["host"].strip("[]"), int(match["port"])
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine under an address that no other can reach."""
+    return host in (LOOPBACK, "localhost", "::1")
+
+
+def unreachable(address: str, seconds: float) -> str | None:
+    """Why nothing answers at an address; None if something does."""
+    try:
+        socket.create_connection(parsed(address), timeout=seconds).close()
+    except OSError as error:
+        return str(error.strerror or error or type(error).__name__).lower()
+    return None
+
+
+@contextmanager
+def _in_words(address: str) -> Iterator[None]:
+    """What Ray says while it connects, which its compiled part writes straight to the error output, as one error."""
+    with tempfile.TemporaryFile() as said, _error_output(said):
+        try:
+            yield
+        except Exception as error:
+            said.seek(0)
+            text = said.read().decode("utf-8", "replace") + f"\n{error}"
+            raise ClusterError(f"{address}: {_reason(text)}") from error
+
+
+def _reason(text: str) -> str:
+    if "Unauthenticated" in text or "InvalidAuthToken" in text:
+        if os.environ.get("RAY_AUTH_MODE", "token") != "token":
+            return "the cluster wants a token, and RAY_AUTH_MODE is not token here; unset it"
+        return (
+            f"the cluster does not take our token; set {TOKEN} (or {token_file()}) to the one it was started with"
+        )  # fmt: skip
+    mismatch = re.search(r"Version mismatch.*", text, re.DOTALL)
+    if mismatch:
+        said = " ".join(mismatch[0].split())[:400]
+        return f"Ray or Python is of another version here than on the cluster; install the same ({said})"
+    said = " ".join(text.split())[-400:]
+    return (
+        f"the cluster cannot be joined; it may have another token than ours ({TOKEN}), or be ill: ask `ray status` "
+        f"there ({said})"
+    )
+
+
+@contextmanager
+def _error_output(to: Any) -> Iterator[None]:
+    """Descriptor 2 to a file meanwhile, for what does not go through Python."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    os.dup2(to.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -1,0 +1,396 @@
+"""Folders and files that all nodes see: a shared file system by plain paths, object stores by fsspec's URLs.
+
+A plain path (`/data/index`, `file:///data/index`) is used as it is: files are renamed into place, linked, and mapped
+without a copy. Anything else (`s3://bucket/index`, `gs://...`, `hdfs://...`) goes through fsspec, whose package for
+that kind of storage must be installed on every node. Either way a file is there whole or not at all: object stores show
+an object when it is whole, on others it is written under another name first. A URL may hold a password, so wherever one
+is shown or kept it is `masked`. Knows nothing of what is stored.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
+
+from fader.errors import FaderError, InputError, StorageError, UsageError
+from fader.index.commit import commit_numbers, numbers_among
+from fader.index.format import sync_and_close, sync_folder
+from fader.index.lock import if_abandoned, writing_alone
+
+# Here an object is seen only when it is whole, and renaming would copy it.
+OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "az", "adl", "oci", "oss", "tos", "tosfs", "r2", "memory"}
+YOUNG_SECONDS = 600.0  # what another process may be about to use is not removed so soon
+COPY_BYTES = 1 << 24
+REMOVALS = 5
+# What the program's own faults raise, and no storage.
+FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError)
+WORKSPACE = "fader-work-"
+_PASSWORD = re.compile(r"(://[^/\s:@]*):[^/\s]*@")
+
+
+class Storage(Protocol):
+    """A folder; names are paths inside of it, with slashes. `shown` is its path fit for messages."""
+
+    path: str
+    shown: str
+
+    def names(self, folder: str = "") -> dict[str, int]:
+        """The files of a folder, not those of folders in it, with their bytes; none where there is no folder."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """A whole file; FileNotFoundError where there is none."""
+        ...
+
+    def open(self, name: str) -> BinaryIO:
+        """A file to read from anywhere in it."""
+        ...
+
+    def write(self, name: str, data: bytes) -> None:
+        """A file of these bytes, for good when this returns; one of that name is replaced."""
+        ...
+
+    def put(self, files: Mapping[Path, str]) -> None:
+        """Take in files that lie in a `workspace`, and may be gone from it afterwards, in the same way."""
+        ...
+
+    def double(self, name: str, other: str) -> None:
+        """Give a file a second name, in the same way; what the file holds is not changed by either."""
+        ...
+
+    def make(self, folder: str = "") -> None:
+        """Make a folder, and those above it."""
+        ...
+
+    def remove_folder(self, folder: str) -> None:
+        """Remove a folder with all that is in it."""
+        ...
+
+    def workspace(self) -> Any:
+        """A context manager that gives a folder of this machine for files that are then put here."""
+        ...
+
+
+def is_plain(path: str | Path) -> bool:
+    """Whether a path is one of this machine's own file system."""
+    return "://" not in str(path) or str(path).startswith("file://")
+
+
+def masked(text: str) -> str:
+    """A URL, or a text with URLs in it, without the passwords that stand in them."""
+    return _PASSWORD.sub(r"\1:***@", text)
+
+
+def plain_path(path: str | Path) -> Path:
+    """The path of a plain file or folder, from the root."""
+    rest = str(path).removeprefix("file://")
+    if rest != str(path) and not rest.startswith("/"):
+        raise UsageError(f"{path}: a file of this machine is file:///PATH, with three slashes")
+    return Path(rest).absolute()
+
+
+def storage_of(path: str | Path, scratch: str = "") -> Storage:
+    """The folder of a path; for a plain one, `scratch` is where in it workspaces are made."""
+    return PlainStorage(plain_path(path), scratch) if is_plain(path) else RemoteStorage(str(path))
+
+
+class PlainStorage:
+    """A folder of a file system that every node has mounted under the same path."""
+
+    def __init__(self, folder: Path, scratch: str = "") -> None:
+        self.path = self.shown = str(folder)
+        self.folder, self._scratch = folder, scratch
+
+    def names(self, folder: str = "") -> dict[str, int]:
+        found: dict[str, int] = {}
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.folder / folder) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):  # one that was renamed or removed just now
+                    if entry.is_file():
+                        found[entry.name] = entry.stat().st_size
+        return found
+
+    def read(self, name: str) -> bytes:
+        return (self.folder / name).read_bytes()
+
+    def open(self, name: str) -> BinaryIO:
+        return open(self.folder / name, "rb")
+
+    def write(self, name: str, data: bytes) -> None:
+        target = self.folder / name
+        pending = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+        try:
+            with open(pending, "xb") as file:
+                file.write(data)
+                sync_and_close(file)
+            os.replace(pending, target)
+        finally:
+            pending.unlink(missing_ok=True)
+        sync_folder(target.parent)
+
+    def put(self, files: Mapping[Path, str]) -> None:
+        for file, name in files.items():
+            with open(file, "rb") as whole:
+                os.fsync(whole.fileno())
+            os.replace(file, self.folder / name)
+        for folder in {(self.folder / name).parent for name in files.values()}:
+            sync_folder(folder)
+
+    def double(self, name: str, other: str) -> None:
+        (self.folder / other).unlink(missing_ok=True)  # never written into: it may be this very file
+        try:
+            os.link(self.folder / name, self.folder / other)
+        except OSError:  # a file system without second names
+            with open(self.folder / name, "rb") as source, open(self.folder / other, "xb") as target:
+                shutil.copyfileobj(source, target, COPY_BYTES)
+                sync_and_close(target)
+
+    def make(self, folder: str = "") -> None:
+        (self.folder / folder).mkdir(parents=True, exist_ok=True)
+
+    def remove_folder(self, folder: str) -> None:
+        for _ in range(REMOVALS):
+            shutil.rmtree(self.folder / folder, ignore_errors=True)
+            if not (self.folder / folder).exists():
+                return
+            time.sleep(0.1)  # a task that no one waits for any more may have written there meanwhile
+
+    @contextmanager
+    def workspace(self) -> Iterator[Path]:
+        """On the same file system, so that files can be renamed; what a killed process left goes with the scratch."""
+        place = self.folder / self._scratch / f"work-{uuid.uuid4().hex[:12]}"
+        place.mkdir()
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+class RemoteStorage:
+    """A folder that fsspec reaches."""
+
+    def __init__(self, url: str) -> None:
+        self.path = url.rstrip("/")
+        self.shown = masked(self.path)
+        self._system, self._root = _system(self.path)
+        self._is_atomic = self.path.partition("://")[0] in OBJECT_STORES
+
+    def _at(self, name: str) -> str:
+        return f"{self._root}/{name}" if name else self._root
+
+    def names(self, folder: str = "") -> dict[str, int]:
+        self._system.invalidate_cache()
+        try:
+            found = self._system.ls(self._at(folder), detail=True)
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        return {str(one["name"]).rpartition("/")[2]: int(one["size"]) for one in found if one["type"] == "file"}
+
+    def read(self, name: str) -> bytes:
+        return bytes(self._system.cat_file(self._at(name)))
+
+    def open(self, name: str) -> BinaryIO:
+        return _buffered(self._system.open(self._at(name), "rb"))
+
+    def write(self, name: str, data: bytes) -> None:
+        if self._is_atomic:
+            self._system.pipe_file(self._at(name), data)
+            return
+        pending = self._pending(name)
+        self._system.pipe_file(pending, data)
+        self._renamed(pending, self._at(name))
+
+    def put(self, files: Mapping[Path, str]) -> None:
+        for file, name in files.items():
+            if self._is_atomic:
+                self._system.put_file(str(file), self._at(name))
+            else:
+                pending = self._pending(name)
+                self._system.put_file(str(file), pending)
+                self._renamed(pending, self._at(name))
+
+    def _pending(self, name: str) -> str:
+        return f"{self._at(name)}.{uuid.uuid4().hex[:8]}.tmp"
+
+    def _renamed(self, pending: str, target: str) -> None:
+        try:
+            self._system.mv(pending, target)
+        except OSError:  # some storages (HDFS, SFTP) give no file a name that is taken
+            if not self._system.exists(target):
+                raise
+            self._system.rm_file(target)
+            self._system.mv(pending, target)
+
+    def double(self, name: str, other: str) -> None:
+        self._system.cp_file(self._at(name), self._at(other))
+
+    def make(self, folder: str = "") -> None:
+        if self._is_atomic:
+            return  # folders are but parts of names there, and a bucket is not ours to make
+        with suppress(FileExistsError):
+            self._system.makedirs(self._at(folder), exist_ok=True)
+
+    def remove_folder(self, folder: str) -> None:
+        self._system.invalidate_cache()
+        with suppress(FileNotFoundError):
+            self._system.rm(self._at(folder), recursive=True)
+
+    @contextmanager
+    def workspace(self) -> Iterator[Path]:
+        """Among the temporary files of this machine, without those that killed processes have left there."""
+        place = Path(tempfile.mkdtemp(prefix=WORKSPACE))
+        try:
+            with writing_alone(place):
+                _remove_abandoned(place)
+                yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def commits_of(storage: Storage) -> list[int]:
+    """The commits of the index in a folder, oldest first."""
+    return commit_numbers(storage.folder) if isinstance(storage, PlainStorage) else numbers_among(storage.names())
+
+
+def _remove_abandoned(own: Path) -> None:
+    """Remove workspaces beside our own that no process holds; one that was made just now may not be held yet."""
+    for place in own.parent.glob(f"{WORKSPACE}*"):
+        with suppress(OSError):
+            if place != own and time.time() - place.stat().st_mtime > YOUNG_SECONDS:
+                with if_abandoned(place) as abandoned:
+                    if abandoned:
+                        shutil.rmtree(place, ignore_errors=True)
+
+
+def _system(url: str) -> tuple[Any, str]:
+    """fsspec's file system of a URL, and the path in it."""
+    try:
+        import fsspec
+    except ImportError:
+        raise UsageError(f"{masked(url)}: needs more packages; pip install 'fader[cluster]'") from None
+    try:
+        system, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise UsageError(f"{masked(url)}: cannot be reached: {masked(str(error))}") from None
+    return system, str(path).rstrip("/")
+
+
+def _buffered(file: Any) -> BinaryIO:
+    """A file of fsspec as those of Python are, so that one can look at its start before it is read."""
+    return cast(BinaryIO, io.BufferedReader(file, 1 << 20))
+
+
+@contextmanager
+def storage_errors(what: str) -> Iterator[None]:
+    """Whatever a storage raises, in the project's words."""
+    try:
+        yield
+    except (FaderError, *FAULTS):
+        raise
+    except Exception as error:  # fsspec's systems raise what their packages do
+        raise StorageError(f"{named(error, what)}: cannot be read or written: {reason(error)}") from error
+
+
+def named(error: Exception, what: str) -> str:
+    """The file that an error of a storage speaks of, or else `what`."""
+    return masked(str(getattr(error, "filename", None) or what))
+
+
+def reason(error: Exception) -> str:
+    """Why a storage has failed, in one line."""
+    said = getattr(error, "strerror", None) or f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return masked(said)
+
+
+class UnreadError(Exception):
+    """A file could not be read, which may pass: no fault of what it holds, which an OSError may be taken for."""
+
+    def __init__(self, path: str, cause: Exception) -> None:
+        self.filename, self.strerror = named(cause, path), reason(cause)
+        super().__init__(f"{self.filename}: {self.strerror}")
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Whatever the storage of a file raises, with the name of the file."""
+    try:
+        yield
+    except (FaderError, UnreadError, MemoryError, *FAULTS):
+        raise
+    except Exception as error:  # what the package of a storage raises
+        raise UnreadError(path, error) from error
+
+
+def opened(path: str) -> BinaryIO:
+    """A file to read, wherever it is."""
+    if is_plain(path):
+        return open(plain_path(path), "rb")
+    system, at = _system(path)
+    return _buffered(system.open(at, "rb"))
+
+
+def described(path: str) -> dict[str, Any]:
+    """A file's path from the root, its bytes, and what changes when it is replaced; one that the user has given."""
+    try:
+        return _described(path)
+    except FileNotFoundError:
+        raise InputError(f"{masked(path)}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise InputError(f"{masked(path)}: is a folder; give a file") from None
+    except FaderError:
+        raise
+    except Exception as error:  # what the package of a storage raises
+        raise InputError(f"{masked(path)}: cannot be read: {reason(error)}") from None
+
+
+def _described(path: str) -> dict[str, Any]:
+    """The same, with the errors of the storage."""
+    if is_plain(path):
+        plain = plain_path(path)
+        open(plain, "rb").close()
+        status = plain.stat()
+        return {"path": str(plain), "bytes": status.st_size, "version": str(status.st_mtime_ns)}
+    system, at = _system(path)
+    info = system.info(at)
+    if info.get("type") != "file":
+        raise IsADirectoryError(path)
+    marks = [info.get(key) for key in ("ETag", "etag", "md5Hash", "generation", "mtime", "LastModified", "created")]
+    version = next((str(mark) for mark in marks if mark is not None), "")
+    return {"path": path, "bytes": int(info["size"]), "version": version}
+
+
+def check_unchanged(source: Mapping[str, Any]) -> None:
+    """Raise where a file that was `described` is another one now. One that this node does not see, or not now, is an
+    error of the storage, which may pass. Of plain files the size alone is looked at: how fine times are told may differ
+    between nodes."""
+    path = source["path"]
+    with reading(path):
+        now = _described(path)
+    if now["bytes"] != source["bytes"] or (not is_plain(path) and now["version"] != source["version"]):
+        shown = source.get("shown", masked(path))
+        raise InputError(f"{shown}: has changed since the build began; leave it alone, and build again")
+
+
+def expanded(paths: Iterable[str]) -> list[str]:
+    """The paths, a URL with a `*` in it as all that fit, sorted; for plain paths a shell does that."""
+    found = []
+    for path in paths:
+        if is_plain(path) or "*" not in path:
+            found.append(path)
+            continue
+        system, at = _system(path)
+        with storage_errors(path):
+            matching = sorted(system.unstrip_protocol(name) for name in system.glob(at))
+        if not matching:
+            raise InputError(f"{masked(path)}: no file fits; check the path")
+        found += matching
+    return found
