@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,38 +21,53 @@ from fader.cli.common import (
     remark,
     say_when_compiling,
     system_option,
+    together,
+)
+
+batch_options = together(
+    click.option("--queries", required=True, metavar="FILE", help="queries.jsonl."),
+    click.option(
+        "--run", "output", required=True, metavar="FILE", help="The TREC run to write, - for standard output."
+    ),
+    click.option("--qrels", metavar="FILE", help="Judgments: MAP, MRR and nDCG are printed too."),
+    click.option("-k", type=int, default=1000, show_default=True, help="How many entities a query."),
+    system_option,
+    any_index_option,
+    at_option,
+    click.option(
+        "--timeout-ms", type=int, metavar="MS", help="Time for each query; --on-error says what if it is over."
+    ),
+    on_error_option,
+    json_option,
+    quiet_option,
 )
 
 
 @click.command("batch", epilog="Example: fader batch index/ --queries queries.jsonl --run proximity.run")
 @folder_argument
-@click.option("--queries", required=True, metavar="FILE", help="queries.jsonl.")
-@click.option("--run", "output", required=True, metavar="FILE", help="The TREC run to write, - for standard output.")
-@click.option("--qrels", metavar="FILE", help="Judgments: MAP, MRR and nDCG are printed too.")
-@click.option("-k", type=int, default=1000, show_default=True, help="How many entities a query.")
-@system_option
-@any_index_option
-@at_option
-@click.option("--timeout-ms", type=int, metavar="MS", help="Time for each query; --on-error says what if it is over.")
-@on_error_option
-@json_option
-@quiet_option
-def command(
-    folder: Path, queries: str, output: str, qrels: str | None, k: int, model: str, any_index: bool,
-    at: int | None, timeout_ms: int | None, on_error: str | None, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+@batch_options
+def command(folder: Path, at: int | None, timeout_ms: int | None, **given: Any) -> None:
     """Run every query of a file on the index in DIR and write a TREC run."""
-    from fader.corpus.queries import Skipper
-    from fader.evaluate.measures import mean_measures
     from fader.limits import Limits
-    from fader.progress import progress
     from fader.search.batch import refuse_overwriting, write_run
     from fader.search.index import Index
+
+    say_when_compiling(given["quiet"])
+    refuse_overwriting(given["output"], given["queries"], given["qrels"])
+    index = Index(folder, at=at, limits=Limits.from_environment(time_ms=timeout_ms))
+    search_all(index, lambda *asked: write_run(index, *asked), **given)
+
+
+def search_all(
+    index: Any, write: Callable[..., dict[str, list[str]]], queries: str, output: str, qrels: str | None, k: int,
+    model: str, any_index: bool, on_error: str | None, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Run every query, wherever `write` does that: `write_run` without the index."""
+    from fader.corpus.queries import Skipper
+    from fader.evaluate.measures import mean_measures
+    from fader.progress import progress
     from fader.search.models import ranker_of, warnings_of
 
-    say_when_compiling(quiet)
-    refuse_overwriting(output, queries, qrels)
-    index = Index(folder, at=at, limits=Limits.from_environment(time_ms=timeout_ms))
     ranker = ranker_of(model, index.reader, any_index)
     for line in warnings_of(ranker, index.reader):
         remark(line, quiet)
@@ -58,7 +75,7 @@ def command(
     began = time.perf_counter()
     with progress("Searching", quiet) as reporter:
         fault = Skipper(skip=True) if on_error == "skip" else None
-        ranked = write_run(index, parsed, ranker, k, output, reporter, fault)
+        ranked = write(parsed, ranker, k, output, reporter, fault)
     for message in fault.messages if fault else ():
         remark(f"skipped {message}", quiet)
     skipped += len(parsed) - len(ranked)

@@ -5,10 +5,25 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def together(*options: Decorator) -> Decorator:
+    """Several options as one, for commands that share them; helps show them in this order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
 
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no progress and no remarks.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")

@@ -5,6 +5,7 @@ Knows nothing of how contexts are found or of the files' layout.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,47 +21,68 @@ from fader.cli.common import (
     quiet_option,
     remark,
     say_when_compiling,
+    together,
+)
+
+contexts_options = together(
+    click.option("--queries", required=True, metavar="FILE", help="queries.jsonl."),
+    click.option("--qrels", metavar="FILE", help="Judgments: each entity's grade, a column, or letor's label."),
+    click.option("-o", "--output", required=True, metavar="FILE", help="The file to write."),
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["parquet", "letor"]),
+        default="parquet",
+        show_default=True,
+        help="parquet: a row a context; letor: a vector an entity, summed over its contexts, for other learners.",
+    ),
+    click.option("--features", default="noprox+rectangle", show_default=True, metavar="MAPS", help="Of letor vectors."),
+    click.option(
+        "--policy", default="document", show_default=True, metavar="NAME", help="Of letor: document or mention."
+    ),
+    click.option("--ignore-overlap", is_flag=True, help="Ignore occurrences inside the mention itself."),
+    click.option("--window", type=int, metavar="TOKENS", help="Only literals within so many tokens."),
+    click.option("--plan", type=click.Choice(["type", "document"]), help="Force a plan; the table is the same."),
+    at_option,
+    on_error_option,
+    json_option,
+    quiet_option,
 )
 
 
 @click.command("contexts", epilog="Example: fader contexts index/ --queries queries.jsonl -o contexts.parquet")
 @folder_argument
-@click.option("--queries", required=True, metavar="FILE", help="queries.jsonl.")
-@click.option("--qrels", metavar="FILE", help="Judgments: each entity's grade, a column, or letor's label.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The file to write.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["parquet", "letor"]),
-    default="parquet",
-    show_default=True,
-    help="parquet: a row a context; letor: a vector an entity, summed over its contexts, for other learners.",
-)
-@click.option("--features", default="noprox+rectangle", show_default=True, metavar="MAPS", help="Of letor vectors.")
-@click.option("--policy", default="document", show_default=True, metavar="NAME", help="Of letor: document or mention.")
-@click.option("--ignore-overlap", is_flag=True, help="Ignore occurrences inside the mention itself.")
-@click.option("--window", type=int, metavar="TOKENS", help="Only literals within so many tokens.")
-@click.option("--plan", type=click.Choice(["type", "document"]), help="Force a plan; the table is the same.")
-@at_option
-@on_error_option
-@json_option
-@quiet_option
-def command(
-    folder: Path, queries: str, qrels: str | None, output: str, form: str, features: str, policy: str,
-    ignore_overlap: bool, window: int | None, plan: str | None, at: int | None, on_error: str | None, as_json: bool,
-    quiet: bool,
-) -> None:  # fmt: skip
+@contexts_options
+def command(folder: Path, at: int | None, **given: Any) -> None:
     """Write every context of every query, one row a mention, with all distances and sides."""
-    from fader.errors import UsageError
-    from fader.progress import progress
-    from fader.search.batch import refuse_overwriting, write_contexts, write_letor
+    from fader.search.batch import write_contexts, write_letor
     from fader.search.index import Index
 
-    say_when_compiling(quiet)
-    if output == "-":
-        raise UsageError("-o: this file cannot go to standard output; give a file name")
-    refuse_overwriting(output, queries, qrels)
+    check_output(given)
     index = Index(folder, at=at)
+    write = write_letor if given["form"] == "letor" else write_contexts
+    write_all(index, lambda *asked, **options: write(index, *asked, **options), **given)
+
+
+def check_output(given: dict[str, Any]) -> None:
+    """Refuse an output that cannot be written, before anything is opened."""
+    from fader.errors import UsageError
+    from fader.search.batch import refuse_overwriting
+
+    say_when_compiling(given["quiet"])
+    if given["output"] == "-":
+        raise UsageError("-o: this file cannot go to standard output; give a file name")
+    refuse_overwriting(given["output"], given["queries"], given["qrels"])
+
+
+def write_all(
+    index: Any, write: Callable[..., int], queries: str, qrels: str | None, output: str, form: str, features: str,
+    policy: str, ignore_overlap: bool, window: int | None, plan: str | None, on_error: str | None, as_json: bool,
+    quiet: bool,
+) -> None:  # fmt: skip
+    """Write the file, wherever `write` finds what is in it: `write_contexts` or `write_letor` without the index."""
+    from fader.progress import progress
+
     parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
     remarks = _remarks(parsed, grades, queries, qrels, form)
     for line in remarks:
@@ -69,9 +91,7 @@ def command(
         options: dict[str, Any] = {"overlap": not ignore_overlap, "window": window, "plan": plan}
         if form == "letor":
             options |= {"features": features, "policy": policy}
-            rows = write_letor(index, parsed, grades, output, reporter, **options)
-        else:
-            rows = write_contexts(index, parsed, grades, output, reporter, **options)
+        rows = write(parsed, grades, output, reporter, **options)
     unit = "entities" if form == "letor" else "contexts"
     if as_json:
         print_json({"queries": len(parsed), unit: rows, "file": output, "remarks": remarks})

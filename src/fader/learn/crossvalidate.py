@@ -43,6 +43,24 @@ LAMBDAS = (0.1, 1.0, 10.0)
 EXACT = 1e-9
 
 
+class Pool(Protocol):
+    """What works in place of threads of this process: other machines, say. Works on `systems` systems at once."""
+
+    @property
+    def systems(self) -> int: ...
+
+    def each(self, work: Callable[[T], R], items: Sequence[T], progress: Progress, note: str) -> list[R]:
+        """`work` of every item, in order; it may be done elsewhere, on copies of what it holds."""
+        ...
+
+    def stop(self, reason: BaseException) -> None:
+        """Give up what is under way in all threads."""
+        ...
+
+
+Workers = int | Pool  # so many threads, or a pool
+
+
 @dataclass(frozen=True)
 class Candidate:
     """One way to make a model; `lambdas` are tried from the strongest regulariser on."""
@@ -137,6 +155,10 @@ class Chooser:
         self._thin: tuple[Dataset, tuple[int, int], Dataset] | None = None
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy for another process knows the same, and has kept nothing."""
+        return Chooser, (self.source, self.candidates, self.groups)
+
     def sums(self, data: Dataset) -> Sums:
         """What was summed of a dataset, for whoever fits to it next; kept for the last dataset only."""
         last = self._sums
@@ -214,8 +236,10 @@ def _precisions(data: Dataset, model: Trained, queries: I64) -> F64:
     return np.array([PRECISION.of(model.values(data.queries[q]), data.queries[q].judgments) for q in queries])
 
 
-def in_parallel(work: Callable[[T], R], items: Sequence[T], workers: int, progress: Progress, note: str) -> list[R]:
+def in_parallel(work: Callable[[T], R], items: Sequence[T], workers: Workers, progress: Progress, note: str) -> list[R]:
     """Results in order. Threads, as compiled kernels run without the interpreter's lock and share the dataset."""
+    if not isinstance(workers, int):
+        return workers.each(work, items, progress, note)
     workers = max(1, min(workers, len(items)))
 
     def alone(item: T) -> R:
@@ -256,7 +280,7 @@ class Validated(Protocol):
         ...
 
 
-def choose(chooser: Validated, folds: Sequence[frozenset[int]], workers: int, progress: Progress) -> list[Choice]:
+def choose(chooser: Validated, folds: Sequence[frozenset[int]], workers: Workers, progress: Progress) -> list[Choice]:
     """The best candidate and lambda for each fold, a fold being the set of groups that it must not see."""
     groups, options = range(len(chooser.groups)), chooser.options
     if len(options) == 1 and len(options[0]) == 1:
@@ -292,7 +316,7 @@ def _best(chooser: Validated, measured: dict[frozenset[int], Any], fold: frozens
 
 
 def cross_validate(
-    source: Source, candidates: Sequence[Candidate], cv: str | int, seed: int = 0, workers: int = 0,
+    source: Source, candidates: Sequence[Candidate], cv: str | int, seed: int = 0, workers: Workers = 0,
     progress: Progress | None = None,
 ) -> Validation:  # fmt: skip
     """Rank every query by a model that never saw it."""

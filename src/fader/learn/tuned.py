@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.errors import InputError
-from fader.learn.crossvalidate import Choice, check_folds, choose, cuts, in_parallel, parse_cv
+from fader.learn.crossvalidate import Choice, Workers, check_folds, choose, cuts, in_parallel, parse_cv
 from fader.learn.learner import Example, Learner
 from fader.learn.onethread import cores
 from fader.measures import AveragePrecision, judge
@@ -113,7 +113,7 @@ def example_of(
 
 def cross_validate_learner(
     ids: Sequence[str], learners: Sequence[Learner], examples: Sequence[Sequence[Example]], cv: str | int,
-    seed: int = 0, workers: int = 0, progress: Progress | None = None,
+    seed: int = 0, workers: Workers = 0, progress: Progress | None = None,
 ) -> Learned:  # fmt: skip
     """For every query a learner that was fitted without it."""
     progress, workers, folds = progress or Silent(), workers or cores(), parse_cv(cv)

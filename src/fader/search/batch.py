@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +18,9 @@ import numpy as np
 from fader.contexts.query import Query
 from fader.corpus.queries import QueryLine, Skipper
 from fader.errors import FaderError, InputError, LimitError, StorageError, UsageError, quoted
+from fader.features.combined import Combined
 from fader.progress import Progress
-from fader.search.index import Index
+from fader.search.index import Index, Ranked
 from fader.systems.base import System
 
 
@@ -81,24 +82,40 @@ def write_run(
 
     A query that passes a limit, of time say, is told to `fault`, and is not in the run; without one it is an error.
     """
+    found = (ranked_or_refused(index, parsed.query, model, k) for parsed in queries)
+    return write_rankings(queries, found, model, path, progress, fault)
+
+
+def ranked_or_refused(index: Index, query: Query, model: System, k: int) -> Ranked | LimitError:
+    """The ranking of one query, or the limit that it passes."""
+    try:
+        return index.rank(query, k=k, model=model)
+    except LimitError as error:
+        return error
+
+
+def write_rankings(
+    queries: list[Parsed], found: Iterable[Ranked | LimitError], model: System, path: str, progress: Progress,
+    fault: Skipper | None = None,
+) -> dict[str, list[str]]:  # fmt: skip
+    """The same of rankings, wherever they come from, in the order of the queries."""
     if path == "-":
-        return _rank_all(index, queries, model, k, sys.stdout, progress, fault)
+        return _write_all(queries, found, model, sys.stdout, progress, fault)
     with whole_file(path) as pending, open(pending, "w", encoding="utf-8") as file:
-        ranked = _rank_all(index, queries, model, k, file, progress, fault)
+        ranked = _write_all(queries, found, model, file, progress, fault)
         file.flush()
     return ranked
 
 
-def _rank_all(
-    index: Index, queries: list[Parsed], model: System, k: int, out: TextIO, progress: Progress, fault: Skipper | None
-) -> dict[str, list[str]]:
+def _write_all(
+    queries: list[Parsed], found: Iterable[Ranked | LimitError], model: System, out: TextIO, progress: Progress,
+    fault: Skipper | None,
+) -> dict[str, list[str]]:  # fmt: skip
     ranked = {}
     tag = str(model).replace(" ", "")
-    for done, parsed in enumerate(queries, 1):
-        try:
-            result = index.rank(parsed.query, k=k, model=model)
-        except LimitError as error:
-            _tell(fault, parsed.id, error)
+    for done, (parsed, result) in enumerate(zip(queries, found, strict=True), 1):
+        if isinstance(result, LimitError):
+            _tell(fault, parsed.id, result)
             continue
         ranked[parsed.id] = result.entities
         pairs = zip(result.entities, result.scores, strict=True)
@@ -130,6 +147,20 @@ def write_contexts(
     **options: Any,
 ) -> int:
     """All contexts of all queries as one Parquet file, sorted by query, entity, document and start."""
+    ordered = in_order(queries)
+    tables = (index.contexts(parsed.query, **options).to_arrow(parsed.id) for parsed in ordered)
+    return write_tables(ordered, tables, qrels, path, progress)
+
+
+def in_order(queries: list[Parsed]) -> list[Parsed]:
+    """Queries in the order in which their contexts are written."""
+    return sorted(queries, key=lambda p: p.id)
+
+
+def write_tables(
+    queries: list[Parsed], tables: Iterable[Any], qrels: dict[str, dict[str, int]] | None, path: str, progress: Progress
+) -> int:
+    """The same of Arrow tables, wherever they come from, in the order of the queries, which are in order."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -140,8 +171,7 @@ def write_contexts(
         schema = schema.append(pa.field("grade", pa.int32()))
     rows = 0
     with whole_file(path) as pending, pq.ParquetWriter(pending, schema, compression="zstd") as writer:
-        for done, parsed in enumerate(sorted(queries, key=lambda p: p.id), 1):
-            table = index.contexts(parsed.query, **options).to_arrow(parsed.id)
+        for done, (parsed, table) in enumerate(zip(queries, tables, strict=True), 1):
             if qrels is not None:
                 grades = qrels.get(parsed.id, {})
                 column = [grades.get(e) for e in table.column("entity").to_pylist()]
@@ -161,25 +191,45 @@ def write_letor(
     Under the policy `document` the mention that counts is the best by the features' start weights. The grade of an
     entity that is not judged is 0; so are all without judgments. Returns the number of lines.
     """
+    maps = letor_maps(index, queries, features, **options)
+    found = (letor_lines(index, q, n, (qrels or {}).get(q.id, {}), maps, policy, **options)
+             for n, q in enumerate(queries, 1))  # fmt: skip
+    return write_vectors(maps, found, len(queries), path, progress)
+
+
+def letor_maps(index: Index, queries: list[Parsed], features: str, **options: Any) -> Combined:
+    """The feature map of a text; edges that are to be learned are learned from all queries."""
     from fader.features.combined import feature_map
+
+    maps = feature_map(features)
+    return maps.fitted(index.contexts(q.query, **options) for q in queries) if maps.learns_edges else maps
+
+
+def letor_lines(
+    index: Index, query: Parsed, number: int, grades: dict[str, int], maps: Combined, policy: str, **options: Any
+) -> list[str]:
+    """The lines of one query, the number-th of its file."""
     from fader.learn.dataset import query_data
     from fader.learn.objective import summed_vectors
 
-    maps, lines = feature_map(features), 0
-    if maps.learns_edges:
-        maps = maps.fitted(index.contexts(q.query, **options) for q in queries)
     ids, find = index.reader.catalog.entity_ids, index.reader.catalog.entity_ids.find
+    numbered: dict[Hashable, int] = {find(e): grade for e, grade in grades.items()}
+    data = query_data(query.id, index.contexts(query.query, **options), maps, policy, numbered)
+    vectors = summed_vectors(data.best(maps.expand(maps.start())), maps)
+    lines = []
+    for entity, grade, vector in zip(data.entity.tolist(), data.judgments.grades.tolist(), vectors, strict=True):
+        cells = " ".join(f"{i + 1}:{vector[i]:.9g}" for i in np.flatnonzero(vector))
+        lines.append(f"{max(grade, 0)} qid:{number} {cells} # {ids[entity]} {query.id}\n")
+    return lines
+
+
+def write_vectors(maps: Combined, found: Iterable[list[str]], queries: int, path: str, progress: Progress) -> int:
+    """A LETOR file of the lines of each query, wherever they come from; returns their number."""
+    count = 0
     with whole_file(path) as pending, open(pending, "w", encoding="utf-8") as out:
         out.writelines(f"# {i}: {label}\n" for i, label in enumerate(maps.labels(), 1))
-        for number, query in enumerate(queries, 1):
-            grades: dict[Hashable, int] = {find(e): grade for e, grade in (qrels or {}).get(query.id, {}).items()}
-            data = query_data(query.id, index.contexts(query.query, **options), maps, policy, grades)
-            vectors = summed_vectors(data.best(maps.expand(maps.start())), maps)
-            for entity, grade, vector in zip(
-                data.entity.tolist(), data.judgments.grades.tolist(), vectors, strict=True
-            ):
-                cells = " ".join(f"{i + 1}:{vector[i]:.9g}" for i in np.flatnonzero(vector))
-                out.write(f"{max(grade, 0)} qid:{number} {cells} # {ids[entity]} {query.id}\n")
-            lines += data.entity.size
-            progress.update(number, len(queries), f"{lines:,} entities")
-    return lines
+        for done, lines in enumerate(found, 1):
+            out.writelines(lines)
+            count += len(lines)
+            progress.update(done, queries, f"{count:,} entities")
+    return count

@@ -8,7 +8,8 @@ share each query's contexts and whatever else they have in common. The result is
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from fader.contexts.table import Contexts
 from fader.corpus.queries import Skipper
 from fader.evaluate.comparison import Comparison, Supports, SystemResult
 from fader.evaluate.foreign import foreign_measure
-from fader.learn.crossvalidate import cross_validate, parse_cv
+from fader.learn.crossvalidate import Workers, cross_validate, parse_cv
 from fader.learn.dataset import View
 from fader.learn.onethread import cores
 from fader.learn.tuned import best_for_each, cross_validate_learner
@@ -46,7 +47,7 @@ SAMPLED_SUPPORTS = 20_000
 
 def compare(
     index: Index | str | Path, queries: Any, qrels: Any, systems: Sequence[str | System], cv: str | int = "loo", *,
-    measures: Sequence[str] = (), baseline: str | None = None, seed: int = 0, workers: int = 0, title: str = "",
+    measures: Sequence[str] = (), baseline: str | None = None, seed: int = 0, workers: Workers = 0, title: str = "",
     keep: str | Path | None = None, progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
     """Compare systems on the judged queries of an index, which may be given by its folder.
@@ -64,7 +65,7 @@ def compare(
 
 def compare_judged(
     judged: JudgedQueries, systems: Sequence[str | System], cv: str | int = "loo", *, measures: Sequence[str] = (),
-    baseline: str | None = None, seed: int = 0, workers: int = 0, title: str = "", keep: str | Path | None = None,
+    baseline: str | None = None, seed: int = 0, workers: Workers = 0, title: str = "", keep: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
     """The same for queries that are brought together with their judgments already."""
@@ -102,11 +103,29 @@ def _all_measured(contest: Contest, named: Sequence[Entrant], kept: Kept) -> lis
     for e, measured in zip(plain, _plain(contest, plain), strict=True):
         kept.keep(e.key, e.cv or contest.cv, measured)
         found[e.name] = measured
-    for e in left:
-        if e.name not in found:
-            found[e.name] = _family(contest, e) if e.family is not None else _learner(contest, e)
-            kept.keep(e.key, e.cv or contest.cv, found[e.name])
+    fitted = [e for e in left if e.name not in found]
+
+    def work(e: Entrant) -> Measured:
+        measured = _family(contest, e) if e.family is not None else _learner(contest, e)
+        kept.keep(e.key, e.cv or contest.cv, measured)
+        return measured
+
+    found |= zip([e.name for e in fitted], _at_once(work, fitted, contest.workers), strict=True)
     return [found[e.name] for e in named]
+
+
+def _at_once(work: Callable[[Entrant], Measured], fitted: Sequence[Entrant], workers: Workers) -> list[Measured]:
+    """Threads of this process have enough to do with one system at a time; a pool may not have."""
+    if isinstance(workers, int):
+        return [work(e) for e in fitted]
+    pool = ThreadPoolExecutor(workers.systems)
+    try:
+        return list(pool.map(work, fitted))
+    except BaseException as error:
+        workers.stop(error)  # else those that are under way, perhaps for hours, would be waited for
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.evaluate.foreign import Foreign
-from fader.learn.crossvalidate import in_parallel
+from fader.learn.crossvalidate import Workers, in_parallel
 from fader.learn.dataset import View
 from fader.learn.learner import Example, Learner
 from fader.learn.tuned import example_of
@@ -47,7 +47,7 @@ class Contest:
     cv: str
     measures: Sequence[Measure | Foreign]
     seed: int
-    workers: int
+    workers: Workers
     progress: Progress
 
     @property
