@@ -24,7 +24,7 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fader import __version__
-from fader.errors import FaderError, quoted
+from fader.errors import FaderError, IncompleteError, quoted
 from fader.serve import mcp, reports, schemas
 from fader.serve.answering import done
 from fader.serve.bodies import Bodies
@@ -175,6 +175,8 @@ async def _error(request: Request, error: Exception) -> Response:
         if isinstance(error, FaderError):  # others are raised again, and logged there
             log.error("fault", extra={"fields": {"id": trace.id, "problem": str(error)}})
         refusal = internal(trace.id)
+    elif isinstance(error, IncompleteError):  # clients are not told of machines
+        log.warning("incomplete", extra={"fields": {"id": trace_of(request.scope).id, "problem": str(error)}})
     return _sent(refusal)
 
 

@@ -13,6 +13,7 @@
     431 bad_request    the head of the request, its address included, is too large
     500 internal       a fault of ours: its number in the log, nothing else
     503 overloaded     the queue is full; Retry-After
+    503 incomplete     a part of the index does not answer, and a partial answer would be a wrong one; Retry-After
     504 out_of_time    the time of the request is over
 
 Knows nothing of frameworks: a refusal is a status, headers and a body.
@@ -26,7 +27,7 @@ from typing import Any
 
 import msgspec
 
-from fader.errors import BudgetError, CatalogError, FaderError, LimitError, QueryError, StorageError
+from fader.errors import BudgetError, CatalogError, FaderError, IncompleteError, LimitError, QueryError, StorageError
 
 JSON = "application/json"
 # Remedies of the command line, and what they are here.
@@ -90,6 +91,17 @@ class OutOfTime(Refusal):
         super().__init__(504, "out_of_time", message, hint or remedy)
 
 
+class Incomplete(Refusal):
+    """A part of the index does not answer; what is told of it names no machine."""
+
+    def __init__(self, seconds: int = 1) -> None:
+        super().__init__(
+            503, "incomplete", "a part of the index does not answer, and a partial answer would be a wrong one",
+            f"try again in {seconds} s; /v1/search answers with partial=true from what is there",
+            {"Retry-After": str(seconds)},
+        )  # fmt: skip
+
+
 class TooLarge(Refusal):
     """A body beyond the limit; the rest of it is not read."""
 
@@ -114,6 +126,8 @@ def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
         return error
     if isinstance(error, BudgetError):
         return OutOfTime(time_ms)
+    if isinstance(error, IncompleteError):
+        return Incomplete()
     if not isinstance(error, FaderError) or isinstance(error, StorageError):
         return None
     place = _PLACE.search(str(error))

@@ -28,7 +28,8 @@ class Library:
         self._settings = settings
         self._limits = Limits.from_environment(k=settings.k, snippets=settings.snippets)
         self._models = self._read_models()
-        opened = {name: Index(folder, limits=self._limits) for name, folder in settings.indexes.items()}
+        self._backing = settings.backing
+        opened = {name: self._backing.open(folder, self._limits) for name, folder in settings.indexes.items()}
         self._served = {name: self._served_as(name, index) for name, index in opened.items()}
         self._check_models()
 
@@ -46,7 +47,7 @@ class Library:
 
     def newer(self, served: Served) -> Served | None:
         """An index at a newer commit, to be made ready before it is served; None where there is none."""
-        index = served.index.refreshed()
+        index = self._backing.newest(served.index)
         return None if index is served.index else self._served_as(served.name, index)
 
     def replace(self, served: Served) -> None:
@@ -64,7 +65,7 @@ class Library:
         self._served = self._served | again
 
     def _served_as(self, name: str, index: Index) -> Served:
-        return Served(name, index, self._models_for(name, index))
+        return Served(name, index, self._models_for(name, index), self._backing)
 
     def _read_models(self) -> dict[str, System]:
         return {name: _read(file) for name, (file, _of) in self._settings.models.items()}

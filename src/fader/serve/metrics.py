@@ -10,15 +10,21 @@ from functools import lru_cache
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
+from fader.serve.backing import Backing
 from fader.serve.service import Service
 from fader.serve.trace import Trace
 
 FORM = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+COUNTED = {
+    "calls": "Calls to all shard groups.", "hedges": "Replicas asked too, because another was slow.",
+    "failovers": "Replicas asked in place of one that failed.", "incomplete": "Calls that some group did not answer.",
+    "controller_restarts": "Times that the controller was started again.",
+}  # fmt: skip
 METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH"})
 
 
@@ -59,7 +65,7 @@ class _Looked(Collector):
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
+    def collect(self) -> Iterator[Metric]:
         lanes = self._service.lanes
         yield _gauge("fader_lane_busy", "Threads that work.", "lane", {n: g.busy for n, g in lanes.items()})
         yield _gauge("fader_lane_waiting", "Requests that wait.", "lane", {n: g.waiting for n, g in lanes.items()})
@@ -72,6 +78,23 @@ class _Looked(Collector):
         yield _gauge("fader_index_documents", "Documents of the commit that is served.", "index", documents)
         problems = {name: int(name in self._service.problems) for name in served}
         yield _gauge("fader_index_problem", "1 where a newer commit cannot be opened.", "index", problems)
+        yield from _of_backing(self._service.settings.backing)
+
+
+def _of_backing(backing: Backing) -> Iterator[Metric]:
+    """Counts of a cluster, and how it is."""
+    for name, value in backing.counts().items():
+        yield CounterMetricFamily(f"fader_cluster_{name}", COUNTED[name], value)
+    health = backing.health()
+    if health is not None:
+        lacking = health["lacking"].values()
+        for name, text, value in (
+            ("groups", "Shard groups.", health["groups"]), ("nodes", "Nodes that hold shards.", health["nodes"]),
+            ("lacking_replicas", "Replicas that shard groups lack.", sum(lacking)),
+            ("lost_groups", "Shard groups without a replica.", sum(n == health["replicas"] for n in lacking)),
+            ("controller_up", "1 while the controller runs.", int(health["controller"] == "up")),
+        ):  # fmt: skip
+            yield GaugeMetricFamily(f"fader_cluster_{name}", text, value)
 
 
 def _gauge(name: str, text: str, label: str, values: dict[str, int]) -> GaugeMetricFamily:

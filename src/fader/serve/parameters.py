@@ -59,6 +59,14 @@ Limit = Annotated[int, _number("How many at most.", 1, 20)]
 Form = Annotated[Literal["json", "csv"], Meta(description="How the answer is written.", examples=["json"])]
 
 
+Partial = Annotated[
+    bool,
+    Meta(
+        description="Whether to answer where a part of the index is missing; a warning then says so.", examples=[False]
+    ),
+]
+
+
 class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all."""
 
@@ -77,6 +85,7 @@ class Search(Asked, frozen=True, kw_only=True):
     explain: Annotated[bool, Meta(description="Whether to show how each score comes about.", examples=[False])] = False
     timeout_ms: Timeout | None = None
     format: Form = "json"
+    partial: Partial = False
 
 
 class EntityOf(Asked, frozen=True, kw_only=True):

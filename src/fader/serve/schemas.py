@@ -36,7 +36,8 @@ MEANINGS = {
     404: "No such entity, type, index, model or path", 405: "Another method",
     413: "The body is too large", 415: "The body is no JSON", 429: "More requests than the key may make",
     431: "The head of the request, its address included, is too large",
-    500: "A fault of the server", 503: "As many requests as can be taken; try again", 504: "The time is over",
+    500: "A fault of the server", 504: "The time is over",
+    503: "As many requests as can be taken, or a part of the index is missing; try again",
 }  # fmt: skip
 EVERYWHERE = (401, 413, 429, 431, 500, 503, 504)
 ERROR = {

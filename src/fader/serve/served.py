@@ -19,6 +19,7 @@ from fader.rank.base import System
 from fader.search.index import Index
 from fader.search.info import describe
 from fader.search.models import DEFAULT, default_model, ranker_of
+from fader.serve.backing import Backing
 from fader.serve.errors import BadRequest, NotFound, Refusal
 
 MODEL_CHARACTERS = 1_000
@@ -30,8 +31,8 @@ KEPT_SYSTEMS = 256  # texts of systems that are not parsed anew
 class Served:
     """An index at one commit, with what is made of it once: suggestions, tree, statistics, rankers that fit it."""
 
-    def __init__(self, name: str, index: Index, models: dict[str, System]) -> None:
-        self.name, self.index = name, index
+    def __init__(self, name: str, index: Index, models: dict[str, System], backing: Backing) -> None:
+        self.name, self.index, self._backing = name, index, backing
         self.models = models
         self._systems: OrderedDict[str, System] = OrderedDict()
         self._lock = threading.Lock()
@@ -45,6 +46,11 @@ class Served:
     @property
     def reader(self) -> IndexReader:
         return self.index.reader
+
+    @cached_property
+    def partial(self) -> Index:
+        """The same index for those who take a partial answer, which says what it lacks."""
+        return self._backing.partial(self.index)
 
     @cached_property
     def suggester(self) -> Any:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fader.serve.backing import Backing, Folders
+
 LOOPBACK = "127.0.0.1"
 
 
@@ -20,7 +22,7 @@ class Settings:
     """The settings of a service; the first index is the one that is asked where none is named.
 
     A model is a file and the index it ranks, None for every index that it fits. `rate` is requests a second of a key,
-    or of an address where there are no keys; 0 is no limit.
+    or of an address where there are no keys; 0 is no limit. `backing` is where the indexes are.
     """
 
     indexes: Mapping[str, Path]
@@ -42,3 +44,4 @@ class Settings:
     watch_seconds: float = 2.0
     log: str = "text"
     log_queries: bool = False
+    backing: Backing = field(default_factory=Folders)

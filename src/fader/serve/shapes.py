@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from fader.search.entity import EntityEvidence, TypePath
 from fader.search.suggest import EntityHint, TypeHint
 from fader.search.typetree import TypeNode
@@ -104,14 +106,17 @@ class Systems:
     systems: list[DescribedSystem]
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """Whether requests are answered; `problems` are newer commits that cannot be opened."""
+class Health(Struct, frozen=True, omit_defaults=True):  # what a cluster alone has is left out elsewhere
+    """Whether requests are answered; `problems` are newer commits that cannot be opened.
 
-    status: Literal["ok", "starting"]
+    `cluster` is there where the index is on one: its groups of shards, and how many replicas some of them lack.
+    """
+
+    status: Literal["ok", "starting", "incomplete"]
     version: str
     indexes: dict[str, int]
     problems: dict[str, str]
+    cluster: dict[str, Any] | None = None
 
 
 HINTS = (TypeHint, EntityHint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -40,9 +42,9 @@ def router(settings: Settings) -> APIRouter:
 
     @routes.get("/healthz", **told.plain("Whether the service answers", "Health", 503))
     async def healthz(request: Request) -> Response:
-        """`ok` once indexes are open and the first query has been answered."""
-        service = service_of(request)
-        return Response(encoded(health_of(service)), 200 if service.ready else 503, media_type=JSON)
+        """`ok` once indexes are open and a first query has been answered, while no part of an index is missing."""
+        health = health_of(service_of(request))
+        return Response(encoded(health), 200 if health.status == "ok" else 503, media_type=JSON)
 
     @routes.get("/metrics", **told.text("Counts for Prometheus"))
     async def metrics(request: Request) -> Response:
@@ -76,4 +78,8 @@ def health_of(service: Service) -> Health:
     """How the service is."""
     commits = {each.name: each.index.commit for each in service.library}
     problems = dict.fromkeys(service.problems, PROBLEM)
-    return Health("ok" if service.ready else "starting", __version__, commits, problems)
+    cluster = service.settings.backing.health()
+    whole = cluster is None or cluster["status"] == "ok"
+    told = None if cluster is None else {k: v for k, v in cluster.items() if k != "status"}
+    status: Literal["ok", "incomplete"] = "ok" if whole else "incomplete"
+    return Health(status if service.ready else "starting", __version__, commits, problems, told)

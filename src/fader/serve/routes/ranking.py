@@ -30,10 +30,12 @@ def router(settings: Settings) -> APIRouter:
         """The best entities for a query, each with the contexts that speak for it."""
         a = await asked(request, Search)
         served = served_for(request, a.index)
+        if a.partial and a.format == "csv":
+            raise BadRequest("CSV has no place for the warning of a partial answer", "leave out one of them", "partial")
 
         def work() -> bytes:
-            ranker = served.ranker(a.model)
-            answer = served.index.search(a.q, a.type, a.k, ranker, snippets=a.snippets, explain=a.explain)
+            ranker, index = served.ranker(a.model), served.partial if a.partial else served.index
+            answer = index.search(a.q, a.type, a.k, ranker, snippets=a.snippets, explain=a.explain)
             return csv_bytes(answer) if a.format == "csv" else answer_json(answer)
 
         return await _sent(request, work, a.timeout_ms, a.format, "search.csv")

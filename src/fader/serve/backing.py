@@ -1,0 +1,58 @@
+"""Where the indexes of a service are: in folders of this machine, or wherever else somebody finds them.
+
+A service opens indexes, looks for newer commits and asks how they are through this alone. Knows nothing of what is
+behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from fader.limits import Limits
+from fader.search.index import Index
+
+
+class Backing(Protocol):
+    """What a service needs of the place where indexes are."""
+
+    def open(self, folder: Path, limits: Limits) -> Index:
+        """An index at its newest commit."""
+        ...
+
+    def newest(self, index: Index) -> Index:
+        """An index at its newest commit: itself where that is open already."""
+        ...
+
+    def partial(self, index: Index) -> Index:
+        """The same commit, for answers from what is there; where something is missing, a warning says so."""
+        ...
+
+    def health(self) -> dict[str, Any] | None:
+        """How it is; `status` is `ok`, or `incomplete` where nothing can be answered. None: no part can be missing."""
+        ...
+
+    def counts(self) -> dict[str, int]:
+        """What it counted since the start, by name."""
+        ...
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Indexes in folders of this machine, which are there as a whole or not at all."""
+
+    def open(self, folder: Path, limits: Limits) -> Index:
+        return Index(folder, limits=limits)
+
+    def newest(self, index: Index) -> Index:
+        return index.refreshed()
+
+    def partial(self, index: Index) -> Index:
+        return index
+
+    def health(self) -> dict[str, Any] | None:
+        return None
+
+    def counts(self) -> dict[str, int]:
+        return {}

@@ -1,0 +1,217 @@
+"""The front of a cluster with something else as its controller: what is told is taken, whatever ends or hangs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import fader
+from cluster.http import more, some_index
+from cluster.serving import SECRET, Serving, serving
+from fader.cluster import frontend
+from fader.cluster.frontend import Front
+from fader.cluster.runtime import connected
+from fader.cluster.shards import files_of
+from fader.errors import ClusterError, StorageError, UsageError
+from fader.index.commit import read_commit
+
+STATE = {"nodes": 1, "hosts": 1, "groups": 2, "problems": {}}
+
+
+def until(condition: Callable[[], Any]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def told(served: Serving, folder: Path) -> dict[str, Any]:
+    return served.map | {"files": files_of(read_commit(folder, served.commit))}
+
+
+@pytest.fixture
+def controller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Programs that are run as the controller, one after the other and then the last again; what they hear is kept."""
+
+    def make(*programs: str) -> Path:
+        for n, program in enumerate(programs):
+            (tmp_path / f"{n}.py").write_text(program)
+        first = f"""
+import glob, os, sys, time
+n = len(glob.glob({str(tmp_path)!r} + "/*.wanted"))
+line = sys.stdin.readline()
+open({str(tmp_path)!r} + f"/{{n}}.wanted", "w").write(line)
+say = lambda text, end="\\n": print(text, end=end, flush=True)
+exec(open({str(tmp_path)!r} + f"/{{min(n, {len(programs) - 1})}}.py").read())
+"""
+        monkeypatch.setattr(frontend, "COMMAND", (sys.executable, "-c", first))
+        monkeypatch.setattr(frontend, "FIRST_PAUSE", 0.01)
+        return tmp_path
+
+    return make
+
+
+def test_a_controller_that_breaks_off_is_started_again(
+    controller: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the middle of a line, with a line that is none, and without a word. The next is told what is used."""
+    folder = some_index(tmp_path / "index")
+    with serving(folder, 2) as served:
+        monkeypatch.setattr(frontend.secrets, "token_bytes", lambda _count: SECRET)
+        whole = [
+            f"say({json.dumps({key: value})!r})" for key, value in (("map", told(served, folder)), ("state", STATE))
+        ]
+        good = "\n".join([*whole, "sys.stdin.read()"])
+        torn = "\n".join([*whole, "say('{\"map\": {\"comm', end='')"])
+        place = controller(torn, "say('none')", "", good)
+        with Front(folder, "local", watch_seconds=0.1) as front:
+            index = front.opened()
+            until(lambda: front.restarts == 3 and front.health()["controller"] == "up")
+            assert index.rank("violin physics") == fader.open(folder).rank("violin physics")
+            assert front.health()["lacking"] == {"0": 1, "1": 1}
+    heard = [json.loads((place / f"{n}.wanted").read_text()) for n in range(4)]
+    assert [one["used"] for one in heard] == [[], *[[[1, told(served, folder)["files"]]]] * 3]
+    assert [one["groups"] for one in heard] == [0, 2, 2, 2]
+
+
+def test_a_controller_that_hangs_is_ended(
+    controller: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that says nothing for so long is in the way of one that would."""
+    folder = some_index(tmp_path / "index")
+    monkeypatch.setattr(frontend, "HUSH_SECONDS", 0.5)
+    hanging = f"say({json.dumps({'state': STATE})!r})\ntime.sleep(1000)"
+    controller(hanging)
+    front = Front(folder, "local")
+    front._thread.start()
+    try:
+        until(lambda: front.restarts >= 2)
+    finally:
+        monkeypatch.setattr(frontend, "END_SECONDS", 0.1)
+        front.close()
+
+
+def test_a_map_that_cannot_be_taken_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A controller tells a map once; storage that was away for a moment must not hide a commit for good."""
+    folder = some_index(tmp_path / "index")
+    with serving(folder, 2) as served:
+        front = Front(folder, "local")
+        with monkeypatch.context() as patched:
+
+            def away(*_given: object) -> Path:
+                raise StorageError("away")
+
+            patched.setattr(frontend, "local_folder", away)
+            front._heard({"map": told(served, folder)})
+            front._heard({"state": STATE})
+            assert front.health()["commit"] is None
+        front._heard({"state": STATE})
+        assert front.health()["commit"] == 1
+        front.shards.close()
+
+
+def test_commits_that_nobody_uses_are_retired(tmp_path: Path) -> None:
+    """Where only the first is used, as by a service that does not watch: that one and the newest two are kept."""
+    folder = some_index(tmp_path / "index")
+    with serving(folder, 2) as served:
+        front, sent = Front(folder, "local"), []
+        front._send = sent.append  # type: ignore[method-assign]
+        front._heard({"map": told(served, folder)})
+        index = front.opened()
+        for commit in range(2, 7):
+            fader.add(folder, more(commit), merge=False)
+            front._heard({"map": served.map | {"commit": commit, "files": files_of(read_commit(folder, commit))}})
+            front._heard({"state": STATE})
+        assert sorted(front._maps) == [index.commit, 5, 6]
+        assert sent == [{"retire": commit} for commit in (2, 3, 4)]
+        index = front.opened()
+        front._heard({"state": STATE})
+        assert sorted(front._maps) == [index.commit] == [6]
+        front.shards.close()
+
+
+def test_a_start_waits_as_long_as_hosts_open_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first copy of a large index may take hours; where no host opens anything, it is given up."""
+    clock = [0.0]
+    front = Front(tmp_path, "local")
+    heard = iter([STATE | {"opening": 1}] * 9)
+
+    class Changed(threading.Condition):
+        """Time passes by itself; half of it until a state is heard."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            state = next(heard, None)
+            clock[0] += (timeout or 0.0) * (1.0 if state is None else 0.5)
+            if state is not None:
+                front._heard({"state": state})
+            return True
+
+    monkeypatch.setattr(frontend, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    front._changed, front._thread = Changed(), threading.Thread(target=lambda: None)
+    with pytest.raises(ClusterError, match="no host opened shards for 100 s"):
+        front.start(100.0)
+    assert clock == [9 * 50.0 + 100.0]
+    front.shards.close()
+
+
+def test_a_controller_imports_nothing_from_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file there of the name of a module is another's, and must not be run."""
+    (tmp_path / "json.py").write_text("raise SystemExit('not the module')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "token")
+    ended = subprocess.run(frontend.COMMAND, input="none\n", capture_output=True, text=True, timeout=100)
+    assert "the controller failed" in json.loads(ended.stdout)["error"]
+
+
+def test_what_hinders_a_start_is_said(controller: Callable[..., Path], tmp_path: Path) -> None:
+    """The controller's own words, and that it ended without any; an address that is none before anything is started."""
+    controller(f"say({json.dumps({'error': 'no head there', 'kind': 'ClusterError'})!r})", "sys.exit(3)")
+    with pytest.raises(ClusterError, match="no head there"), Front(tmp_path, "local"):
+        pass
+    with pytest.raises(ClusterError, match="exit code 3"), Front(tmp_path, "local"):
+        pass
+    with pytest.raises(UsageError, match="must be HOST:PORT"):
+        Front(tmp_path, "head")
+
+
+def test_no_cluster_at_the_address_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the true controller: a service is not started in the hope of a cluster, and nothing is left running."""
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "token")
+    front = Front(some_index(tmp_path / "index"), "127.0.0.1:9")
+    with pytest.raises(ClusterError, match="no Ray cluster answers there"), front:
+        pass
+    assert front._process is not None
+    assert front._process.returncode == 1
+    assert not front._thread.is_alive()
+
+
+def test_health_is_that_of_the_commit_in_use(tmp_path: Path) -> None:
+    """A server that does not switch answers from an old commit, whose groups may be gone."""
+
+    class Used:
+        commit = 1
+
+    front, used = Front(some_index(tmp_path / "index"), "local", replicas=1), Used()
+    front._maps = {1: {"groups": [["a:1"], []]}, 3: {"groups": [["a:1"], ["b:1"]]}}
+    assert (front.health()["status"], front.health()["commit"]) == ("ok", 3)
+    front._opened.add(used)  # type: ignore[arg-type]
+    assert (front.health()["status"], front.health()["commit"]) == ("incomplete", 1)
+    front.close()
+
+
+def test_an_empty_address_is_none(tmp_path: Path) -> None:
+    """It is not this machine: a variable that was not set must not start a cluster here."""
+    with pytest.raises(UsageError, match="HOST:PORT"):
+        Front(some_index(tmp_path / "index"), "")
+    with pytest.raises(UsageError, match="HOST:PORT"), connected(""):
+        pass
