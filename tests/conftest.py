@@ -1,15 +1,20 @@
 """How many examples hypothesis draws: fewer where CI is set, so that a run on two cores stays under 20 minutes.
 
-A test that names a number of its own keeps it. `--hypothesis-profile thorough` draws more.
+A test that names a number of its own keeps it. `--hypothesis-profile thorough` draws more. And Ctrl-C works: behind the
+& of a script it is ignored, and so it would be by all processes that are started here to be interrupted.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
-settings.register_profile("ci", max_examples=20, deadline=None)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+settings.register_profile("ci", max_examples=12, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
 if os.environ.get("CI"):
     settings.load_profile("ci")

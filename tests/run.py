@@ -74,7 +74,8 @@ def main() -> None:
     began = time.monotonic()
     with compiling():
         check()
-    run("pytest", module("pytest", "-n", "2"))
+    run("pytest", module("pytest", "-n", "2", "-m", "not ray"))
+    run("pytest, on a Ray cluster", module("pytest", "-m", "ray", "tests/cluster"))
     run("pytest, uncompiled", module("pytest", "-W", OVERFLOW, *UNCOMPILED), NUMBA_DISABLE_JIT="1")
     missing = [name for name in BENCHMARK_PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
