@@ -7,6 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from fader.cli import COMMANDS, cli
+from fader.cli.cluster import CLUSTER_COMMANDS
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "cli.md"
 HEAD = """# Command reference
@@ -27,6 +28,7 @@ def reference() -> str:
     """The whole page."""
     sections = [HEAD, f"## fader\n\n```text\n{help_of()}\n```\n"]
     sections += [f"## fader {name}\n\n```text\n{help_of(name)}\n```\n" for name in COMMANDS]
+    sections += [f"## fader cluster {name}\n\n```text\n{help_of('cluster', name)}\n```\n" for name in CLUSTER_COMMANDS]
     return "\n".join(sections)
 
 
