@@ -90,10 +90,13 @@ class OnRay:
                         done(job, found)
                 if not ready:
                     self._check_nodes()
+        except KeyboardInterrupt:
+            flying.clear()  # tasks end with us; where one has just ended, cancelling it may make Ray abort this process
+            raise
         finally:
             for one in flying:
                 with suppress(Exception):  # the error that ends us is the one to be told
-                    ray.cancel(one)  # by force Ray may abort us where a task has just ended
+                    ray.cancel(one, force=True)
 
     def _most(self) -> int:
         """How many tasks to have out at once; the nodes are counted now and then."""
