@@ -89,11 +89,11 @@ def size_of(texts: Sequence[str]) -> float:
 
 def fader(names: list[str], texts: list[str], work: Path, rounds: int) -> dict[str, Any]:
     """Build, then find, then convert; the best of some rounds."""
-    from fader.annotate import Annotator
-    from fader.annotate.annotator import make_dictionary
-    from fader.annotate.dictionary import Dictionary
-    from fader.annotate.names import read_names
-    from fader.annotate.texts import convert, pieces
+    from fader.corpora.annotate import Annotator
+    from fader.corpora.annotate.annotator import make_dictionary
+    from fader.corpora.annotate.dictionary import Dictionary
+    from fader.corpora.annotate.names import read_names
+    from fader.corpora.annotate.texts import convert, pieces
     from fader.corpus.documents import Faults
     from fader.limits import Limits
 

@@ -31,8 +31,8 @@ TABLES = "voting"  # a system that needs whole tables of contexts
 
 def serve(folder: str, groups: dict[int, list[int]], commit: int, secret: bytes, told: Any, end: Any) -> None:
     """Some groups behind a socket server, in a process of its own."""
-    from fader.cluster.server import ShardServer
-    from fader.cluster.shard import Shard
+    from fader.cluster.shards.shard import Shard
+    from fader.cluster.wire.server import ShardServer
 
     server = ShardServer(secret, calls=8)
     for group, segments in groups.items():
@@ -45,9 +45,9 @@ def serve(folder: str, groups: dict[int, list[int]], commit: int, secret: bytes,
 @contextmanager
 def by_sockets(folder: Path, groups: int) -> Iterator[Any]:
     """The index through sockets."""
-    from fader.cluster.client import Shards
-    from fader.cluster.gather import ClusterIndex
-    from fader.cluster.shards import plan
+    from fader.cluster.shards.collection import ClusterIndex
+    from fader.cluster.shards.groups import plan
+    from fader.cluster.wire.client import Shards
     from fader.index.commit import read_commit
 
     spawn, secret, manifest = multiprocessing.get_context("spawn"), secrets.token_bytes(32), read_commit(folder)
@@ -74,8 +74,8 @@ def by_sockets(folder: Path, groups: int) -> Iterator[Any]:
 @contextmanager
 def in_process(folder: Path, groups: int) -> Iterator[Any]:
     """The index through shards of this process."""
-    from fader.cluster.gather import ClusterIndex
-    from fader.cluster.local import LocalShards
+    from fader.cluster.shards.collection import ClusterIndex
+    from fader.cluster.shards.local import LocalShards
 
     yield ClusterIndex(folder, LocalShards.of(folder, groups))
 
@@ -102,8 +102,8 @@ def forget(index: Any) -> None:
 
     Shards remember the matches of 32 queries; a set has more, and is asked in turn.
     """
-    from fader.cluster.gather import ClusterIndex
-    from fader.cluster.reader import CACHE_MB
+    from fader.cluster.shards.collection import ClusterIndex
+    from fader.cluster.shards.reader import CACHE_MB
     from fader.memory import Cache
 
     if isinstance(index, ClusterIndex):
@@ -131,8 +131,8 @@ def paired(
 
 def moved(spread: Any, ask: Callable[[Any, Query], Any], queries: Sequence[Query]) -> dict[str, float]:
     """Calls to all groups, and bytes to and from them together, for a query; means."""
-    from fader.cluster.transport import for_each
-    from fader.cluster.wire import frame
+    from fader.cluster.wire.frames import frame
+    from fader.cluster.wire.transport import for_each
 
     shards, counts = spread.reader.shards, {"calls": 0, "bytes": 0}
 

@@ -28,7 +28,7 @@ class Timed:
         self.seconds: dict[str, float] = {}
 
     def run(self, jobs: Any, done: Callable[[Any, Any], None]) -> None:
-        from fader.cluster.jobs import InProcess
+        from fader.cluster.jobs.scheduler import InProcess
 
         for job in jobs:
             with Clock() as clock:
@@ -39,7 +39,7 @@ class Timed:
 
 def sharded(data: Dataset, out: Path, runner: Any) -> Clock:
     """A build of shards."""
-    from fader.cluster.build import ClusterBuildOptions, build
+    from fader.cluster.build.driver import ClusterBuildOptions, build
 
     shutil.rmtree(out, ignore_errors=True)
     given = [str(data.folder / "corpus.jsonl")], str(data.folder / "entities.tsv"), str(data.folder / "types.tsv")
@@ -68,9 +68,9 @@ def speed(data: Dataset, clock: Clock) -> dict[str, float]:
 
 def on_ray(data: Dataset, tiny: Dataset, out: Path, nodes: int) -> dict[str, Any]:
     """The same by Ray, on so many nodes of this machine; the CPU is that of the driver alone."""
-    from fader.cluster.jobs import OnRay
-    from fader.cluster.local_cluster import LocalCluster
-    from fader.cluster.runtime import connected
+    from fader.cluster.hosts.local_cluster import LocalCluster
+    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.jobs.scheduler import OnRay
 
     with LocalCluster(nodes) as cluster, connected(cluster.address) as connection:
         for _ in range(2):  # each node's workers load the kernels

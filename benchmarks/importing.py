@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import common
+from fader.corpora.formats.wikipedia import Wikipedia
+from fader.corpora.frame.records import encode
+from fader.corpora.frame.run import run
+from fader.corpora.parsers.wiki import dump
+from fader.corpora.parsers.wiki.markup import parse
+from fader.corpora.parsers.wiki.titles import ARTICLE
 from fader.corpus.documents import Faults
-from fader.importers.records import encode
-from fader.importers.run import run
-from fader.importers.wiki import dump
-from fader.importers.wiki.markup import parse
-from fader.importers.wiki.titles import ARTICLE
-from fader.importers.wikipedia import Wikipedia
 from fader.progress import Silent
 
 TARGET = 300  # long articles a second on one core

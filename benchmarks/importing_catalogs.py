@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import common
+from fader.corpora.frame.base import Importer
+from fader.corpora.frame.records import encode
+from fader.corpora.frame.run import importer, run
 from fader.corpus.documents import Faults
-from fader.importers.base import Importer
-from fader.importers.records import encode
-from fader.importers.run import importer, run
 from fader.progress import Silent
 
 LANGUAGES, STATEMENTS = 40, 30

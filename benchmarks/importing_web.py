@@ -24,14 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import common
+from fader.corpora.formats.facc1 import Facc1
+from fader.corpora.formats.trec import Trec
+from fader.corpora.formats.w3c import W3c
+from fader.corpora.frame.base import Importer
+from fader.corpora.frame.records import encode
+from fader.corpora.frame.run import run
+from fader.corpora.parsers.web import html, warc
 from fader.corpus.documents import Faults
-from fader.importers import html, warc
-from fader.importers.base import Importer
-from fader.importers.facc1 import Facc1
-from fader.importers.records import encode
-from fader.importers.run import run
-from fader.importers.trec import Trec
-from fader.importers.w3c import W3c
 from fader.progress import Silent
 
 MENTIONS = 15  # of a page on average, as FACC1 has

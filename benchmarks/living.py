@@ -24,7 +24,7 @@ import fader
 from benchmarks import common, workload
 from benchmarks.common import Clock, Dataset, Query, median
 from benchmarks.synthetic import type_id
-from fader.index.change import ChangeReport, add, delete
+from fader.index.write.change import ChangeReport, add, delete
 
 PARTS = 100
 TARGET = 1.3

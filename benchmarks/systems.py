@@ -27,8 +27,8 @@ from fader.contexts.table import Contexts
 from fader.features.combined import feature_map
 from fader.learn.learner import Learner
 from fader.learn.tuned import example_of
-from fader.parts import discover
 from fader.rank.pipeline import Pipeline
+from fader.registry import discover
 from fader.systems.base import system
 from fader.systems.fader import Fader
 

@@ -21,7 +21,7 @@ import numpy as np
 import fader
 from benchmarks.common import table
 from fader.corpus.queries import Skipper, read_qrels, read_queries
-from fader.evaluate.measures import mean_measures
+from fader.experiment.measures import mean_measures
 from fader.search.batch import Parsed, parse_all
 
 SYSTEMS = ("proximity", "count")

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import xxhash
 
-from fader.annotate import Annotator
+from fader.corpora.annotate import Annotator
 from fader.corpus.readers import read_lines
 
 BATCH = 500

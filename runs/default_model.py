@@ -21,13 +21,13 @@ import numpy as np
 
 import fader
 from fader.corpus.queries import Skipper, read_qrels, read_queries
+from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.ranker import save_model
 from fader.learn.crossvalidate import train
 from fader.learn.dataset import Dataset, View
 from fader.learn.model import Model
 from fader.progress import progress
 from fader.search.batch import parse_all
-from fader.search.judged import JudgedQueries, judged_queries
-from fader.search.ranker import save_model
 from fader.systems.fader import Fader
 
 ROOT = Path(__file__).resolve().parent.parent

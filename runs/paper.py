@@ -21,18 +21,18 @@ from pathlib import Path
 import fader
 from fader.corpus.queries import Skipper, read_qrels, read_queries
 from fader.errors import FaderError, UsageError
-from fader.evaluate.comparison import Comparison
-from fader.evaluate.figures import available, draw
-from fader.evaluate.markup import escaped
-from fader.evaluate.page import inline, whole_page
-from fader.evaluate.published import PlainTable, plain_table
-from fader.evaluate.report import write_report
-from fader.evaluate.tables import make_table, to_html, to_markdown
-from fader.parts import discover
+from fader.experiment.compare import compare_judged
+from fader.experiment.comparison import Comparison
+from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.published import PlainTable, plain_table
+from fader.experiment.reporting.figures import available, draw
+from fader.experiment.reporting.markup import escaped
+from fader.experiment.reporting.page import inline, whole_page
+from fader.experiment.reporting.report import write_report
+from fader.experiment.reporting.tables import make_table, to_html, to_markdown
 from fader.progress import progress
+from fader.registry import discover
 from fader.search.batch import parse_all
-from fader.search.compare import compare_judged
-from fader.search.judged import JudgedQueries, judged_queries
 
 WIDTHS = "|".join(f"kernel(shape=gaussian,width={width})" for width in (5, 20, 80))
 KEPT = "kept"

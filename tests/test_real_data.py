@@ -8,7 +8,7 @@ import pytest
 
 import fader
 from fader.corpus.queries import Skipper, read_qrels, read_queries
-from fader.evaluate.measures import average_precision
+from fader.experiment.measures import average_precision
 from fader.search.batch import parse_all
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "pubtator-bio"

@@ -20,13 +20,13 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fader import errors
-    from fader.evaluate.report import write_report
-    from fader.importers.run import import_corpus
+    from fader.corpora.frame.run import import_corpus
+    from fader.experiment.compare import compare
+    from fader.experiment.ranker import Ranker
+    from fader.experiment.reporting.report import write_report
     from fader.limits import Limits
     from fader.search.change import add, delete, merge
-    from fader.search.compare import compare
     from fader.search.index import Index, build, open
-    from fader.search.ranker import Ranker
 
 
 _HOMES = {
@@ -36,11 +36,11 @@ _HOMES = {
     "add": "fader.search.change",
     "delete": "fader.search.change",
     "merge": "fader.search.change",
-    "import_corpus": "fader.importers.run",
+    "import_corpus": "fader.corpora.frame.run",
     "Limits": "fader.limits",
-    "Ranker": "fader.search.ranker",
-    "compare": "fader.search.compare",
-    "write_report": "fader.evaluate.report",
+    "Ranker": "fader.experiment.ranker",
+    "compare": "fader.experiment.compare",
+    "write_report": "fader.experiment.reporting.report",
 }
 
 

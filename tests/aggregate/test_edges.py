@@ -17,7 +17,7 @@ from fader.aggregate.softcount import SoftCount
 from fader.aggregate.softcutoff import SoftCutoff
 from fader.aggregate.softor import SoftOr
 from fader.errors import UsageError
-from fader.parts import parse, written
+from fader.registry import parse, written
 
 PACKAGE = "fader.aggregate"
 I64 = NDArray[np.int64]

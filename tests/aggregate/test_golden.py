@@ -9,7 +9,7 @@ import pytest
 
 from fader.aggregate.logspace import grown, in_proportion, log_sums, slope
 from fader.aggregate.ranked import ranked
-from fader.parts import discover, parse
+from fader.registry import discover, parse
 
 PACKAGE = "fader.aggregate"
 Row = list[float]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from aggregate import oracle
-from fader.parts import discover, parse
+from fader.registry import discover, parse
 
 PACKAGE = "fader.aggregate"
 drawn = settings(deadline=None, max_examples=int(os.environ.get("FADER_EXAMPLES", "50")))

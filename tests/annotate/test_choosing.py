@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from annotate.choosing import Chooser, Linked
 from annotate.oracle import tokens
-from fader.annotate import Annotator
+from fader.corpora.annotate import Annotator
 
 COMMON = ("time", "the")
 WORDS = st.sampled_from(

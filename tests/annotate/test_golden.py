@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fader.annotate import Annotator
-from fader.annotate.annotator import Mention, english_words
+from fader.corpora.annotate import Annotator
+from fader.corpora.annotate.annotator import Mention, english_words
 from fader.errors import UsageError
 
 CATALOG: list[dict[str, Any]] = [

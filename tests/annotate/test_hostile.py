@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fader.annotate import Annotator
-from fader.annotate.build import build
-from fader.annotate.dictionary import MOST_TOKENS
-from fader.annotate.groups import MOST_CANDIDATES
-from fader.annotate.names import read_names
+from fader.corpora.annotate import Annotator
+from fader.corpora.annotate.build import build
+from fader.corpora.annotate.dictionary import MOST_TOKENS
+from fader.corpora.annotate.groups import MOST_CANDIDATES
+from fader.corpora.annotate.names import read_names
 from fader.errors import CatalogError
 from fader.limits import Limits
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fader.annotate import Annotator
+from fader.corpora.annotate import Annotator
 from fader.errors import InputError, UsageError
 
 CATALOG = [

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotate import oracle
-from fader.annotate.build import build
-from fader.annotate.match import POLICIES, Matcher
-from fader.annotate.names import Names
+from fader.corpora.annotate.build import build
+from fader.corpora.annotate.match import POLICIES, Matcher
+from fader.corpora.annotate.names import Names
 
 COMMON = {"a", "the", "who", "ab", "aab", "straße", "strasse"}
 # Letters that fold together, combine, have no case, title case; digits; every kind of gap.

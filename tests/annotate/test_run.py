@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 import zstandard
 
-from fader.annotate import run as running
-from fader.annotate import texts
-from fader.annotate.options import Options
-from fader.annotate.run import annotate_files
+from fader.corpora.annotate import run as running
+from fader.corpora.annotate import texts
+from fader.corpora.annotate.options import Options
+from fader.corpora.annotate.run import annotate_files
 from fader.errors import CatalogError, CorpusError, InputError, UsageError
 from fader.limits import Limits
 
@@ -176,7 +176,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(
 # The command line, in small pieces that take their time, so that there is something amid which to end.
 PROGRAM = """
 import time
-import fader.annotate.texts as texts, fader.annotate.run as run
+import fader.corpora.annotate.texts as texts, fader.corpora.annotate.run as run
 from fader.cli import main
 
 def slowly(output, report, end_part=run._Output.end_part):

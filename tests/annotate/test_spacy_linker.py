@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from fader.annotate.options import Options
-from fader.annotate.run import annotate_files
+from fader.corpora.annotate.options import Options
+from fader.corpora.annotate.run import annotate_files
 from fader.errors import UsageError
 
 
@@ -93,7 +93,7 @@ def test_a_missing_model_is_told(files: tuple[str, Path, str], monkeypatch: pyte
 
 
 def test_a_missing_spacy_is_told(files: tuple[str, Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fader.annotate.spacy_linker.find_spec", lambda _name: None)
+    monkeypatch.setattr("fader.corpora.annotate.spacy_linker.find_spec", lambda _name: None)
     source, out, catalog = files
     with pytest.raises(UsageError, match=r"pip install 'fader\[spacy\]'"):
         annotate_files([source], out, Options(catalog, linker="spacy"))

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.annotate.annotator import Mention
+from fader.corpora.annotate.annotator import Mention
 
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "runs" / "annotation.py"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import fader
-from fader.evaluate.comparison import Comparison, SystemResult
-from fader.evaluate.report import write_report
+from fader.experiment.comparison import Comparison, SystemResult
+from fader.experiment.reporting.report import write_report
 
 SCRIPT = "<script>window.__pwned='script'</script>"
 SHORT = {

@@ -13,7 +13,7 @@ import pytest
 from ir_measures import AP, RR, nDCG
 
 from cli.running import fader, passed, refused
-from fader.evaluate.significance import holm, randomisation_test, t_test
+from fader.experiment.significance import holm, randomisation_test, t_test
 
 QUERIES = [f"q{i:02}" for i in range(20)]
 ENTITIES = [f"e{i:02}" for i in range(15)]

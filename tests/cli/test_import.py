@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from fader.cli import cli
 from fader.errors import InputError, UsageError
 
-SAMPLE = Path(__file__).parent.parent / "importers" / "fixtures" / "wikipedia" / "sample.xml"
+SAMPLE = Path(__file__).parent.parent / "corpora" / "fixtures" / "wikipedia" / "sample.xml"
 
 
 def invoke(*arguments: str) -> str:

@@ -10,8 +10,8 @@ import pytest
 
 from cli.running import passed, refused
 from fader.learn.learner import Learner
-from fader.parts import discover
-from fader.search.described import typed
+from fader.registry import discover
+from fader.search.system_info import typed
 from fader.systems.base import system
 
 

@@ -18,7 +18,7 @@ def ray_cluster() -> Iterator[Any]:
     """Three nodes with a CPU and a `shards` each; a test that kills a node adds another."""
     if not HAS_RAY:
         pytest.skip("ray is not installed; pip install -e '.[cluster]'")
-    from fader.cluster.local_cluster import LocalCluster
+    from fader.cluster.hosts.local_cluster import LocalCluster
 
     with LocalCluster(3) as cluster:
         yield cluster
@@ -27,7 +27,7 @@ def ray_cluster() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def driver(ray_cluster: Any) -> Iterator[Any]:
     """This process as a driver of the cluster, for the tests of a module: workers end with their driver."""
-    from fader.cluster.runtime import connected
+    from fader.cluster.hosts.runtime import connected
 
     with connected(ray_cluster.address) as connection:
         yield connection

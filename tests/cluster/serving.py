@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import fader
-from fader.cluster.client import ClientSettings, Shards
-from fader.cluster.server import ShardServer
-from fader.cluster.shard import Shard
-from fader.cluster.shards import plan
+from fader.cluster.shards.groups import plan
+from fader.cluster.shards.shard import Shard
+from fader.cluster.wire.client import ClientSettings, Shards
+from fader.cluster.wire.server import ShardServer
 from fader.index.commit import read_commit
 from index.histories import ENTITIES, STOP, TYPES, History, some_document
 

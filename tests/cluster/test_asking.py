@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from cluster.serving import ranged_index
-from fader.cluster import asking
-from fader.cluster.asking import Held, HeldShards
-from fader.cluster.client import ClientSettings
-from fader.cluster.runtime import Connection
-from fader.cluster.server import ShardServer
-from fader.cluster.shard import Shard
+from fader.cluster.hosts.runtime import Connection
+from fader.cluster.jobs import index_handle as asking
+from fader.cluster.jobs.index_handle import Held, HeldShards
+from fader.cluster.shards.shard import Shard
+from fader.cluster.wire.client import ClientSettings
+from fader.cluster.wire.server import ShardServer
 from fader.errors import ClusterError, IncompleteError
 from fader.limits import Limits
 

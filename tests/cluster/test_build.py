@@ -20,15 +20,15 @@ import pytest
 
 from cluster.corpora import catalog, corpus, files_of
 from dose import some
-from fader.cluster.build import ClusterBuildOptions, build
-from fader.cluster.jobs import InProcess, Job
+from fader.cluster.build.driver import ClusterBuildOptions, build
+from fader.cluster.jobs.scheduler import InProcess, Job
 from fader.corpus.analysis import Analysis
 from fader.errors import CatalogError, ClusterError, CorpusError, InputError, StorageError, UsageError
-from fader.index.check import check
 from fader.index.commit import read_commit
 from fader.index.reader import IndexReader
-from fader.index.writer import BuildOptions
-from fader.index.writer import build as build_here
+from fader.index.verify.check import check
+from fader.index.write.writer import BuildOptions
+from fader.index.write.writer import build as build_here
 from fader.limits import Limits
 
 HOW = BuildOptions(analysis=Analysis("english", ("pine",)), limits=Limits(line_bytes=2500))
@@ -249,8 +249,8 @@ def test_a_crash_after_the_commit_makes_no_second_one(
 ) -> None:
     """Whoever dies before the journal says so is told the same commit; later, that there is an index. Nothing of the
     journal stays in either case."""
-    from fader.cluster import build as module
     from fader.cluster import storage
+    from fader.cluster.build import driver as module
 
     def dies(*_given: Any) -> None:
         raise Stopped
@@ -369,7 +369,7 @@ def test_what_a_node_or_a_storage_raises_is_in_words(
     given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
     """With the name of the task; a fault of the program is not taken for one of these."""
-    from fader.cluster import tasks
+    from fader.cluster.build import tasks
 
     def fails(*_given: Any) -> None:
         raise error
@@ -385,7 +385,7 @@ def test_what_a_node_or_a_storage_raises_is_in_words(
 def test_a_node_with_another_fader_is_refused(
     given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fader.cluster import tasks
+    from fader.cluster.build import tasks
 
     monkeypatch.setattr(tasks, "__version__", "0.0.1")
     with pytest.raises(ClusterError, match=r"this node has Fader 0\.0\.1.*install the same on all nodes"):
@@ -447,7 +447,7 @@ def test_a_corpus_that_a_node_loses_sight_of_is_no_fault_of_the_input(
     while failures:
         with monkeypatch.context() as patch:
             patch.setattr(storage, "_described", unseen)
-            patch.setattr("fader.cluster.build.described", seen)
+            patch.setattr("fader.cluster.build.driver.described", seen)
             with pytest.raises(
                 ClusterError, match=r"part-0\.jsonl.*part-0\.jsonl: (No such file|ClientError: slow down)"
             ):
@@ -481,7 +481,7 @@ def test_a_node_without_a_storages_package_is_no_fault_of_the_call(
     given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command itself could reach it."""
-    from fader.cluster import tasks
+    from fader.cluster.build import tasks
 
     def lacks(*_given: Any) -> None:
         raise UsageError("s3://bucket: cannot be reached: install s3fs")
@@ -496,7 +496,7 @@ def test_a_fault_of_the_corpus_is_not_told_as_one_of_the_index(
     given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even where the storage does not say what it failed at."""
-    from fader.cluster import pieces
+    from fader.cluster.build import pieces
 
     def fails(_path: str) -> None:
         raise type("ClientError", (Exception,), {})("slow down")

@@ -24,8 +24,8 @@ import pytest
 from cluster.conftest import needs_ray
 from cluster.corpora import catalog, corpus, files_of
 from dose import dose
-from fader.cluster.build import ClusterBuildOptions, build
-from fader.cluster.jobs import InProcess, OnRay
+from fader.cluster.build.driver import ClusterBuildOptions, build
+from fader.cluster.jobs.scheduler import InProcess, OnRay
 
 pytestmark = needs_ray
 long = pytest.mark.skipif(dose(2, 1) < 2, reason="takes a minute or more; FADER_DOSE=1 runs it")
@@ -171,7 +171,7 @@ def test_a_killed_head_is_a_clean_error_and_the_next_run_goes_on(
     given: dict[str, Any], ray_cluster: Any, tmp_path: Path
 ) -> None:
     """One line that says what to do, exit code 1, no traceback; then the same command on another cluster."""
-    from fader.cluster.local_cluster import LocalCluster
+    from fader.cluster.hosts.local_cluster import LocalCluster
 
     with LocalCluster(1) as cluster:
         process = subprocess.Popen(

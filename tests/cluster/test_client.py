@@ -20,15 +20,15 @@ import fader
 from cluster.serving import SECRET, Serving, mingled_index, ranged_index, serving
 from fader import budget
 from fader.budget import spending
-from fader.cluster import wire
-from fader.cluster.client import ClientSettings, Shards, error_of
-from fader.cluster.connections import Server
-from fader.cluster.gather import ClusterIndex
-from fader.cluster.pace import Pace
-from fader.cluster.server import MOST_STRANGERS, ShardServer
-from fader.cluster.shard import Shard
-from fader.cluster.transport import Missing
-from fader.cluster.wire import receive, welcome
+from fader.cluster.hosts.latency import Pace
+from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.shard import Shard
+from fader.cluster.wire import frames as wire
+from fader.cluster.wire.client import ClientSettings, Shards, error_of
+from fader.cluster.wire.connections import Server
+from fader.cluster.wire.frames import receive, welcome
+from fader.cluster.wire.server import MOST_STRANGERS, ShardServer
+from fader.cluster.wire.transport import Missing
 from fader.errors import (
     BudgetError,
     DamagedError,
@@ -284,7 +284,7 @@ def test_strangers_take_no_room(folder: Path) -> None:
 
 def test_idle_connections_make_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More clients than a server has room for: the one that was silent longest goes, and comes again when it asks."""
-    monkeypatch.setattr("fader.cluster.server.MOST_CONNECTIONS", 2)
+    monkeypatch.setattr("fader.cluster.wire.server.MOST_CONNECTIONS", 2)
     with serving(folder, 1, settings=QUICK) as served, ExitStack() as stack:
         server = served.servers[0][0]
         clients = [Shards(SECRET, QUICK) for _ in range(4)]
@@ -300,7 +300,7 @@ def test_idle_connections_make_room(folder: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_connections_in_use_are_not_hung_up_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where none is idle, the new one has to wait."""
-    monkeypatch.setattr("fader.cluster.server.MOST_CONNECTIONS", 1)
+    monkeypatch.setattr("fader.cluster.wire.server.MOST_CONNECTIONS", 1)
     with serving(folder, 1, settings=PATIENT) as served:
         server, other, found = served.servers[0][0], Shards(SECRET, QUICK), []
         other.update(served.map)
@@ -324,11 +324,11 @@ def test_what_is_too_large_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch
     """An answer or a request beyond what a frame may have is an error in words, and the connection serves on."""
     with serving(folder, 2, settings=QUICK) as served:
         with monkeypatch.context() as patched:
-            patched.setattr("fader.cluster.connections.MOST_REQUEST", 100)
+            patched.setattr("fader.cluster.wire.connections.MOST_REQUEST", 100)
             with pytest.raises(LimitError, match="cannot be sent between machines at once, 100 at most"):
                 served.client.call_all("share", ASKED)
         with monkeypatch.context() as patched:
-            patched.setattr("fader.cluster.server.frame", lambda value: wire.frame(value, 300))
+            patched.setattr("fader.cluster.wire.server.frame", lambda value: wire.frame(value, 300))
             with pytest.raises(LimitError, match="300 at most; ask for less"):
                 served.client.call_all("share", ASKED)
         assert len(served.client.call_all("share", ASKED)) == 2

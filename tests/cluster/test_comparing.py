@@ -14,17 +14,17 @@ import pytest
 
 from cluster.conftest import needs_ray
 from dose import some
-from fader.cluster.asking import Here, opened
-from fader.cluster.comparing import Spread, Unsent
+from fader.cluster.jobs.compare import Spread, Unsent
+from fader.cluster.jobs.index_handle import Here, opened
 from fader.corpus.queries import Skipper
 from fader.errors import InputError
+from fader.experiment.compare import _at_once, compare_judged
+from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.limits import Limits
 from fader.progress import Silent
 from fader.search.batch import parse_all
-from fader.search.compare import _at_once, compare_judged
 from fader.search.index import Index
 from fader.search.inputs import qrels_of, queries_of
-from fader.search.judged import JudgedQueries, judged_queries
 
 pytestmark = needs_ray  # its pickler
 # The first few are tried in CI: what is not fitted, with and without a choice; features x aggregator; edges to learn.

@@ -18,12 +18,12 @@ import pytest
 import fader
 from cluster.http import more, some_index
 from cluster.serving import SECRET, mingled_index
-from fader.cluster import controller
-from fader.cluster.actors import Given, ShardHost
-from fader.cluster.client import Shards
-from fader.cluster.controller import Controller
-from fader.cluster.gather import ClusterIndex
-from fader.cluster.known import STARTING, Wanted
+from fader.cluster.hosts import controller
+from fader.cluster.hosts.actors import Given, ShardHost
+from fader.cluster.hosts.controller import Controller
+from fader.cluster.hosts.service_state import STARTING, Wanted
+from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.wire.client import Shards
 from fader.errors import FaderError, NotAnIndexError
 from serve.live import ENTITIES, TYPES
 

@@ -19,16 +19,16 @@ import pytest
 import fader
 from cluster.serving import mingled_index, ranged_index, serving
 from dose import dose
-from fader.cluster import gather
-from fader.cluster.gather import ClusterIndex
-from fader.cluster.local import LocalShards
+from fader.cluster.shards import collection as gather
+from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.local import LocalShards
 from fader.contexts.policy import POLICIES
 from fader.errors import BudgetError, LimitError, QueryError
 from fader.features.combined import feature_map
 from fader.learn.dataset import View
 from fader.limits import Limits
-from fader.parts import discover, parse
 from fader.rank.pipeline import Pipeline
+from fader.registry import discover, parse
 from fader.search.info import describe
 from fader.search.suggest import Suggester
 from index.histories import ENTITIES

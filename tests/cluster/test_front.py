@@ -17,10 +17,10 @@ import pytest
 import fader
 from cluster.http import more, some_index
 from cluster.serving import SECRET, Serving, serving
-from fader.cluster import frontend
-from fader.cluster.frontend import Front
-from fader.cluster.runtime import connected
-from fader.cluster.shards import files_of
+from fader.cluster.hosts import frontend
+from fader.cluster.hosts.frontend import Front
+from fader.cluster.hosts.runtime import connected
+from fader.cluster.shards.groups import files_of
 from fader.errors import ClusterError, StorageError, UsageError
 from fader.index.commit import read_commit
 

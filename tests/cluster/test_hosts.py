@@ -15,12 +15,12 @@ import pytest
 import fader
 from cluster.http import more, some_index
 from cluster.serving import SECRET, mingled_index
-from fader.cluster import actors
-from fader.cluster.actors import HOLDER_TAKES, HOST_TAKES, Given, ShardHost, calls_of, range_of, starts_from
-from fader.cluster.client import Shards
-from fader.cluster.gather import ClusterIndex
-from fader.cluster.shard import KEPT_BYTES
-from fader.cluster.shards import files_of, plan
+from fader.cluster.hosts import actors
+from fader.cluster.hosts.actors import HOLDER_TAKES, HOST_TAKES, Given, ShardHost, calls_of, range_of, starts_from
+from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.groups import files_of, plan
+from fader.cluster.shards.shard import KEPT_BYTES
+from fader.cluster.wire.client import Shards
 from fader.index.commit import read_commit
 from fader.index.part import starts_of
 from serve.live import ENTITIES, TYPES

@@ -17,8 +17,8 @@ import pytest
 from cluster.http import some_index
 from cluster.serving import Serving, serving
 from fader import Index
-from fader.cluster.client import ClientSettings
-from fader.cluster.gather import ClusterIndex
+from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.wire.client import ClientSettings
 from fader.limits import Limits
 from fader.serve.settings import Settings
 from serve.live import running

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import pytest
 
 from cluster.conftest import needs_ray
-from fader.cluster import jobs
-from fader.cluster.jobs import InProcess, Job, OnRay
+from fader.cluster.jobs import scheduler as jobs
+from fader.cluster.jobs.scheduler import InProcess, Job, OnRay
 from fader.errors import ClusterError, CorpusError
 
 pytestmark = needs_ray

@@ -18,9 +18,9 @@ import pytest
 import fader
 from cluster.serving import mingled_index, ranged_index
 from dose import dose
-from fader.cluster import many
-from fader.cluster.asking import Here, opened
-from fader.cluster.jobs import InProcess, Job
+from fader.cluster.jobs import batch as many
+from fader.cluster.jobs.index_handle import Here, opened
+from fader.cluster.jobs.scheduler import InProcess, Job
 from fader.corpus.queries import QueryLine, Skipper
 from fader.errors import ClusterError, IncompleteError, LimitError, StorageError
 from fader.limits import Limits
@@ -239,7 +239,7 @@ def test_an_index_travels_as_its_recipe(local: fader.Index) -> None:
 def test_errors_of_tasks() -> None:
     """What cannot be is told as it is; what may pass, to be tried again; another Fader on a node is refused."""
     from fader import __version__
-    from fader.cluster.asking import asking
+    from fader.cluster.jobs.index_handle import asking
 
     def raising(error: Exception) -> dict[str, Any]:
         def work(_given: Any) -> dict[str, Any]:

@@ -25,17 +25,17 @@ from cluster.conftest import needs_ray
 from cluster.serving import ranged_index
 from cluster.test_comparing import judged, told
 from dose import dose
-from fader.cluster import many
-from fader.cluster.asking import Held, opened
-from fader.cluster.comparing import Spread, Unsent
-from fader.cluster.holding import holding
-from fader.cluster.jobs import OnRay
-from fader.cluster.local_cluster import command_of
+from fader.cluster.hosts.local_cluster import command_of
+from fader.cluster.jobs import batch as many
+from fader.cluster.jobs.compare import Spread, Unsent
+from fader.cluster.jobs.index_handle import Held, opened
+from fader.cluster.jobs.job_shards import holding
+from fader.cluster.jobs.scheduler import OnRay
 from fader.corpus.queries import QueryLine, Skipper
+from fader.experiment.compare import compare_judged
 from fader.limits import Limits
 from fader.progress import Silent
 from fader.search.batch import Parsed, parse_all, write_contexts, write_run
-from fader.search.compare import compare_judged
 from fader.search.index import Index
 from fader.search.models import ranker_of
 
@@ -183,7 +183,7 @@ def test_a_killed_driver_is_followed_by_another(demo_files: Path, ray_cluster: A
 def test_a_killed_head(demo_files: Path, ray_cluster: Any, tmp_path: Path) -> None:
     """One line that says what to do, exit code 1, within two minutes; what was found is kept, and the same command on
     another cluster goes on."""
-    from fader.cluster.local_cluster import LocalCluster
+    from fader.cluster.hosts.local_cluster import LocalCluster
 
     given, out = [demo_files / "index", "--queries", demo_files / "queries.jsonl"], tmp_path / "out.run"
     passed("batch", *given, "--run", tmp_path / "one.run", "--system", "proximity", "--quiet")

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from cluster.corpora import catalog, corpus, files_of
-from fader.cluster.build import ClusterBuildOptions, build
-from fader.cluster.cache import local_folder
-from fader.cluster.jobs import InProcess
+from fader.cluster.build.driver import ClusterBuildOptions, build
+from fader.cluster.hosts.cache import local_folder
+from fader.cluster.jobs.scheduler import InProcess
 from fader.cluster.storage import storage_of
 from fader.errors import CatalogError, StorageError
-from fader.index.check import check
+from fader.index.verify.check import check
 
 s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed; pip install s3fs 'moto[server]'")
 moto = pytest.importorskip("moto.server", reason="moto is not installed; pip install s3fs 'moto[server]'")

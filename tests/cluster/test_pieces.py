@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fader.cluster.buckets import Blocks, BucketWriter, placed, shard_of, splitters_of, unpacked
-from fader.cluster.pieces import Lines, cut, first_number, lines_of, place_of
+from fader.cluster.build.buckets import Blocks, BucketWriter, placed, shard_of, splitters_of, unpacked
+from fader.cluster.build.pieces import Lines, cut, first_number, lines_of, place_of
 from fader.corpus.readers import LongLine, read_batches
 from fader.errors import DamagedError
 from fader.limits import Limits

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.cluster.placement import on_different_nodes, placed
+from fader.cluster.hosts.placement import on_different_nodes, placed
 
 
 def hosts_of(sizes: list[int]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from cluster.conftest import needs_ray
-from fader.cluster import runtime
+from fader.cluster.hosts import runtime
 from fader.errors import ClusterError, UsageError
 
 
@@ -175,7 +175,7 @@ def test_ray_starts_where_paths_are_short(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_wrong_token_is_said_in_words(ray_cluster: Any) -> None:
     """In a process of its own, as a user would meet it: one line, no traceback, nothing of Ray's own log."""
     code = (
-        "import sys\nfrom fader.cluster.runtime import connected\nfrom fader.errors import FaderError\n"
+        "import sys\nfrom fader.cluster.hosts.runtime import connected\nfrom fader.errors import FaderError\n"
         "try:\n    with connected(sys.argv[1]): pass\nexcept FaderError as error:\n    print(error)\n"
     )
     done = subprocess.run(
@@ -192,7 +192,7 @@ def test_a_wrong_token_is_said_in_words(ray_cluster: Any) -> None:
 def test_nothing_listens_but_on_the_loopback_address(ray_cluster: Any) -> None:
     """No process of the cluster can be reached from another machine, the head's among them; and none shows the token
     in its command line."""
-    from fader.cluster.local_cluster import children, command_of
+    from fader.cluster.hosts.local_cluster import children, command_of
 
     own = set[int]()
     more = {pid for pid in children(os.getpid()) if "ray" in command_of(pid)}

@@ -29,11 +29,11 @@ from cluster.http import OTHERS, RANKED, more, same, some_index
 from cluster.serving import SECRET, ranged_index
 from cluster.test_exact import GROUPS, QUERIES, expected, told
 from dose import dose
-from fader.cluster.client import Shards
-from fader.cluster.frontend import Front
-from fader.cluster.gather import ClusterIndex
-from fader.cluster.placement import placed
-from fader.cluster.shards import plan
+from fader.cluster.hosts.frontend import Front
+from fader.cluster.hosts.placement import placed
+from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.groups import plan
+from fader.cluster.wire.client import Shards
 from fader.errors import IncompleteError
 from fader.serve.settings import Settings
 from index.test_histories import rankers  # noqa: F401 - a fixture
@@ -86,9 +86,9 @@ class Service:
 
     def controller(self) -> int:
         """The process of the controller."""
-        from fader.cluster.local_cluster import children, command_of
+        from fader.cluster.hosts.local_cluster import children, command_of
 
-        (found,) = [pid for pid in children(self.process.pid) if "fader.cluster.controller" in command_of(pid)]
+        (found,) = [pid for pid in children(self.process.pid) if "fader.cluster.hosts.controller" in command_of(pid)]
         return found
 
 
@@ -187,8 +187,8 @@ def test_every_system_and_aggregator_by_hosts_of_three_nodes(
     """Rankings, evidence and explanations by each, cut into 1, 2, 4 and 8 groups of two replicas: the bits of one
     machine. The first test, as a node holds shards for one service.
     """
-    from fader.cluster.actors import Given, started
-    from fader.cluster.runtime import connected
+    from fader.cluster.hosts.actors import Given, started
+    from fader.cluster.hosts.runtime import connected
 
     local = ranged_index(tmp_path / "index")
     folder, manifest = local.reader.folder, local.reader.manifest
@@ -257,14 +257,14 @@ def test_a_replica_that_hangs_is_hedged(service: Service) -> None:
 
 def hosts(cluster: Any) -> list[int]:
     """The processes of the hosts."""
-    from fader.cluster.local_cluster import command_of
+    from fader.cluster.hosts.local_cluster import command_of
 
     return [pid for pid in cluster.workers() if "ShardHost" in command_of(pid)]
 
 
 def named_hosts(cluster: Any) -> list[str]:
     """The hosts that Ray knows."""
-    from fader.cluster.runtime import connected
+    from fader.cluster.hosts.runtime import connected
 
     with connected(cluster.address):
         import ray
@@ -274,7 +274,7 @@ def named_hosts(cluster: Any) -> list[str]:
 
 def kill_actor(service: Service, chance: random.Random) -> None:
     """By Ray, as `ray.kill` ends actors."""
-    from fader.cluster.runtime import connected
+    from fader.cluster.hosts.runtime import connected
 
     name = chance.choice(named_hosts(service.cluster))
     with connected(service.cluster.address):
@@ -376,7 +376,7 @@ def test_a_killed_service_is_ended_by_the_lease_of_its_hosts(ray_cluster: Any, t
         pytest.skip(LONG)
     folder = some_index(tmp_path / "index")
     program = (
-        "import sys, time; from fader.cluster.frontend import Front\n"
+        "import sys, time; from fader.cluster.hosts.frontend import Front\n"
         "with Front(sys.argv[1], sys.argv[2], lease_seconds=2.0) as front:\n"
         "    print(front._process.pid, flush=True); time.sleep(1000)"
     )
@@ -446,7 +446,7 @@ def test_a_killed_head_ends_in_an_error_and_the_service_comes_back(
     """
     if not dose(20, 0):
         pytest.skip(LONG)
-    from fader.cluster.local_cluster import LocalCluster
+    from fader.cluster.hosts.local_cluster import LocalCluster
 
     folder = some_index(tmp_path / "index")
     expected = fader.open(folder).rank("violin physics")

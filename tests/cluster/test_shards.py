@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.cluster.shards import documents_in, plan
+from fader.cluster.shards.groups import documents_in, plan
 from fader.errors import UsageError
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from cluster.corpora import catalog, corpus, files_of
 from fader.cluster import storage
-from fader.cluster.build import ClusterBuildOptions, build
-from fader.cluster.cache import local_folder
-from fader.cluster.jobs import InProcess
+from fader.cluster.build.driver import ClusterBuildOptions, build
+from fader.cluster.hosts.cache import local_folder
+from fader.cluster.jobs.scheduler import InProcess
 from fader.cluster.storage import (
     PlainStorage,
     RemoteStorage,
@@ -27,9 +27,9 @@ from fader.cluster.storage import (
     storage_of,
 )
 from fader.errors import ClusterError, DamagedError, InputError, StorageError, UsageError
-from fader.index.check import check
 from fader.index.lock import writing_alone
 from fader.index.reader import IndexReader
+from fader.index.verify.check import check
 
 pytest.importorskip("fsspec", reason="fsspec is not installed; pip install -e '.[cluster]'")
 
@@ -133,7 +133,7 @@ def test_no_password_is_kept_or_told(given: dict[str, Any], monkeypatch: pytest.
         return built(names, far(password, "out"), [far(password, "in/part-0.jsonl")])
 
     with monkeypatch.context() as patch:
-        patch.setattr("fader.cluster.tasks.check_unchanged", _failing)
+        patch.setattr("fader.cluster.build.tasks.check_unchanged", _failing)
         with pytest.raises(ClusterError, match=r"memory://me:\*\*\*@host/out: RuntimeError: slow") as failed:
             run("secret")
     assert "secret" not in str(failed.value)

@@ -17,14 +17,14 @@ import pytest
 import fader
 from cluster.conftest import needs_ray
 from fader import __version__
-from fader.cluster.build import ClusterBuildOptions, build
-from fader.cluster.frontend import Front
-from fader.cluster.holding import holding
-from fader.cluster.jobs import Job, OnRay
-from fader.cluster.many import ranked_chunk
+from fader.cluster.build.driver import ClusterBuildOptions, build
+from fader.cluster.hosts.frontend import Front
+from fader.cluster.jobs.batch import ranked_chunk
+from fader.cluster.jobs.job_shards import holding
+from fader.cluster.jobs.scheduler import Job, OnRay
 from fader.corpus.analysis import Analysis
 from fader.corpus.queries import QueryLine, Skipper
-from fader.index.writer import BuildOptions
+from fader.index.write.writer import BuildOptions
 from fader.limits import Limits
 from fader.search.batch import Parsed, parse_all
 from index.histories import ENTITIES, STOP, TYPES, some_document

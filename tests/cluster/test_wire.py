@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fader.cluster import wire
-from fader.cluster.plain import options_from, options_to
-from fader.cluster.wire import MAC, NONCE, Receiver, WireError, frame, greet, receive, send, welcome
+from fader.cluster.wire import frames as wire
+from fader.cluster.wire.frames import MAC, NONCE, Receiver, WireError, frame, greet, receive, send, welcome
+from fader.cluster.wire.serialization import options_from, options_to
 from fader.contexts.match import MatchOptions
 from fader.errors import LimitError, UsageError
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fader.parts import discover, parse
+from fader.registry import discover, parse
 
 PACKAGE = "fader.aggregate"
 VARIANTS = [

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from contracts.tables import Columns, contexts_of, tables
 from fader.features.base import Codes, FeatureMap, add_scores, cell_values, cells_of
 from fader.features.combined import feature_map
-from fader.parts import discover, parse
+from fader.registry import discover, parse
 
 PACKAGE = "fader.features"
 VARIANTS = [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fader.errors import UsageError
-from fader.parts import discover, parse, split_arguments, written
+from fader.registry import discover, parse, split_arguments, written
 
 PACKAGES = ("fader.features", "fader.aggregate", "fader.systems")
 EVERY = [(package, name) for package in PACKAGES for name in discover(package)]

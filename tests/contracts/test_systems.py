@@ -19,7 +19,7 @@ from fader.learn.learner import Learner
 from fader.learn.model import Model
 from fader.learn.modelfile import MadeFor, opened
 from fader.learn.tuned import example_of
-from fader.parts import discover, parse
+from fader.registry import discover, parse
 from fader.systems import saved
 from fader.systems.base import Ranking, order_entities, system
 from fader.systems.fader import Fader

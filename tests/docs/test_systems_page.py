@@ -10,7 +10,7 @@ import pytest
 
 from docs.markdown import ROOT
 from fader.learn.learner import Learner
-from fader.parts import discover
+from fader.registry import discover
 from fader.systems.base import system
 
 PACKAGE = "fader.systems"

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import fader
-from fader.index import change
 from fader.index.commit import commit_numbers, file_names, read_commit
-from fader.index.writer import BuildOptions, build
+from fader.index.write import change
+from fader.index.write.writer import BuildOptions, build
 
 Documents = dict[str, str]  # id: text
 Answers = tuple[Any, ...]

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from durability.history import Documents, Operation, answers, debris, expected
 from fader.errors import FaderError
-from fader.index.check import check
 from fader.index.commit import commit_numbers
+from fader.index.verify.check import check
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from durability.history import ENTITIES, FIRST, NEW, TYPES, answers, corpus, exp
 from fader.errors import StorageError
 from fader.index.commit import commit_numbers
 from fader.index.lock import if_abandoned, writing_alone
-from fader.index.workplace import moved_into_place, remove_abandoned
+from fader.index.write.staging import moved_into_place, remove_abandoned
 
 
 def build(folder: Path, **options: bool) -> None:

@@ -30,7 +30,7 @@ from durability.power import (
     recorded_again,
 )
 from durability.promises import made
-from fader.index.check import repair
+from fader.index.verify.check import repair
 
 REBUILD, ADD = (next(o for o in HISTORY if o.name == name) for name in ("rebuild", "add and merge"))
 Calls = list[Call]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contracts.tables import Columns, contexts_of, tables
 from fader.features.base import Codes
-from fader.parts import parse
+from fader.registry import parse
 from features.oracles import Match, Plane, Vector, shares_of
 
 LADDER = (0, 1, 2, 3, 6, 11, 19, 34, 62, 111, 200)

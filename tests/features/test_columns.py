@@ -14,7 +14,7 @@ from contracts.tables import contexts_of
 from contracts.worlds import Document, Mention, World, worlds
 from fader.features.combined import feature_map
 from fader.features.kernel import NEAR, SHAPES
-from fader.parts import parse
+from fader.registry import parse
 from features.test_cells import table
 
 DECAYS: dict[str, Any] = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contracts.tables import Columns, contexts_of, tables
 from fader.errors import UsageError
 from fader.features.combined import feature_map
-from fader.parts import parse
+from fader.registry import parse
 
 
 @settings(deadline=None)

@@ -9,7 +9,7 @@ import pytest
 
 from contracts.tables import contexts_of
 from fader.contexts.table import Contexts
-from fader.parts import parse
+from fader.registry import parse
 from features.test_cells import table
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from contracts.tables import Columns, contexts_of, tables
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts, DocumentValues
-from fader.parts import parse
+from fader.registry import parse
 from features.test_cells import table
 
 NAMES = ["cosine", "bm25", "jaccard", "dirichlet", "constant"]

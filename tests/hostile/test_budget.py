@@ -20,10 +20,10 @@ from fader import budget
 from fader.budget import check, gathered, pieces, spending
 from fader.contexts import nearest
 from fader.errors import BudgetError, UsageError
-from fader.index.lists import HIGHEST, LOWEST
+from fader.index.encoding.lists import HIGHEST, LOWEST
 from fader.learn.learner import Learner
-from fader.parts import discover
 from fader.rank.base import aggregated
+from fader.registry import discover
 from hostile import world
 
 FOREVER = 10**12

@@ -21,7 +21,7 @@ from fader.corpus.catalog import read_catalog
 from fader.corpus.documents import Faults, read_corpus
 from fader.corpus.queries import Skipper, read_qrels, read_queries
 from fader.errors import FaderError, InputError
-from fader.index.check import check
+from fader.index.verify.check import check
 from fader.search.batch import parse_all
 from hostile import world
 from hostile.cases import catalog_line, damaged, drawn, line

@@ -19,7 +19,7 @@ import xxhash
 from numpy.typing import NDArray
 
 import fader
-from fader.index.change import ChangeOptions, add, delete
+from fader.index.write.change import ChangeOptions, add, delete
 from fader.search.suggest import Suggester
 from fader.search.typetree import TypeTree
 

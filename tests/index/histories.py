@@ -14,7 +14,7 @@ from typing import Any
 
 import fader
 from fader.errors import QueryError
-from fader.index.change import ChangeOptions, add, delete, merge
+from fader.index.write.change import ChangeOptions, add, delete, merge
 
 WORDS = ["a", "b", "c", "d", "e", "the", "of", "é", "x1", "A"]
 STOP = ("the", "of")

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import fader
 from fader.errors import FaderError
-from fader.index.check import check
+from fader.index.verify.check import check
 from index.damage import answers, mutate
 
 MOST_MEMORY = 6 << 30

@@ -24,8 +24,8 @@ import zstandard
 import fader
 from dose import dose
 from fader.errors import DamagedError, FaderError
-from fader.index.check import check, examine
 from fader.index.commit import file_names, read_commit
+from fader.index.verify.check import check, examine
 from index.damage import ENTITIES, TYPES, Sealed, answers, build_living, document, put, seal_manifest, unsealed
 
 FORMATS = Path(__file__).parent / "formats"

@@ -16,12 +16,12 @@ import fader
 from dose import dose
 from fader.contexts.table import Contexts
 from fader.features.combined import feature_map
-from fader.index.change import merge
-from fader.index.check import check
+from fader.index.verify.check import check
+from fader.index.write.change import merge
 from fader.learn.learner import Learner
 from fader.learn.tuned import example_of
-from fader.parts import discover
 from fader.rank.pipeline import Pipeline
+from fader.registry import discover
 from fader.systems.base import system
 from fader.systems.fader import Fader
 from index.histories import ENTITIES, History

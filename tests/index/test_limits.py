@@ -332,7 +332,7 @@ def test_memory_over_the_limit(folder: Path, monkeypatch: pytest.MonkeyPatch, pl
     """Refused by an estimate, before the columns of the contexts are made."""
     index = fader.open(folder, limits=Limits(memory_mb=1))
     assert len(index.contexts("bridge", plan=plan)) == 20
-    monkeypatch.setattr(f"fader.contexts.room.{what}", 1 << 20)
+    monkeypatch.setattr(f"fader.contexts.quota.{what}", 1 << 20)
     made: list[int] = []
     monkeypatch.setattr("fader.index.segment.Mentions.take", lambda *_: made.append(1))
     if plan == "document" or what == "MENTION_BYTES":

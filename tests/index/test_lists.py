@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fader.index.lists import Lists, encode, write_lists
+from fader.index.encoding.lists import Lists, encode, write_lists
 from index.stored import stored
 
 I32 = NDArray[np.int32]

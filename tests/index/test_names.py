@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from fader.errors import DamagedError
 from fader.index import names
 from fader.index.format import Container
-from fader.index.invariants import _check_names
 from fader.index.names import InMemory, Names, fold, words_of, write_names
+from fader.index.verify.invariants import _check_names
 from index.damage import Sealed
 from index.stored import stored
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fader.index.packed import Packed, write_packed
+from fader.index.encoding.packed import Packed, write_packed
 from index.stored import stored
 
 I32 = NDArray[np.int32]

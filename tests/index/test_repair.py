@@ -12,11 +12,11 @@ import pytest
 
 import fader
 from fader.errors import DamagedError, NotAnIndexError, StorageError, VersionError
-from fader.index import check as checking
-from fader.index.change import add
-from fader.index.check import Lost, Repair, check, examine, repair
 from fader.index.commit import file_names, read_commit
 from fader.index.lock import writing_alone
+from fader.index.verify import check as checking
+from fader.index.verify.check import Lost, Repair, check, examine, repair
+from fader.index.write.change import add
 from index.damage import answers, build_living, document, put, seal_manifest, unsealed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.index.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
+from fader.index.encoding.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
 from index.stored import stored
 
 words = st.one_of(

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fader.errors import DamagedError
+from fader.index.encoding.lists import Lists, encode, write_lists
+from fader.index.encoding.packed import Packed, write_packed
+from fader.index.encoding.strings import SortedStrings, Strings, write_sorted, write_strings
 from fader.index.format import Container, FileWriter, writing
-from fader.index.lists import Lists, encode, write_lists
-from fader.index.packed import Packed, write_packed
-from fader.index.strings import SortedStrings, Strings, write_sorted, write_strings
-from fader.index.structure import check_different, check_lists, check_packed, check_sorted, check_strings
+from fader.index.verify.structure import check_different, check_lists, check_packed, check_sorted, check_strings
 from index.damage import Sealed
 from index.stored import stored
 

@@ -7,7 +7,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.index.tiers import DELETED_SHARE, FLOOR, GROWTH, Size, all_together, to_merge
+from fader.index.write.merge_policy import DELETED_SHARE, FLOOR, GROWTH, Size, all_together, to_merge
 
 MUCH = 1 << 40
 sizes = st.lists(

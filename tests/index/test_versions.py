@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fader.index.check import examine
 from fader.index.commit import commit_numbers, read_commit
 from fader.index.format import OLDEST, VERSION
+from fader.index.verify.check import examine
 from index.formats.make import told
 
 FORMATS = Path(__file__).parent / "formats"

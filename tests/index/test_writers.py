@@ -13,9 +13,9 @@ import pytest
 
 import fader
 from fader.errors import StorageError
-from fader.index.check import check
 from fader.index.commit import file_names, read_commit
 from fader.index.lock import writing_alone
+from fader.index.verify.check import check
 
 CORPUS: list[dict[str, Any]] = [
     {"id": f"d{i}", "text": f"word number{i} word", "mentions": [{"start": 0, "end": 4, "entity": "E"}]}

@@ -1,7 +1,7 @@
 """Small judged collections for the tests of learning, and the slow way to compute what is learned from them.
 
 Queries are drawn tables of contexts (`contracts.tables`) with a grade for each of their ten entities. `Given` serves
-them as datasets, as `fader.search.judged` does for an index. Nothing here is compiled or clever.
+them as datasets, as `fader.experiment.judged` does for an index. Nothing here is compiled or clever.
 """
 
 from __future__ import annotations

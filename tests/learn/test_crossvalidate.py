@@ -18,7 +18,7 @@ from fader.learn.crossvalidate import Candidate, Chooser, Trained, cross_validat
 from fader.learn.dataset import Dataset, View
 from fader.learn.train import Settings, fit_model
 from fader.measures import AveragePrecision, Pairswap
-from fader.parts import parse
+from fader.registry import parse
 from learn.cases import F64, I64, Given, Judged, drawn_columns, drawn_queries, entities_of, swapped, vectors
 
 QUERIES = drawn_queries(31, queries=9, rows=26)

@@ -28,7 +28,7 @@ from fader.learn.leaveoneout import (
 )
 from fader.learn.train import Settings, fit
 from fader.measures import STANDARD
-from fader.parts import parse
+from fader.registry import parse
 from learn.cases import F64, Judged, best_of, data_of, drawn_queries, slow_labels, summed
 
 EXACT = 1e-10

@@ -18,7 +18,7 @@ from fader.features.combined import feature_map
 from fader.learn import modelfile as module
 from fader.learn.dataset import View
 from fader.learn.model import Collection, Model, model_of, read_model
-from fader.parts import discover, parse
+from fader.registry import discover, parse
 from learn.cases import QUERIES_OF_MODELS as QUERIES
 
 ANALYSIS = {"stemmer": None, "stopwords": [], "unicode": "15.0.0"}

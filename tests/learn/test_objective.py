@@ -14,7 +14,7 @@ from fader.learn import objective as module
 from fader.learn.loss import LOSSES, Loss
 from fader.learn.objective import ContextLevel, EntityLevel, entity_offsets, labels_of, values_of
 from fader.learn.train import Objective
-from fader.parts import discover, parse
+from fader.registry import discover, parse
 from learn.cases import F64, Judged, data_of, drawn_queries, slow_labels, slow_loss, slow_values
 
 PACKAGE = "fader.aggregate"

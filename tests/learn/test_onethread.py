@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from fader.learn.onethread import one_blas_thread, side_by_side, threads
+from fader.learn.threads import one_blas_thread, side_by_side, threads
 
 
 def blas() -> list[int]:

@@ -16,7 +16,7 @@ from fader.features.combined import feature_map
 from fader.learn.cutoff import fit_decay
 from fader.learn.loss import LOSSES
 from fader.learn.train import Settings, fit, fit_model
-from fader.parts import discover, parse
+from fader.registry import discover, parse
 from learn.cases import Judged, best_of, data_of, drawn_queries, kept_rows, slow_labels, summed, vectors
 
 PACKAGE = "fader.aggregate"

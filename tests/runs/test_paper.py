@@ -16,8 +16,8 @@ from typing import cast
 import pytest
 
 from fader.demo.generate import generate
+from fader.experiment.system_specs import entrants
 from fader.index.reader import IndexReader
-from fader.search.entrants import entrants
 
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "runs" / "paper.sh"
 FEW = ("--sample", "6", "--folds", "2", "--folds-for-count", "folds", "--lam", "1")

@@ -9,9 +9,10 @@ import pytest
 
 import fader
 from fader.errors import InputError, NotAnIndexError, StorageError, UsageError
-from fader.index import change, commit
-from fader.index.change import ChangeReport
-from fader.search.compare import compare
+from fader.experiment.compare import compare
+from fader.index import commit
+from fader.index.write import change
+from fader.index.write.change import ChangeReport
 from fader.search.models import collection_of, contents_of
 
 ENTITIES = [{"id": name, "name": name, "types": ["t"]} for name in ("A", "B")]
@@ -178,7 +179,7 @@ def test_a_change_that_changes_nothing_still_clears_up(
     """Commits and files that a writer left when it was stopped after its commit go with the next writer."""
     folder = tmp_path / "index"
     with monkeypatch.context() as stopped:
-        stopped.setattr("fader.index.change.remove_unneeded", lambda *_: None)
+        stopped.setattr("fader.index.write.change.remove_unneeded", lambda *_: None)
         fader.delete(folder, ["d1"], keep=1)
     assert commit.commit_numbers(folder) == [1, 2]
     fader.delete(folder, ["not there"])

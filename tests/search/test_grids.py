@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from contracts.tables import Columns, contexts_of, tables
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap
-from fader.features.cellmap import CellMap
+from fader.features.cellmaps.cellmap import CellMap
 from fader.features.combined import Combined, feature_map
 from fader.learn.model import Model
 from fader.learn.modelfile import MadeFor
-from fader.parts import discover, parse
 from fader.rank.base import Contributions
+from fader.registry import discover, parse
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explanation_of
 from fader.search.grids import WeightGrid, features_of
 from fader.systems.base import system

@@ -21,7 +21,7 @@ from fader.errors import BudgetError, QueryError
 from fader.features.combined import feature_map
 from fader.learn.learner import Learner
 from fader.learn.model import Model
-from fader.parts import discover, parse
+from fader.registry import discover, parse
 from fader.search.why import Why
 from oracles.strategies import World, worlds
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fader.serve.trace import KEY, Trace
+from fader.serve.middleware.trace import KEY, Trace
 
 Headers = Sequence[tuple[bytes, bytes]]
 

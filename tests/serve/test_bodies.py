@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fader.serve.bodies import Bodies
+from fader.serve.middleware.bodies import Bodies
 from serve.layers import ask, echo
 
 LIMIT = 100

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fader.serve.headers import POLICY, SECURITY
+from fader.serve.middleware.headers import POLICY, SECURITY
 from fader.serve.settings import Settings
 from serve.live import build, running
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fader.serve.hosts import Hosts
+from fader.serve.middleware.hosts import Hosts
 from serve.layers import ask, echo
 
 

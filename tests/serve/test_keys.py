@@ -10,8 +10,8 @@ from unittest import mock
 import pytest
 
 from fader.errors import InputError, StorageError
-from fader.serve import keys
-from fader.serve.keys import MOST_BUCKETS, Bucket, Keys, read_keys
+from fader.serve.middleware import keys
+from fader.serve.middleware.keys import MOST_BUCKETS, Bucket, Keys, read_keys
 from serve.layers import ask, echo
 
 ADA, BEN = "a-key-of-ada", "bens-own-key"

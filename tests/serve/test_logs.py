@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from fader.serve import logs
+from fader.serve.middleware.trace import Trace
 from fader.serve.settings import Settings
-from fader.serve.trace import Trace
 from serve.live import build, running
 
 LOGGERS = ("fader", "uvicorn", "mcp")

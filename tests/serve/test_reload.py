@@ -18,7 +18,7 @@ import fader
 from fader import Index
 from fader.errors import DamagedError
 from fader.serve.app import reload_all
-from fader.serve.keys import Keys
+from fader.serve.middleware.keys import Keys
 from fader.serve.service import Service
 from fader.serve.settings import Settings
 from serve.layers import echo

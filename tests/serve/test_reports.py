@@ -25,10 +25,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Message
 
-from fader.evaluate import figures
-from fader.evaluate.comparison import Comparison, SystemResult
-from fader.evaluate.report import Beside, Stored, write_report
-from fader.evaluate.significance import p_value
+from fader.experiment.comparison import Comparison, SystemResult
+from fader.experiment.reporting import figures
+from fader.experiment.reporting.report import Beside, Stored, write_report
+from fader.experiment.significance import p_value
 from fader.serve import reportfiles, reports
 from fader.serve.errors import JSON, Refusal
 from fader.serve.settings import Settings

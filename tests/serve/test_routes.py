@@ -16,9 +16,9 @@ import pytest
 
 import fader
 from fader import __version__
-from fader.parts import discover
-from fader.search.described import described
+from fader.registry import discover
 from fader.search.info import describe
+from fader.search.system_info import described
 from fader.serve.app import create_app
 from fader.serve.errors import JSON
 from fader.serve.examples import answers

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from fader.serve import wire
-from fader.serve.headers import SECURITY
+from fader.serve.middleware.headers import SECURITY
 from fader.serve.settings import Settings
 from serve.live import build, running
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from contracts.worlds import Document, Mention, World, worlds
 from fader.contexts.table import Contexts
-from fader.systems.covering import smallest_windows
+from fader.systems.shared.covering import smallest_windows
 from systems.windows import literals_of, window
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fader.errors import UsageError
-from fader.systems import forest
-from fader.systems.forest import check_rate, check_sizes, grown, labels_and_gains, packed, predicted, unpacked
+from fader.systems.shared import forest
+from fader.systems.shared.forest import check_rate, check_sizes, grown, labels_and_gains, packed, predicted, unpacked
 
 F64 = NDArray[np.float64]
 lightgbm = pytest.importorskip("lightgbm")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fader.features.kernel import SHAPES, decays
-from fader.systems.kernels import decays_up_to
 from fader.systems.petkova import KERNELS
+from fader.systems.shared.kernels import decays_up_to
 
 
 @pytest.mark.parametrize(

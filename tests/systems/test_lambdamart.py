@@ -17,8 +17,8 @@ from contracts.worlds import World, worlds
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.systems.base import system
-from fader.systems.forest import packed, unpacked
 from fader.systems.lambdamart import LambdaMART
+from fader.systems.shared.forest import packed, unpacked
 from learn.cases import vectors
 from systems.learning import TABLES, examples
 

@@ -18,11 +18,11 @@ from fader.errors import UsageError
 from fader.learn.learner import Example
 from fader.measures import judge
 from fader.systems.base import system
-from fader.systems.ladder import Rungs, raw_features, rungs
 from fader.systems.macdonald import Macdonald
-from fader.systems.thinning import drawn_bad
+from fader.systems.shared.ladder import Rungs, raw_features, rungs
+from fader.systems.shared.thinning import drawn_bad
+from fader.systems.shared.weighting import MODELS
 from fader.systems.voting import TECHNIQUES
-from fader.systems.weighting import MODELS
 from systems import voting_oracle
 from systems.checks import check_contract
 from systems.test_voting import scores_of

@@ -14,8 +14,8 @@ from fader.errors import UsageError
 from fader.systems import petkova
 from fader.systems.balog1 import Balog1
 from fader.systems.base import system
-from fader.systems.kernels import propagated
 from fader.systems.petkova import KERNELS, Petkova
+from fader.systems.shared.kernels import propagated
 from systems.language import GOLDEN, candidate_model, check_contract, kernel_sums, near, ranked_values, uniform
 
 VARIANTS = st.builds(

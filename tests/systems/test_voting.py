@@ -13,8 +13,8 @@ from contracts.worlds import Document, Mention, World, worlds
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.systems.base import system
+from fader.systems.shared.weighting import MODELS, document_scores
 from fader.systems.voting import NORMALISATIONS, TECHNIQUES, Voting, normalised
-from fader.systems.weighting import MODELS, document_scores
 from systems import voting_oracle
 from systems.checks import check_contract
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from contracts.worlds import Document, Mention, World, worlds
 from fader.errors import UsageError
-from fader.systems.weighting import MODELS, document_ranking, document_scores, in_best_documents
+from fader.systems.shared.weighting import MODELS, document_ranking, document_scores, in_best_documents
 from systems.voting_oracle import SCORES
 
 

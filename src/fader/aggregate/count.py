@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
-from fader.parts import written
+from fader.registry import written
 
 
 @dataclass(frozen=True)

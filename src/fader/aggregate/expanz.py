@@ -18,7 +18,7 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.logspace import grown, in_proportion, log_sums, slope
-from fader.parts import written
+from fader.registry import written
 
 
 @dataclass(frozen=True)

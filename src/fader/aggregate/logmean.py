@@ -19,7 +19,7 @@ import numpy as np
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.logspace import in_proportion, log_sums, logs_and_proportions
 from fader.errors import UsageError
-from fader.parts import written
+from fader.registry import written
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.logspace import in_proportion, log_sums, logs_and_proportions
-from fader.parts import written
+from fader.registry import written
 
 
 @dataclass(frozen=True)

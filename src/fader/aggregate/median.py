@@ -15,7 +15,7 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.ranked import ranked
-from fader.parts import written
+from fader.registry import written
 
 
 def _middle(scores: F64, at: I64) -> tuple[I64, I64]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.sum import spread, sums
-from fader.parts import written
+from fader.registry import written
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.sum import spread, sums
 from fader.errors import UsageError, quoted
 from fader.kernel import kernel
-from fader.parts import written
+from fader.registry import written
 
 FORMS = ("log", "power")
 STEEPEST_AT = 1e-12

@@ -24,7 +24,7 @@ from fader.aggregate.ranked import ranked
 from fader.aggregate.sum import spread, sums
 from fader.errors import UsageError
 from fader.kernel import kernel
-from fader.parts import written
+from fader.registry import written
 
 
 @kernel

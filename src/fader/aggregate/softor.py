@@ -23,7 +23,7 @@ import numpy as np
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.sum import spread, sums
 from fader.kernel import inline_kernel, kernel
-from fader.parts import written
+from fader.registry import written
 
 
 @inline_kernel

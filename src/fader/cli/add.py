@@ -33,7 +33,7 @@ def command(
     or, if something fails, not at all. Entities and types are those of the index. Documents that cannot be used are
     skipped and counted; --on-error fail stops at the first, and nothing is changed.
     """
-    from fader.index.change import ChangeOptions, add
+    from fader.index.write.change import ChangeOptions, add
     from fader.limits import Limits
     from fader.progress import progress
 

@@ -56,8 +56,8 @@ def command(
     matches on words; docs/annotating.md has the rules. An interrupted run goes on where it was when the same command
     is given again.
     """
-    from fader.annotate.options import Options
-    from fader.annotate.run import annotate_files
+    from fader.corpora.annotate.options import Options
+    from fader.corpora.annotate.run import annotate_files
     from fader.limits import Limits
     from fader.progress import progress
 

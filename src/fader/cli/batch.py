@@ -64,7 +64,7 @@ def search_all(
 ) -> None:  # fmt: skip
     """Run every query, wherever `write` does that: `write_run` without the index."""
     from fader.corpus.queries import Skipper
-    from fader.evaluate.measures import mean_measures
+    from fader.experiment.measures import mean_measures
     from fader.progress import progress
     from fader.search.models import ranker_of, warnings_of
 

@@ -25,7 +25,7 @@ def command(folder: Path, repairs: bool, as_json: bool, quiet: bool) -> None:
     All commits that are kept are verified. With --repair the newest one that is whole becomes the index, and what is
     lost by that is told; where none is whole nothing is changed.
     """
-    from fader.index.check import examine, repair
+    from fader.index.verify.check import examine, repair
     from fader.progress import progress
 
     with progress("Checking", quiet) as reporter:

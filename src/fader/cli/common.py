@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -73,6 +72,7 @@ def remark(message: str, quiet: bool = False) -> None:
 
 def say_when_compiling(quiet: bool = False) -> None:
     """Tell that the first run takes longer, where nothing compiled is cached yet."""
-    here = Path(__file__).parent.parent / "contexts" / "__pycache__"
-    if not os.environ.get("NUMBA_CACHE_DIR") and not any(here.glob("nearest.*.nbi")):
+    from fader.kernel import is_compiled
+
+    if not is_compiled("contexts.nearest"):
         remark("First run: compiling kernels, once, which may take a minute.", quiet)

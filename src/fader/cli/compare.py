@@ -60,7 +60,7 @@ def command(folder: Path, at: int | None, workers: int, **given: Any) -> None:
     A system that learns is tested only on queries that it was not trained on, and chooses its parameters on the
     training queries. `fader systems` lists the systems; alternatives to choose among are written with |.
     """
-    from fader.evaluate.report import check_destination
+    from fader.experiment.reporting.report import check_destination
     from fader.search.index import Index
 
     say_when_compiling(given["quiet"])
@@ -74,13 +74,13 @@ def compare_all(
     overwrite: bool, sample: int, seed: int, on_error: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Compare, wherever `pool` has it done: given judged queries and progress, it gives them back with its workers."""
-    from fader.evaluate.report import write_report
-    from fader.evaluate.tables import make_table
-    from fader.parts import split_top
+    from fader.experiment.compare import compare_judged
+    from fader.experiment.judged import judged_queries
+    from fader.experiment.reporting.report import write_report
+    from fader.experiment.reporting.tables import make_table
+    from fader.experiment.system_specs import baseline_among, entrants
     from fader.progress import progress
-    from fader.search.compare import compare_judged
-    from fader.search.entrants import baseline_among, entrants
-    from fader.search.judged import judged_queries
+    from fader.registry import split_top
 
     named = [text.strip() for text in split_top(systems, ",")]
     known = entrants(named, index.reader)

@@ -30,7 +30,7 @@ def command(
     bytes go when its segment is merged and no commit that is kept needs them.
     """
     from fader.errors import UsageError
-    from fader.index.change import ChangeOptions, delete
+    from fader.index.write.change import ChangeOptions, delete
     from fader.progress import progress
 
     if file is None and not single:

@@ -40,9 +40,9 @@ def command(folder: Path | None, served: bool, port: int | None, open_page: bool
         raise UsageError("--port and --open go with --serve; give that too")
     say_when_compiling(quiet)
     from fader.corpus.queries import Skipper, read_qrels, read_queries
+    from fader.experiment.judged import judged_queries
     from fader.search.batch import parse_all
     from fader.search.index import Index
-    from fader.search.judged import judged_queries
 
     place = folder or _cache_folder()
     if place.exists() and not place.is_dir():
@@ -103,9 +103,9 @@ def _prepare(place: Path, quiet: bool) -> Any:
 def _trained(judged: Any, place: Path, quiet: bool) -> str:
     """The file of the demo's model, trained where it is not there yet or does not fit the index."""
     from fader.errors import FaderError
+    from fader.experiment.ranker import Ranker
     from fader.progress import progress
     from fader.search.models import ranker_of
-    from fader.search.ranker import Ranker
 
     path = place / "model.json"
     try:
@@ -127,8 +127,8 @@ def _serve(place: Path, port: int, open_page: bool, quiet: bool) -> None:
 
 def _measured(judged: Any, quiet: bool) -> dict[str, float]:
     """Mean average precision of the trained model, each query tested by a model that never saw it, and of others."""
+    from fader.experiment.compare import compare_judged
     from fader.progress import progress
-    from fader.search.compare import compare_judged
 
     systems = [f"fader(lam={LAMBDA},label=trained)", "proximity", "count"]
     with progress("Evaluating", quiet) as reporter:

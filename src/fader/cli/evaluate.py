@@ -43,7 +43,7 @@ def command(
     descending; the rank column is not used. pairswap is the share of (good, bad) pairs of retrieved entities in the
     wrong order, so smaller is better.
     """
-    from fader.evaluate.results import results_of_runs
+    from fader.experiment.results import results_of_runs
 
     if baseline is not None and baseline not in paths:
         paths = (baseline, *paths)
@@ -88,7 +88,7 @@ def _check_files(paths: tuple[str, ...], qrels: str, per_query: str | None) -> N
 def _wanted(measures: str, candidates_only: bool) -> Any:
     """The measures of `--measures`, one at least."""
     from fader.errors import UsageError
-    from fader.evaluate.measures import parse_measures
+    from fader.experiment.measures import parse_measures
 
     wanted = parse_measures(measures, candidates_only)
     if not wanted:
@@ -99,7 +99,7 @@ def _wanted(measures: str, candidates_only: bool) -> Any:
 def _read(paths: tuple[str, ...], qrels: str, on_error: str | None, quiet: bool) -> tuple[Any, list[Any], int]:
     """The judgments, the runs, and how many lines were skipped, which is told."""
     from fader.corpus.queries import Skipper, read_qrels
-    from fader.evaluate.runs import read_run
+    from fader.experiment.runs import read_run
 
     fault = Skipper(on_error == "skip")
     grades = read_qrels(qrels, fault)
@@ -115,7 +115,7 @@ def _counts(qrels: str, grades: Any, runs: list[Any]) -> list[dict[str, list[str
     """What each run leaves out; refuse judgments from which no mean can come."""
     from fader.corpus.readers import display_name
     from fader.errors import InputError
-    from fader.evaluate.measures import judged_queries
+    from fader.experiment.measures import judged_queries
 
     judged = judged_queries(grades)
     if not judged:
@@ -144,7 +144,7 @@ def _remarks(
     """What is not averaged, or averaged as nothing found."""
     from fader.corpus.readers import display_name
     from fader.errors import quoted
-    from fader.evaluate.measures import judged_queries
+    from fader.experiment.measures import judged_queries
 
     judged, remarks = len(judged_queries(grades)), []
     if judged < len(grades):
@@ -226,7 +226,7 @@ def _print_tables(results: Any, p: Any, baseline: int, how_tested: str) -> None:
 def _print_to(out: Any, results: Any, p: Any, baseline: int, how_tested: str, styled: bool) -> None:
     from rich.text import Text
 
-    from fader.evaluate.significance import LEVEL
+    from fader.experiment.significance import LEVEL
 
     labels = _labels(results.systems)
     measures = range(len(results.measures))

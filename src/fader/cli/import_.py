@@ -19,14 +19,14 @@ class Formats(click.Group):
     """The importers, as commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from fader.parts import discover
+        from fader.registry import discover
 
-        return list(discover("fader.importers"))
+        return list(discover("fader.corpora.formats"))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        from fader.parts import discover
+        from fader.registry import discover
 
-        part = discover("fader.importers").get(name)
+        part = discover("fader.corpora.formats").get(name)
         return None if part is None else _command(part)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -44,9 +44,9 @@ class Formats(click.Group):
 
 
 def _titles() -> list[tuple[str, str]]:
-    from fader.parts import discover
+    from fader.registry import discover
 
-    return [(name, part.title) for name, part in discover("fader.importers").items()]
+    return [(name, part.title) for name, part in discover("fader.corpora.formats").items()]
 
 
 @click.command(
@@ -136,8 +136,8 @@ def _run(
     part: Any, sources: tuple[str, ...], output: Path, processes: int | None, restart: bool, on_error: str | None,
     compress: bool, written: tuple[str, ...], as_json: bool, quiet: bool, **own: Any,
 ) -> None:  # fmt: skip
+    from fader.corpora.frame.run import UNFINISHED, importer, run
     from fader.errors import InputError, UsageError, quoted
-    from fader.importers.run import UNFINISHED, importer, run
     from fader.progress import progress
 
     options = {name[4:]: value for name, value in own.items() if value is not None}

@@ -23,7 +23,7 @@ def command(folder: Path, memory: int, keep: int | None, as_json: bool, quiet: b
     Answers stay the same, bit for bit. `add` and `delete` merge small segments by themselves, so this is needed only
     to get rid of deleted texts, or before an index is copied elsewhere.
     """
-    from fader.index.change import ChangeOptions, merge
+    from fader.index.write.change import ChangeOptions, merge
     from fader.progress import progress
 
     say_when_compiling(quiet)

@@ -17,8 +17,8 @@ def command(name: str, as_json: bool) -> None:
     values that are worth trying.
     """
     from fader.errors import UsageError, did_you_mean, quoted
-    from fader.parts import discover
-    from fader.search.described import described
+    from fader.registry import discover
+    from fader.search.system_info import described
 
     known = discover("fader.systems")
     if name and name not in known:

@@ -73,12 +73,12 @@ def command(
     Lambda, and the best of alternatives such as --aggregator 'sum|logsumexp', are chosen by cross-validation over the
     queries. A system that is not fitted, such as --system 'voting(cutoff=10|100)', takes what is best on all of them.
     """
+    from fader.experiment.judged import judged_queries
+    from fader.experiment.ranker import save_model
+    from fader.experiment.tune import tune
     from fader.progress import progress
     from fader.search.batch import refuse_overwriting
     from fader.search.index import Index
-    from fader.search.judged import judged_queries
-    from fader.search.ranker import save_model
-    from fader.search.tune import tune
     from fader.systems.fader import Fader
 
     say_when_compiling(quiet)

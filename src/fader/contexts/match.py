@@ -20,11 +20,11 @@ from fader.contexts.join import Joined, distinct
 from fader.contexts.occurrences import Occurrences
 from fader.contexts.plan import PLANS, choose, mentions_in
 from fader.contexts.query import Literal, Query
-from fader.contexts.room import Room
+from fader.contexts.quota import Room
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
-from fader.index.lists import BLOCK
+from fader.index.encoding.lists import BLOCK
 from fader.index.reader import IndexReader
 from fader.index.segment import Mentions, Segment
 from fader.limits import DEFAULTS, Limits
@@ -247,7 +247,7 @@ class SegmentValues:
         return self._segment.text.priors[self._documents]
 
 
-def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOptions()) -> Contexts:  # noqa: B008
+def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOptions()) -> Contexts:
     """The contexts of a query."""
     parts = parts_of(reader, query)
     statistics = Statistics(reader.documents, reader.tokens, *counted(parts, query))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.nearest import mark_documents, where
 from fader.contexts.query import Literal
-from fader.index.lists import BLOCK, HIGHEST, LOWEST
+from fader.index.encoding.lists import BLOCK, HIGHEST, LOWEST
 from fader.index.segment import Segment
 
 I32 = NDArray[np.int32]

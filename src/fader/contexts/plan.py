@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.nearest import where
-from fader.contexts.room import Room
+from fader.contexts.quota import Room
 from fader.index.catalog import StoredCatalog
 from fader.index.segment import Mentions, Segment
 from fader.kernel import kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
-from fader.parts import written
+from fader.registry import written
 
 
 class OneColumn(FeatureMap):

@@ -15,7 +15,7 @@ import numpy as np
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
 from fader.features.base import F64, I32, Block, FeatureMap, Piece
-from fader.parts import parse, split_top
+from fader.registry import parse, split_top
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32, Codes
-from fader.features.cellmap import CellMap
-from fader.features.cells import I8
-from fader.features.edges import matched_shares
-from fader.features.prefix import prefix_sum, reverse_prefix_sum
-from fader.features.staircase import coverage
+from fader.features.cellmaps.cellmap import CellMap
+from fader.features.cellmaps.cells import I8
+from fader.features.cellmaps.edges import matched_shares
+from fader.features.cellmaps.prefix import prefix_sum, reverse_prefix_sum
+from fader.features.cellmaps.staircase import coverage
 
 
 @dataclass(frozen=True)

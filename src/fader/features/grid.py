@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fader.features.base import F64
-from fader.features.buckets import cell_labels
-from fader.features.cellmap import CellMap
+from fader.features.cellmaps.buckets import cell_labels
+from fader.features.cellmaps.cellmap import CellMap
+from fader.features.cellmaps.prefix import prefix_sum, reverse_prefix_sum, smoothness, smoothness_of_increments
 from fader.features.checks import check_flag
-from fader.features.prefix import prefix_sum, reverse_prefix_sum, smoothness, smoothness_of_increments
 
 
 @dataclass(frozen=True)

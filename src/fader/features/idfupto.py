@@ -22,11 +22,11 @@ from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
 from fader.features.base import F64, I32, Block, Codes, FeatureMap, Piece
-from fader.features.buckets import MAX_CELLS, Axes, check_distances, ladder, sided
-from fader.features.cells import Cells, sides_of, taken
+from fader.features.cellmaps.buckets import MAX_CELLS, Axes, check_distances, ladder, sided
+from fader.features.cellmaps.cells import Cells, sides_of, taken
+from fader.features.cellmaps.edges import learned_distances
 from fader.features.checks import check_choice, check_flag, check_idf
-from fader.features.edges import learned_distances
-from fader.parts import written
+from fader.registry import written
 
 DEFAULT_COLUMNS = 12
 

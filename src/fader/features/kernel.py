@@ -28,7 +28,7 @@ from fader.errors import UsageError
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.checks import check_choice, check_idf
 from fader.kernel import kernel
-from fader.parts import written
+from fader.registry import written
 
 SHAPES = ("gaussian", "triangle", "cosine", "circle", "step", "inverse")
 _GAUSSIAN, _TRIANGLE, _COSINE, _CIRCLE, _STEP, _INVERSE = range(6)

@@ -29,7 +29,7 @@ from fader.errors import UsageError, did_you_mean, quoted
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.column import even_shares
 from fader.kernel import kernel
-from fader.parts import written
+from fader.registry import written
 
 I64 = NDArray[np.int64]
 

@@ -17,11 +17,11 @@ from typing import ClassVar
 
 from fader.contexts.statistics import Statistics
 from fader.features.base import F64, I32, Codes
-from fader.features.cellmap import CellMap
-from fader.features.cells import I8
+from fader.features.cellmaps.cellmap import CellMap
+from fader.features.cellmaps.cells import I8
+from fader.features.cellmaps.prefix import prefix_sum, reverse_prefix_sum, smoothness_of_increments
+from fader.features.cellmaps.staircase import union
 from fader.features.checks import check_choice
-from fader.features.prefix import prefix_sum, reverse_prefix_sum, smoothness_of_increments
-from fader.features.staircase import union
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from fader.corpus.catalog import Catalog
 from fader.errors import CatalogError, did_you_mean, quoted
+from fader.index.encoding.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
 from fader.index.format import WITH_NAMES, Container, writing
 from fader.index.names import Names, write_names
-from fader.index.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from fader.corpus.analysis import spans
 from fader.corpus.tokenise import RawVocabulary
-from fader.index.strings import Joined, Sink, SortedStrings, narrow, write_sorted
+from fader.index.encoding.strings import Joined, Sink, SortedStrings, narrow, write_sorted
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]

@@ -129,7 +129,7 @@ class IndexReader:
 
     def verify(self) -> None:
         """Read every file through: its checksum, and all that must hold in it and among files."""
-        from fader.index.invariants import verify
+        from fader.index.verify.invariants import verify
 
         verify(
             self.manifest | {"segments": self._described},
@@ -140,7 +140,7 @@ class IndexReader:
 
     def check_ids(self) -> None:
         """Each id is that of one live document; segments are checked on their own before."""
-        from fader.index.invariants import repeated_id
+        from fader.index.verify.invariants import repeated_id
 
         repeated = repeated_id([(*segment.text.ids.arrays, segment.alive) for segment in self.segments])
         if repeated is not None:

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.errors import DamagedError
 from fader.index.catalog import StoredCatalog
+from fader.index.encoding.lists import Lists
+from fader.index.encoding.packed import Packed, get
+from fader.index.encoding.strings import SortedStrings
 from fader.index.format import Container
-from fader.index.lists import Lists
-from fader.index.packed import Packed, get
-from fader.index.strings import SortedStrings
 from fader.index.textstore import TextStore
 from fader.kernel import kernel
 from fader.memory import Cache

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from fader.corpus.documents import Document
 from fader.errors import DamagedError
+from fader.index.encoding.strings import Strings, write_strings
 from fader.index.format import Container, FileWriter
-from fader.index.strings import Strings, write_strings
 
 KIND = "text"
 I32 = NDArray[np.int32]

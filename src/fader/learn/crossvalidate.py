@@ -26,7 +26,7 @@ from fader.features.base import FeatureMap
 from fader.learn.dataset import Dataset, QueryData, View
 from fader.learn.leaveoneout import Problem, knows_bounds, leave_one_out, polish, problem_of
 from fader.learn.objective import EntityLevel, Sums, labels_of
-from fader.learn.onethread import cores, one_blas_thread, side_by_side
+from fader.learn.threads import cores, one_blas_thread, side_by_side
 from fader.learn.train import Fit, Settings, fit_model
 from fader.measures import AveragePrecision
 from fader.progress import Progress, Silent

@@ -24,7 +24,7 @@ from scipy.optimize import nnls
 from fader.kernel import inline_kernel, kernel
 from fader.learn.loss import Labels, Loss
 from fader.learn.objective import EntityLevel, Sparse
-from fader.learn.onethread import one_blas_thread
+from fader.learn.threads import one_blas_thread
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

@@ -22,8 +22,8 @@ from fader.features.base import FeatureMap
 from fader.features.combined import feature_map
 from fader.learn.dataset import View
 from fader.learn.modelfile import Collection, MadeFor, file_text, opened, read_text, sealed
-from fader.parts import parse, split_top
 from fader.rank.pipeline import Piped, Pipeline
+from fader.registry import parse, split_top
 
 F64 = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from fader.features.base import Codes, FeatureMap, cell_values, cells_of
 from fader.kernel import kernel
 from fader.learn.dataset import Dataset, QueryData
 from fader.learn.loss import Labels, Loss
-from fader.learn.onethread import threads
+from fader.learn.threads import threads
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

@@ -25,7 +25,7 @@ from fader.learn.dataset import Dataset
 from fader.learn.leaveoneout import Problem, knows_bounds, objective_of, problem_of, solve
 from fader.learn.loss import Loss, check_loss
 from fader.learn.objective import EntityLevel, Sums, Values, labels_of, values_of
-from fader.learn.onethread import one_blas_thread
+from fader.learn.threads import one_blas_thread
 
 F64 = NDArray[np.float64]
 SMALLEST_LAMBDA, LARGEST_LAMBDA = 1e-6, 1e6

@@ -21,7 +21,7 @@ from fader.contexts.table import Contexts
 from fader.errors import InputError
 from fader.learn.crossvalidate import Choice, Workers, check_folds, choose, cuts, in_parallel, parse_cv
 from fader.learn.learner import Example, Learner
-from fader.learn.onethread import cores
+from fader.learn.threads import cores
 from fader.measures import AveragePrecision, judge
 from fader.progress import Progress, Silent
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fader.errors import DamagedError, StorageError, UsageError, quoted
-from fader.index import change
-from fader.index.change import ChangeOptions, ChangeReport
+from fader.index.write import change
+from fader.index.write.change import ChangeOptions, ChangeReport
 from fader.limits import Limits
 from fader.progress import Progress
 from fader.search.index import Index

@@ -14,9 +14,9 @@ from fader.errors import UsageError, quoted
 from fader.index.reader import IndexReader
 from fader.limits import variable, whole
 from fader.search.answer import Snippet
+from fader.search.entity_rank import Standing, entity_number
 from fader.search.evidence import by_weight
 from fader.search.snippets import snippet_of
-from fader.search.standing import Standing, entity_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from fader import budget
 from fader.aggregate.base import Aggregator
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap
-from fader.features.cellmap import CellMap
-from fader.features.cells import sides_of, taken
+from fader.features.cellmaps.cellmap import CellMap
+from fader.features.cellmaps.cells import sides_of, taken
 from fader.features.combined import Combined
 from fader.rank.base import Contributions, System
 from fader.rank.pipeline import Pipeline

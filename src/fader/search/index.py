@@ -20,23 +20,23 @@ from fader.contexts.query import Query, parse_query
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.errors import CatalogError, QueryError, UsageError
-from fader.index.change import ChangeReport
 from fader.index.commit import KEEP, read_commit
 from fader.index.reader import IndexReader
-from fader.index.writer import BuildOptions, BuildReport
-from fader.index.writer import build as build_index
+from fader.index.write.change import ChangeReport
+from fader.index.write.writer import BuildOptions, BuildReport
+from fader.index.write.writer import build as build_index
 from fader.learn.dataset import View
 from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
 from fader.rank.base import Contributions, Ranking, System
 from fader.search.answer import Answer, Result
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
+from fader.search.entity_rank import Standing, entity_number, standing
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, evidence_of, explanation_of
 from fader.search.models import DEFAULT, ranker_of, view_of, warnings_of
-from fader.search.standing import Standing, entity_number, standing
 from fader.search.versus import Versus, versus
 from fader.search.why import Why, why_of
-from fader.systems.weighting import in_best_documents
+from fader.systems.shared.weighting import in_best_documents
 
 MAX_K = DEFAULTS.k
 

@@ -19,8 +19,8 @@ from fader.learn import model, modelfile
 from fader.learn.dataset import View
 from fader.learn.model import Model, model_of
 from fader.learn.modelfile import Collection
-from fader.parts import discover
 from fader.rank.base import System
+from fader.registry import discover
 from fader.systems import saved
 from fader.systems.base import system
 from fader.systems.saved import Saved

@@ -22,11 +22,11 @@ from fader.index.reader import IndexReader
 from fader.learn.dataset import View
 from fader.rank.base import Ranking, System
 from fader.search.answer import Snippet
+from fader.search.entity_rank import ranks_of
 from fader.search.evidence import evidence_of
 from fader.search.models import view_of, warnings_of
-from fader.search.standing import ranks_of
 from fader.search.tau import tau_b
-from fader.systems.weighting import in_best_documents
+from fader.systems.shared.weighting import in_best_documents
 
 
 @dataclass(frozen=True, slots=True)

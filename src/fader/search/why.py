@@ -14,9 +14,9 @@ from fader.contexts.query import REQUIRED
 from fader.contexts.table import Contexts
 from fader.rank.base import Contributions
 from fader.search.answer import Snippet
+from fader.search.entity_rank import Standing
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, evidence_of, explanation_of
 from fader.search.grids import FeaturePart, WeightGrid, features_of
-from fader.search.standing import Standing
 
 _SIDES = {-1: "left", 0: "overlap", 1: "right"}
 

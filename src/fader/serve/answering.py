@@ -16,10 +16,10 @@ from starlette.responses import Response
 from fader.search.answer import Answer
 from fader.serve.errors import JSON, BadRequest
 from fader.serve.gate import Clock
+from fader.serve.middleware.trace import trace_of
+from fader.serve.open_index import Served
 from fader.serve.parameters import Asked, of_body, of_query
-from fader.serve.served import Served
 from fader.serve.service import Service
-from fader.serve.trace import trace_of
 
 T = TypeVar("T", bound=Asked)
 V = TypeVar("V")

@@ -27,19 +27,19 @@ from fader import __version__
 from fader.errors import FaderError, IncompleteError, quoted
 from fader.serve import mcp, reports, schemas
 from fader.serve.answering import done
-from fader.serve.bodies import Bodies
 from fader.serve.errors import JSON, BadRequest, NotFound, Refusal, internal, refusal_of
 from fader.serve.gate import ClientGone
-from fader.serve.heads import Heads
-from fader.serve.hosts import Hosts
-from fader.serve.keys import Keys
 from fader.serve.logs import access_log
 from fader.serve.metrics import Metrics
-from fader.serve.refusals import Refusals
+from fader.serve.middleware.bodies import Bodies
+from fader.serve.middleware.heads import Heads
+from fader.serve.middleware.hosts import Hosts
+from fader.serve.middleware.keys import Keys
+from fader.serve.middleware.load_shedding import Refusals
+from fader.serve.middleware.trace import Routed, Traced, trace_of
 from fader.serve.routes import about, lookup, pages, ranking
 from fader.serve.service import Service
 from fader.serve.settings import Settings
-from fader.serve.trace import Routed, Traced, trace_of
 
 log = logging.getLogger("fader.serve")
 CLIENT_GONE = 499  # nobody sees it but the log

@@ -15,7 +15,7 @@ from fader.rank.base import System
 from fader.search.index import Index
 from fader.search.models import ranker_of, read_ranker
 from fader.serve.errors import NotFound
-from fader.serve.served import Served
+from fader.serve.open_index import Served
 from fader.serve.settings import Settings
 
 

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import msgspec
 
 from fader.errors import quoted
-from fader.serve.trace import Trace
+from fader.serve.middleware.trace import Trace
 
 log = logging.getLogger("fader.access")
 PATH_CHARACTERS = 200

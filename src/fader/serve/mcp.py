@@ -26,11 +26,11 @@ from starlette.types import Receive, Scope, Send
 
 from fader.errors import quoted
 from fader.serve.errors import Refusal, internal, refusal_of
+from fader.serve.middleware.trace import Trace, refuse, trace_of
 from fader.serve.parameters import Asked, checked
 from fader.serve.service import Service
 from fader.serve.settings import Settings
 from fader.serve.tools import INSTRUCTIONS, TOOLS, Caller, Tool
-from fader.serve.trace import Trace, refuse, trace_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

@@ -15,8 +15,8 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from fader.serve.backing import Backing
+from fader.serve.middleware.trace import Trace
 from fader.serve.service import Service
-from fader.serve.trace import Trace
 
 FORM = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)

@@ -18,8 +18,8 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from fader.errors import quoted
-from fader.evaluate.figures import COLOURS
-from fader.evaluate.page import FILES
+from fader.experiment.reporting.figures import COLOURS
+from fader.experiment.reporting.page import FILES
 from fader.serve.errors import JSON, NotFound
 
 PAGE = "index.html"

@@ -33,12 +33,12 @@ from fastapi import Path as Placed
 from fastapi.responses import Response
 
 from fader.errors import FaderError, InputError, did_you_mean, quoted
-from fader.evaluate.comparison import Comparison, SystemResult, measure_title
-from fader.evaluate.page import chosen_settings
-from fader.evaluate.provenance import made_by
-from fader.evaluate.report import MARK, NAMES, Stored, parse_report
-from fader.evaluate.significance import p_value
-from fader.evaluate.tables import Table
+from fader.experiment.comparison import Comparison, SystemResult, measure_title
+from fader.experiment.provenance import made_by
+from fader.experiment.reporting.page import chosen_settings
+from fader.experiment.reporting.report import MARK, NAMES, Stored, parse_report
+from fader.experiment.reporting.tables import Table
+from fader.experiment.significance import p_value
 from fader.search.csv import table as csv_table
 from fader.serve.errors import JSON, BadRequest, NotFound
 from fader.serve.reportfiles import FIGURE, FRESH, KINDS, files_in, opened_file, saved_as, sent_file

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from fader.serve.errors import OutOfTime
 from fader.serve.gate import Clock, Gate, Gone
 from fader.serve.library import Library
-from fader.serve.served import Served
+from fader.serve.open_index import Served
 from fader.serve.settings import Settings
 
 T = TypeVar("T")

@@ -20,10 +20,10 @@ from msgspec import Meta
 
 from fader.serve.answering import answer_json, encoded, plain
 from fader.serve.gate import Clock
+from fader.serve.middleware.trace import Trace
+from fader.serve.open_index import Served
 from fader.serve.parameters import Asked
-from fader.serve.served import Served
 from fader.serve.service import Service
-from fader.serve.trace import Trace
 
 INSTRUCTIONS = (
     "Fader answers questions whose answers are things: people, places, organisations, works, substances. A query has "

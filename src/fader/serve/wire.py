@@ -14,7 +14,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from fader.serve.errors import JSON, Refusal
-from fader.serve.headers import SECURITY
+from fader.serve.middleware.headers import SECURITY
 
 HEAD_BYTES = 65_536
 ARRIVAL_SECONDS = 30.0

@@ -25,8 +25,8 @@ import numpy as np
 
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice, check_flag
-from fader.parts import written
-from fader.systems.likelihood import (
+from fader.registry import written
+from fader.systems.shared.likelihood import (
     F64,
     WHOLE,
     CandidateModel,

@@ -36,10 +36,10 @@ from fader.aggregate.logsumexp import LogSumExp
 from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice
-from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.likelihood import (
+from fader.registry import written
+from fader.systems.shared.likelihood import (
     F64,
     I32,
     WHOLE,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fader.parts import parse
 from fader.rank.base import Contributions, Ranking, System, WhatIf, order_entities
+from fader.registry import parse
 
 __all__ = ["Contributions", "Ranking", "System", "WhatIf", "order_entities", "system"]
 

@@ -14,8 +14,8 @@ import numpy as np
 from fader.aggregate.count import Count as CountAggregator
 from fader.contexts.policy import check_policy
 from fader.features.constant import Constant
-from fader.parts import written
 from fader.rank.pipeline import Piped, Pipeline
+from fader.registry import written
 
 
 @dataclass(frozen=True)

@@ -47,10 +47,10 @@ from fader.features.noprox import NoProx
 from fader.kernel import kernel
 from fader.learn.learner import Example, Learner
 from fader.measures import average_precision
-from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.thinning import within
+from fader.registry import written
+from fader.systems.shared.thinning import within
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

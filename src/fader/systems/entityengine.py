@@ -35,10 +35,10 @@ from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.kernel import kernel
-from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.covering import WEIGHT, first_from, smallest_windows
+from fader.registry import written
+from fader.systems.shared.covering import WEIGHT, first_from, smallest_windows
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

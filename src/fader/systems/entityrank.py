@@ -47,10 +47,10 @@ from numpy.typing import NDArray
 from fader.aggregate.sum import sums
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
-from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.covering import smallest_windows
+from fader.registry import written
+from fader.systems.shared.covering import smallest_windows
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

@@ -20,8 +20,8 @@ from fader.features.combined import Combined, feature_map
 from fader.learn.crossvalidate import LAMBDAS, Candidate, parse_cv
 from fader.learn.dataset import View
 from fader.learn.train import Settings, check_lambda
-from fader.parts import parse, split_top, written
 from fader.rank.base import Contributions, Ranking, WhatIf
+from fader.registry import parse, split_top, written
 
 
 @dataclass(frozen=True)

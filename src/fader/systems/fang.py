@@ -44,10 +44,10 @@ from fader.features.kernel import Kernel
 from fader.features.noprox import NoProx
 from fader.kernel import inline_kernel, kernel
 from fader.learn.learner import Example, Learner
-from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.thinning import drawn_bad, within
+from fader.registry import written
+from fader.systems.shared.thinning import drawn_bad, within
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

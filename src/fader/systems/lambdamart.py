@@ -35,11 +35,11 @@ from fader.learn.dataset import QueryData
 from fader.learn.learner import Example, Learner
 from fader.learn.objective import summed_vectors
 from fader.measures import judge
-from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
-from fader.systems.thinning import drawn_bad, some_rows
+from fader.registry import written
+from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
+from fader.systems.shared.thinning import drawn_bad, some_rows
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

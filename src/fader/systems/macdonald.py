@@ -38,16 +38,16 @@ from fader.errors import UsageError, quoted
 from fader.learn.learner import Example, Learner
 from fader.learn.loss import Labels, Loss
 from fader.learn.objective import Sparse
-from fader.learn.onethread import one_blas_thread
+from fader.learn.threads import one_blas_thread
 from fader.learn.train import check_lambda
-from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
-from fader.systems.ladder import MOST_COLUMNS, Rungs, rungs
-from fader.systems.thinning import drawn_bad
+from fader.registry import written
+from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
+from fader.systems.shared.ladder import MOST_COLUMNS, Rungs, rungs
+from fader.systems.shared.thinning import drawn_bad
+from fader.systems.shared.weighting import MODELS, check_model, document_ranking
 from fader.systems.voting import TECHNIQUES, check_technique
-from fader.systems.weighting import MODELS, check_model, document_ranking
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]

@@ -22,9 +22,9 @@ from typing import ClassVar
 
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice
-from fader.parts import written
-from fader.systems.kernels import CONSTANT, check_width, propagated
-from fader.systems.likelihood import F64, CandidateModel, check_beta, mean_of_mentions, pairs_of
+from fader.registry import written
+from fader.systems.shared.kernels import CONSTANT, check_width, propagated
+from fader.systems.shared.likelihood import F64, CandidateModel, check_beta, mean_of_mentions, pairs_of
 
 KERNELS = ("gaussian", "triangle", "step", CONSTANT)
 

@@ -30,11 +30,11 @@ from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.checks import check_choice
-from fader.parts import written
 from fader.rank.base import Ranking
 from fader.rank.valued import Valued, evidence_slice
-from fader.systems.kernels import check_width, propagated
-from fader.systems.likelihood import F64, I32, LEAST, background, known_literals
+from fader.registry import written
+from fader.systems.shared.kernels import check_width, propagated
+from fader.systems.shared.likelihood import F64, I32, LEAST, background, known_literals
 
 KERNELS = ("gaussian", "triangle", "cosine", "circle", "passage")
 AGGREGATORS = {"sum": LogSumExp(), "max": Max()}

@@ -16,8 +16,8 @@ import numpy as np
 from fader.aggregate.sum import Sum
 from fader.contexts.policy import check_policy
 from fader.features.kernel import Kernel, check_decay
-from fader.parts import written
 from fader.rank.pipeline import Piped, Pipeline
+from fader.registry import written
 
 
 @dataclass(frozen=True)

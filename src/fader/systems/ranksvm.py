@@ -43,9 +43,9 @@ from fader.learn.dataset import QueryData, query_data
 from fader.learn.learner import Example, Learner
 from fader.learn.objective import summed_vectors
 from fader.measures import judge
-from fader.parts import written
 from fader.rank.pipeline import Piped, Pipeline
-from fader.systems.thinning import draws_of, some_groups, within
+from fader.registry import written
+from fader.systems.shared.thinning import draws_of, some_groups, within
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]

@@ -15,8 +15,8 @@ from fader.contexts.table import Contexts
 from fader.errors import FaderError, InputError, quoted
 from fader.features.base import Piece
 from fader.learn.modelfile import Collection, MadeFor, file_text, sealed
-from fader.parts import discover
 from fader.rank.base import Contributions, Ranking, System, WhatIf
+from fader.registry import discover
 
 
 @dataclass(frozen=True)

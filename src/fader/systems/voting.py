@@ -41,9 +41,9 @@ from fader.aggregate.softmax import SoftMax
 from fader.aggregate.sum import Sum
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, did_you_mean, quoted
-from fader.parts import written
 from fader.rank.valued import Scored
-from fader.systems.weighting import check_model, document_ranking, document_scores
+from fader.registry import written
+from fader.systems.shared.weighting import check_model, document_ranking, document_scores
 
 F64 = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import fader
-from fader.index.change import ChangeOptions, add, delete
 from fader.index.commit import commit_numbers
 from fader.index.format import VERSION
+from fader.index.write.change import ChangeOptions, add, delete
 
 HERE = Path(__file__).parent
 NAMES = {"Ada": "E3", "Babbage": "E1", "London": "E2"}

@@ -26,11 +26,11 @@ def command(
 
     It has the bytes that `fader batch` writes. After a crash of anything the same command goes on where it was.
     """
-    from fader.cluster.asking import opened
-    from fader.cluster.holding import holding
-    from fader.cluster.jobs import OnRay
-    from fader.cluster.many import run
-    from fader.cluster.runtime import connected
+    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.jobs.batch import run
+    from fader.cluster.jobs.index_handle import opened
+    from fader.cluster.jobs.job_shards import holding
+    from fader.cluster.jobs.scheduler import OnRay
     from fader.limits import Limits
     from fader.search.batch import refuse_overwriting
 

@@ -45,14 +45,14 @@ def command(
     The result is an ordinary index, and opens on one machine too. After a crash of anything the same command goes on
     where it was.
     """
-    from fader.cluster.build import ClusterBuildOptions, build, refuse_early
-    from fader.cluster.jobs import OnRay
-    from fader.cluster.runtime import connected
+    from fader.cluster.build.driver import ClusterBuildOptions, build, refuse_early
+    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.jobs.scheduler import OnRay
     from fader.cluster.storage import masked
     from fader.corpus.analysis import Analysis, read_stopwords
     from fader.corpus.readers import read_lines
     from fader.index.commit import KEEP
-    from fader.index.writer import BuildOptions
+    from fader.index.write.writer import BuildOptions
     from fader.limits import Limits
     from fader.progress import progress
 

@@ -28,11 +28,11 @@ def command(folder: str, address: str | None, groups: int, at: int | None, **giv
     The report is that of `fader compare`, but for the seconds. With --keep the same command goes on where it was after
     a crash of anything.
     """
-    from fader.cluster.asking import opened
-    from fader.cluster.comparing import Spread, Unsent
-    from fader.cluster.holding import holding
-    from fader.cluster.runtime import connected
-    from fader.evaluate.report import check_destination
+    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.jobs.compare import Spread, Unsent
+    from fader.cluster.jobs.index_handle import opened
+    from fader.cluster.jobs.job_shards import holding
+    from fader.experiment.reporting.report import check_destination
     from fader.limits import Limits
 
     say_when_compiling(given["quiet"])

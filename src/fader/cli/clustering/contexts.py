@@ -25,11 +25,11 @@ def command(folder: str, address: str | None, groups: int, at: int | None, **giv
     The file has the bytes that `fader contexts` writes. After a crash of anything the same command goes on where it
     was.
     """
-    from fader.cluster import many
-    from fader.cluster.asking import opened
-    from fader.cluster.holding import holding
-    from fader.cluster.jobs import OnRay
-    from fader.cluster.runtime import connected
+    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.jobs import batch as many
+    from fader.cluster.jobs.index_handle import opened
+    from fader.cluster.jobs.job_shards import holding
+    from fader.cluster.jobs.scheduler import OnRay
     from fader.limits import Limits
 
     check_output(given)

@@ -33,7 +33,7 @@ def command(
     request that some group does not answer is refused (503), never answered in part unless it asks for that.
     """
     check_packages()
-    from fader.cluster.frontend import Front
+    from fader.cluster.hosts.frontend import Front
     from fader.serve import logs
     from fader.serve.run import bound
 

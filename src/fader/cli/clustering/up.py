@@ -20,8 +20,8 @@ def command(nodes: int, cpus: int, port: int, quiet: bool) -> None:
     It listens on 127.0.0.1 alone, under the token of ~/.ray/auth_token, which is made where there is none. Other
     commands of this user find it by --address.
     """
-    from fader.cluster.local_cluster import LocalCluster
-    from fader.cluster.runtime import kept_token
+    from fader.cluster.hosts.local_cluster import LocalCluster
+    from fader.cluster.hosts.runtime import kept_token
 
     with LocalCluster(nodes, cpus=cpus, token=kept_token(), port=port) as cluster:
         remark(f"A cluster of {nodes} nodes: --address {cluster.address}  (Ctrl-C ends)", quiet)

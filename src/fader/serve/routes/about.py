@@ -13,8 +13,8 @@ from fader.serve import schemas
 from fader.serve.answering import answered, asked, encoded, served_for, service_of
 from fader.serve.errors import JSON
 from fader.serve.metrics import FORM
+from fader.serve.open_index import Served
 from fader.serve.parameters import Nothing, OfIndex
-from fader.serve.served import Served
 from fader.serve.service import Service
 from fader.serve.settings import Settings
 from fader.serve.shapes import Health, NamedModel, Stats
@@ -66,8 +66,8 @@ def stats_of(service: Service) -> Stats:
 
 def systems_of(served: Served) -> dict[str, object]:
     """What ranks an index."""
-    from fader.parts import discover  # slow to import: see `Served`
-    from fader.search.described import described
+    from fader.registry import discover  # slow to import: see `Served`
+    from fader.search.system_info import described
 
     models = {**served.models, DEFAULT: default_model()}
     named = [NamedModel(name, str(model), name == served.default) for name, model in models.items()]

@@ -12,8 +12,8 @@ from fader.rank.base import System
 from fader.serve import schemas
 from fader.serve.answering import CSV, answer_json, answered, asked, encoded, plain, served_for
 from fader.serve.errors import BadRequest, NotFound, Refusal
+from fader.serve.open_index import Served
 from fader.serve.parameters import Compare, EntityNamed, EntityOf, Explain, Search
-from fader.serve.served import Served
 from fader.serve.settings import Settings
 
 OTHER = "proximity"  # what is compared with where nothing is named

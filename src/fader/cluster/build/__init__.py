@@ -1,0 +1,1 @@
+"""An index built on many machines: pieces, buckets, tasks, one commit."""

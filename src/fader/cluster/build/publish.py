@@ -1,0 +1,162 @@
+"""The first and the last step of a build: a folder that may be written, and its files made an index by one commit.
+
+Files lie in the journal already, whole and for good. They get their names in the index, by second names where the
+storage has such, and then the manifest is written as on one machine; on an object store it is the last object. Who dies
+before that leaves an index as it was; who dies after it has finished, and is told so when he comes again. Knows nothing
+of how the files were made.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from fader.cluster.build import tasks
+from fader.cluster.build.journal import FOLDER, THREADS, Journal, is_begun, sweep
+from fader.cluster.storage import PlainStorage, Storage, commits_of
+from fader.corpus.documents import Faults
+from fader.errors import DamagedError, StorageError
+from fader.index.commit import (
+    commit_path,
+    is_debris,
+    origin_of,
+    read_commit,
+    remove_debris,
+    remove_unneeded,
+    write_commit,
+)
+from fader.index.format import sync_folder
+from fader.index.lock import writing_alone
+from fader.index.write.writer import BuildOptions
+
+
+@contextmanager
+def writing(storage: Storage, overwrite: bool) -> Iterator[None]:
+    """Hold the folder of the index; one that is not ours to write in is refused. Object stores have no locks."""
+    if not isinstance(storage, PlainStorage):
+        sweep(storage)
+        check_destination(storage, overwrite)
+        storage.make()
+        yield
+        return
+    if storage.folder.exists() and not storage.folder.is_dir():
+        raise StorageError(f"{storage.folder}: is a file; give the name of a folder")
+    storage.make()
+    with writing_alone(storage.folder):
+        sweep(storage)
+        check_destination(storage, overwrite)
+        yield
+
+
+def check_destination(storage: Storage, overwrite: bool) -> None:
+    """Refuse a folder with an index in it, unless it may be replaced or may be our own, and one with other things."""
+    commits = commits_of(storage)
+    if commits and not overwrite and not is_begun(storage):
+        raise _taken(storage)
+    if commits or not isinstance(storage, PlainStorage) or (storage.folder / FOLDER).exists():
+        return
+    if not is_debris(storage.folder):
+        raise StorageError(f"{storage.shown}: is a folder with other things in it; give a new or empty one")
+
+
+def _taken(storage: Storage) -> StorageError:
+    return StorageError(f"{storage.shown}: holds an index already; pass --overwrite to replace it")
+
+
+def publish(
+    journal: Journal,
+    catalog: dict[str, Any],
+    shards: Sequence[Sequence[dict[str, Any]]],
+    faults: Faults,
+    options: BuildOptions,
+) -> dict[str, Any]:
+    """Commit the segments of all shards, and the manifest of that; where it was done already, only say so."""
+    storage, newest = journal.storage, (commits_of(journal.storage) or [0])[-1]
+    number = newest + 1
+    made = _named(shards, number)
+    described = {"name": f"{number:08d}.catalog", **catalog}
+    manifest = _manifest(number, described, list(made.values()), faults, options)
+    there = _newest(storage, newest)
+    if there is not None and _essence(there) == _essence(manifest):
+        return there
+    if newest and not options.overwrite:
+        raise _taken(storage)
+    if isinstance(storage, PlainStorage):
+        remove_debris(storage.folder, newest)
+    names = {f"reduce/{own}.{part}": f"{s['name']}.{part}" for own, s in made.items() for part in s["files"]}
+    _double(journal, names | {tasks.CATALOG: described["name"]})
+    _commit(storage, manifest)
+    if isinstance(storage, PlainStorage):
+        remove_unneeded(storage.folder, options.keep)
+    return manifest
+
+
+def _named(shards: Sequence[Sequence[dict[str, Any]]], number: int) -> dict[str, dict[str, Any]]:
+    """The segments that have documents, one at least, with their names in a commit, by their names in the journal."""
+    every = {
+        f"{shard:05d}-{place}": {**segment, "name": f"{number:08d}-{shard + place * len(shards)}"}
+        for shard, segments in enumerate(shards)
+        for place, segment in enumerate(segments)
+    }
+    return {own: segment for own, segment in every.items() if segment["documents"]} or dict(list(every.items())[:1])
+
+
+def _double(journal: Journal, names: Mapping[str, str]) -> None:
+    """Give files of the journal their names in the index; an object store copies, so several at once."""
+    if isinstance(journal.storage, PlainStorage):
+        for own, name in names.items():
+            journal.storage.double(journal.name(own), name)
+        return
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(lambda own: journal.storage.double(journal.name(own), names[own]), names))
+
+
+def _manifest(
+    number: int, catalog: dict[str, Any], segments: list[dict[str, Any]], faults: Faults, options: BuildOptions
+) -> dict[str, Any]:
+    documents = sum(segment["documents"] for segment in segments)
+    return {
+        "commit": number,
+        "origin": origin_of(catalog, segments),
+        "operation": {"name": "build", "documents": documents, "replaced": 0, "deleted": 0, "merged": 0},
+        "keep": options.keep,
+        "catalog": catalog,
+        "segments": segments,
+        "analysis": options.analysis.to_dict(),
+        "skipped": faults.counts,
+    }
+
+
+def _essence(manifest: dict[str, Any]) -> list[Any]:
+    """What two commits of one build have in common, and no others."""
+    files = [segment["files"] for segment in manifest["segments"]]
+    return [files, manifest["catalog"]["xxh3"], *(manifest[part] for part in ("operation", "analysis", "skipped"))]
+
+
+def _newest(storage: Storage, number: int) -> dict[str, Any] | None:
+    """The manifest of the newest commit; None where there is none, or a damaged one."""
+    if not number:
+        return None
+    with suppress(DamagedError), tempfile.TemporaryDirectory(prefix="fader-") as copy:
+        if isinstance(storage, PlainStorage):
+            return read_commit(storage.folder, number)
+        name = commit_path(Path(copy), number).name
+        (Path(copy) / name).write_bytes(storage.read(name))
+        return read_commit(Path(copy), number)
+    return None
+
+
+def _commit(storage: Storage, manifest: dict[str, Any]) -> None:
+    """Write a manifest whose files are all there for good."""
+    if isinstance(storage, PlainStorage):
+        sync_folder(storage.folder)
+        write_commit(storage.folder, manifest)
+        return
+    with tempfile.TemporaryDirectory(prefix="fader-") as folder:
+        write_commit(Path(folder), manifest)
+        name = commit_path(Path(folder), manifest["commit"]).name
+        storage.write(name, (Path(folder) / name).read_bytes())

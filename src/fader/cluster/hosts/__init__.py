@@ -1,0 +1,1 @@
+"""Who holds shards and where: actors, controller, placement, Ray itself."""

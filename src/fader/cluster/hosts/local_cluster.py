@@ -1,0 +1,206 @@
+"""Several Ray nodes on one machine, to try things and to break them: `fader cluster up`, and the tests.
+
+The head has no CPU, so that all work is done by the other nodes; each of those has one `shards` besides its CPUs.
+Everything listens on the loopback address, under a token. `kill_*` end processes at once, as a power loss would.
+Reads the processes of a node from /proc. Knows nothing of what is run.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from fader.cluster.hosts.runtime import LOOPBACK, SETTINGS, TOKEN, imported, prepared, short_folder, unreachable
+from fader.errors import ClusterError
+
+TRIES = 3
+WAIT_SECONDS = 120
+AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")
+
+
+class LocalCluster:
+    """A cluster that lives as long as this object; use it in a `with`.
+
+    The process may be a driver of it (`connected(cluster.address)`), and so may others, with `environment`.
+    """
+
+    def __init__(
+        self, nodes: int = 3, *, cpus: int = 1, object_store_mb: int = 80, token: str | None = None, port: int = 0
+    ) -> None:
+        self.token = token or secrets.token_hex(32)
+        self._cpus, self._store = cpus, object_store_mb << 20
+        self._temporary = tempfile.mkdtemp(prefix="fray-", dir=short_folder())
+        self._exit = ExitStack()
+        self._exit.callback(shutil.rmtree, self._temporary, ignore_errors=True)
+        self._exit.enter_context(prepared(self.token, True, RAY_TMPDIR=self._temporary, RAY_AUTH_MODE="token"))
+        self._cluster: Any = None
+        try:
+            self._start(nodes, port)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, nodes: int, port: int) -> None:
+        imported()
+        if port and unreachable(f"{LOOPBACK}:{port}", 1.0) is None:
+            raise ClusterError(f"port {port} is in use, perhaps by another cluster; give another --port")
+        try:
+            from ray.cluster_utils import Cluster
+        except ImportError as error:
+            raise ClusterError(f"this Ray cannot start several nodes on one machine: {error}") from None
+        (Path(self._temporary) / "ray").mkdir()
+        head = {
+            "num_cpus": 0,
+            "include_dashboard": False,
+            **self._of_node(),
+            **({"gcs_server_port": port} if port else {}),
+        }
+        try:
+            self._cluster = self._patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
+            self.address: str = self._cluster.address
+            for _ in range(nodes):
+                self.add_node(wait=False)
+            self._wait_for(nodes + 1)
+        except Exception as error:
+            said = " ".join(str(error).split())[:400]
+            raise ClusterError(f"the cluster cannot be started: {said}; is the port free, and memory?") from error
+
+    def _patiently(self, start: Callable[[], Any]) -> Any:
+        """Start something of Ray's; on a busy machine its own fixed time for that may not do, so it is tried again."""
+        for _ in range(TRIES - 1):
+            before = set(self._own())
+            try:
+                return start()
+            except Exception:  # Ray raises this very class
+                for pid in set(self._own()) - before:
+                    self.kill_worker(pid)
+        return start()
+
+    def _own(self) -> list[int]:
+        """The processes of this cluster that we have started ourselves."""
+        started = children(os.getpid()) if sys.platform == "linux" else []
+        return [pid for pid in started if self._temporary in command_of(pid)]
+
+    def _wait_for(self, nodes: int) -> None:
+        """Until so many nodes are there, the head among them; what is only half started counts for nothing."""
+        for _ in range(WAIT_SECONDS * 10):
+            if len(self._cluster.global_state._live_node_ids()) >= nodes:
+                return
+            time.sleep(0.1)
+        raise TimeoutError(f"{nodes} nodes did not start within {WAIT_SECONDS} s")
+
+    def _of_node(self) -> dict[str, Any]:
+        return {"object_store_memory": self._store, "node_ip_address": LOOPBACK}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What another process must have in its environment to be a driver here."""
+        return {TOKEN: self.token, "RAY_ADDRESS": self.address, **SETTINGS}
+
+    @property
+    def nodes(self) -> list[Any]:
+        """The nodes that are there, without the head, oldest first."""
+        return sorted(self._cluster.worker_nodes, key=raylet)
+
+    def add_node(self, wait: bool = True) -> Any:
+        """One more node; only in the main thread, as Ray sets handlers of signals."""
+        own = {"num_cpus": self._cpus, "resources": {"shards": 1}, **self._of_node()}
+        return self._patiently(lambda: self._cluster.add_node(wait=wait, **own))
+
+    def workers(self, busy: bool = True) -> list[int]:
+        """The processes that run tasks and actors; with `busy=False` idle ones too."""
+        found, idle = [], (*AGENTS, "ray::IDLE")
+        for node in self.nodes:
+            for pid in children(raylet(node)):
+                title = command_of(pid)
+                if title.startswith("ray::") and not title.startswith(idle if busy else AGENTS):
+                    found.append(pid)
+        return found
+
+    def kill_worker(self, pid: int) -> None:
+        """End the process of a task or an actor."""
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+    def kill_node(self, node: Any) -> None:
+        """End a node with everything on it."""
+        everything = _below(raylet(node))
+        for pid in everything:
+            self.kill_worker(pid)
+        self._cluster.remove_node(node, allow_graceful=False)
+
+    def kill_head(self) -> None:
+        """End the head, and with it the cluster."""
+        head = self._cluster.head_node
+        for pid in _below(raylet(head)):
+            self.kill_worker(pid)
+        head.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
+
+    def stop(self) -> None:
+        """End all processes of the cluster; those that are gone already are no error."""
+        if self._cluster is not None:
+            gone = [*self._cluster.worker_nodes, self._cluster.head_node]
+            left = [pid for node in gone if node is not None for pid in _below(raylet(node))]
+            for node in gone:
+                if node is not None:
+                    with suppress(Exception):
+                        node.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
+            for pid in left:
+                self.kill_worker(pid)
+            self._cluster.worker_nodes.clear()
+            self._cluster.head_node = None
+            self._cluster = None
+        self._exit.close()
+
+    def __enter__(self) -> LocalCluster:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def raylet(node: Any) -> int:
+    """The number of a node's main process; -1 if it has gone."""
+    found = node.all_processes.get("raylet")
+    return int(found[0].process.pid) if found else -1
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    if sys.platform != "linux":
+        raise ClusterError("processes of nodes are found only on Linux")
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError, ValueError, IndexError):
+                stat = Path("/proc", name, "stat").read_text("utf-8", "replace")
+                if int(stat.rpartition(")")[2].split()[1]) == pid:
+                    found.append(int(name))
+    return sorted(found)
+
+
+def _below(pid: int) -> list[int]:
+    """The processes that a process has started, and those that these have."""
+    if pid < 0 or sys.platform != "linux":
+        return []
+    own = children(pid)
+    return [*own, *(below for child in own for below in _below(child))]
+
+
+def command_of(pid: int) -> str:
+    """The command line of a process; Ray's workers write there what they do."""
+    with suppress(OSError):
+        return Path("/proc", str(pid), "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+    return ""

@@ -1,0 +1,1 @@
+"""Batch, contexts and compare over the shards of a cluster."""

@@ -1,0 +1,245 @@
+"""A comparison whose work is done on a cluster: queries, folds and systems over all its CPUs.
+
+    pool = Spread(connection, judged)
+    compare_judged(pool.judged, systems, workers=pool, progress=Unsent(progress))
+
+What is done, and on which queries, is decided where it is on one machine (fader.experiment.compare); only `each`, which
+works on items side by side, sends them elsewhere, in pieces, with a copy of what the work holds. A copy asks the shards
+for contexts by itself. Datasets to train on are encoded once, by all, and copied; a task that wants one that it was not
+given says so, and is run again with it. Where edges are learned, each fold has a dataset of its own and makes it
+itself. Knows nothing of folds or systems.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader import __version__
+from fader.cluster.hosts.runtime import Connection, imported
+from fader.cluster.jobs.index_handle import Found, Given, asking
+from fader.cluster.jobs.scheduler import InProcess, Job, OnRay
+from fader.experiment.judged import JudgedQueries
+from fader.features.base import FeatureMap
+from fader.learn.dataset import Dataset, QueryData, View, query_data
+from fader.learn.threads import one_blas_thread, side_by_side
+from fader.progress import Progress, Silent
+
+T = TypeVar("T")
+R = TypeVar("R")
+I64 = NDArray[np.int64]
+Wanted = tuple[FeatureMap, View]
+SYSTEMS = 4  # that learn, at once: folds alone are too few for a cluster
+PIECES = 4  # of the items, for each CPU
+KEPT_HERE = 2  # datasets and pieces of work that a process keeps
+GET_SECONDS = 600.0
+
+
+class WantedError(Exception):
+    """A copy was asked for a dataset that it has not been given."""
+
+    def __init__(self, features: FeatureMap, view: View) -> None:
+        super().__init__(str(features))
+        self.wanted = features, view
+
+
+class Judged(JudgedQueries):
+    """Judged queries whose copies, in other processes, are given their datasets."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JudgedCopy, (self.index, self.queries, self.grades, self.remarks)
+
+
+class JudgedCopy(JudgedQueries):
+    """Judged queries in a task."""
+
+    def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
+        if features.learns_edges:
+            return super().dataset(features, view, training)
+        given = _given.get(_key(features, view))
+        if given is None:
+            raise WantedError(features, view)
+        found: Dataset = _loaded(given)
+        return found
+
+
+class Unsent:
+    """Progress that stays here: a copy in another process reports nothing."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def update(self, done: float, total: float | None = None, note: str = "") -> None:
+        self._progress.update(done, total, note)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Silent, ()
+
+
+class Spread:
+    """A pool (fader.learn.crossvalidate) of the cluster's CPUs. May be used by several threads."""
+
+    def __init__(self, connection: Connection | None, judged: JudgedQueries) -> None:
+        """Without a connection all is done here, by copies none the less."""
+        self._connection = connection
+        self.judged = Judged(judged.index, judged.queries, judged.grades, judged.remarks, Silent())
+        self._datasets: OrderedDict[str, Any] = OrderedDict()
+        self._making = threading.Lock()
+        self._numbers, self._failure = count(1), list[BaseException]()
+        self.systems = SYSTEMS if connection else 1  # at once
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy of whatever knows this pool works by itself."""
+        return int, (1,)
+
+    def each(self, work: Callable[[T], R], items: Sequence[T], progress: Progress, note: str) -> list[R]:
+        """Results in order."""
+        try:
+            return self._each(work, items, progress, note)
+        except BaseException as error:
+            self.stop(error)
+            raise
+
+    def stop(self, reason: BaseException) -> None:
+        """Give up what all threads have sent out: each raises the first reason that was given."""
+        self._failure.append(reason)
+
+    def _check(self) -> None:
+        if self._failure:
+            raise self._failure[0]
+
+    def _each(self, work: Callable[[T], R], items: Sequence[T], progress: Progress, note: str) -> list[R]:
+        number, sent = next(self._numbers), self._put(work)
+        cut = _pieces(len(items), PIECES * max(1, self._connection.cpus() if self._connection else 1))
+        found: dict[int, list[R]] = {}
+        given: dict[str, Any] = {}
+        while len(found) < len(cut):
+            wanted: list[Wanted] = []
+
+            def take(job: Job, told: Found, wanted: list[Wanted] = wanted) -> None:
+                if "wanted" in told:
+                    wanted.append(_unpacked(told["wanted"]))
+                    return
+                found[job.given["piece"]] = _unpacked(told["found"])
+                progress.update(sum(map(len, found.values())), len(items), note)
+
+            jobs = [
+                Job(f"{note}, work {number}, piece {p}", applied, {
+                    "fader": __version__, "piece": p, "work": [sent], "datasets": given,
+                    "items": _packed([items[i] for i in piece]),
+                })
+                for p, piece in enumerate(cut) if p not in found
+            ]  # fmt: skip
+            self._run(jobs, take)
+            given |= {_key(*one): [self._dataset(*one)] for one in wanted if _key(*one) not in given}
+        return [result for p in range(len(cut)) for result in found[p]]
+
+    def _run(self, jobs: Sequence[Job], take: Callable[[Job, Found], None]) -> None:
+        self._check()
+        if self._connection is None:
+            InProcess().run(jobs, take)
+            return
+        runner = OnRay(self._connection, watch=self._check)
+        runner.run(jobs, take)
+
+    def _dataset(self, features: FeatureMap, view: View) -> Any:
+        """A dataset, encoded by all, as an object that tasks can get; the last few are kept."""
+        key = _key(features, view)
+        with self._making:
+            if key not in self._datasets:
+                encode: Callable[[int], QueryData] = partial(encoded, self.judged, features, view)
+                queries = self._each(encode, range(len(self.judged)), Silent(), f"encoding {features}")
+                while len(self._datasets) >= 2 * SYSTEMS:
+                    self._datasets.popitem(last=False)
+                self._datasets[key] = self._put(Dataset(features, view, tuple(queries)))
+            self._datasets.move_to_end(key)
+            return self._datasets[key]
+
+    def _put(self, value: Any) -> Any:
+        """What tasks get the value by."""
+        return imported().put(_packed(value)) if self._connection else _Here(_packed(value))
+
+
+class _Here:
+    """In place of an object of Ray's."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self._name = data, secrets.token_hex(8)
+
+    def hex(self) -> str:
+        return self._name
+
+
+def encoded(judged: JudgedQueries, features: FeatureMap, view: View, i: int) -> QueryData:
+    """One query of a dataset."""
+    return query_data(judged.ids[i], judged.contexts(i, view), features, view.policy, judged.grades[i])
+
+
+def _pieces(items: int, most: int) -> list[range]:
+    size = -(-items // max(1, min(items, most)))
+    return [range(at, min(items, at + size)) for at in range(0, items, size)]
+
+
+def _key(features: FeatureMap, view: View) -> str:
+    return f"{features} {view}"
+
+
+_given: dict[str, Any] = {}  # datasets that the task of this process may load
+_kept: OrderedDict[str, Any] = OrderedDict()
+
+
+@asking
+def applied(given: Given) -> Found:
+    """The results of some items, or the dataset that these want."""
+    _given.clear()
+    _given.update({key: reference for key, (reference,) in given["datasets"].items()})
+    work = _loaded(given["work"][0])
+    with one_blas_thread(), side_by_side():
+        try:
+            return {"found": _packed([work(item) for item in _unpacked(given["items"])])}
+        except WantedError as error:
+            return {"wanted": _packed(error.wanted)}
+
+
+def _loaded(reference: Any) -> Any:
+    """What an object holds; the last few are kept, as the next task has the same."""
+    key = reference.hex()
+    if key not in _kept:
+        while len(_kept) >= 2 * KEPT_HERE:
+            _kept.popitem(last=False)
+        _kept[key] = _unpacked(_data(reference))
+    _kept.move_to_end(key)
+    return _kept[key]
+
+
+def _data(reference: Any) -> bytes:
+    if isinstance(reference, _Here):
+        return reference.data
+    ray = imported()
+    try:
+        data: bytes = ray.get(reference, timeout=GET_SECONDS)
+    except ray.exceptions.RayError as error:
+        raise OSError(f"what a task needs cannot be had: {type(error).__name__}") from error
+    return data
+
+
+def _packed(value: Any) -> bytes:
+    """Within bytes, so that arrays arrive in memory of the process itself, which may be written to."""
+    from ray import cloudpickle
+
+    data: bytes = cloudpickle.dumps(value)
+    return data
+
+
+def _unpacked(data: bytes) -> Any:
+    from ray import cloudpickle
+
+    return cloudpickle.loads(data)

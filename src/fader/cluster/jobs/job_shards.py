@@ -1,0 +1,154 @@
+"""Shards held for as long as a job runs: an actor on each node opens some groups and serves them by a socket.
+
+    with holding(connection, path, commit, groups, limits) as held:
+        opened(held).rank(...)                       here, or in any task that is given `held` (asking.py)
+
+An actor knows its groups from the start, so that Ray alone can start it again after it, or its node, has died: on
+another node if need be, as nothing is kept on one. Actors end with the driver, however that ends. Knows nothing of what
+is asked.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any
+
+from fader.cluster.hosts.actors import (
+    HOLDER_TAKES,
+    RESOURCE,
+    Given,
+    Range,
+    ShardHost,
+    calls_of,
+    index_path,
+    range_of,
+    starts_from,
+)
+from fader.cluster.hosts.cache import local_folder
+from fader.cluster.hosts.runtime import Connection, imported, line_of
+from fader.cluster.jobs.index_handle import Held, asking, forget
+from fader.cluster.jobs.scheduler import Job, OnRay
+from fader.cluster.shards.groups import plan
+from fader.cluster.storage import is_plain, storage_errors
+from fader.errors import ClusterError, StorageError
+from fader.index.commit import read_commit
+from fader.index.part import starts_of
+from fader.limits import Limits
+
+START_SECONDS = 600.0
+FOREVER = 1e9  # an actor of a job ends with its driver, not when nobody asks for a while
+
+
+class Holder:
+    """The actor."""
+
+    def __init__(
+        self, given: Given, commit: int, groups: Mapping[int, Sequence[int]], starts: Sequence[int] | None
+    ) -> None:
+        import ray
+
+        self._host = ShardHost(replace(given, host=ray.util.get_node_ip_address()))
+        self._wanted = commit, groups, starts
+
+    def about(self) -> dict[str, Any]:
+        """Where it is, and which groups it cannot open for which reason; these are tried again."""
+        problems = self._host.hold(*self._wanted)
+        return self._host.about() | {"problems": problems}
+
+
+@contextmanager
+def holding(connection: Connection, path: str, at: int | None, groups: int, limits: Limits) -> Iterator[Held]:
+    """All groups of a commit, held; `groups` 0: one for each node."""
+    ray, path = imported(), index_path(path)
+    nodes = _usable(connection)
+    with storage_errors(path):
+        folder = local_folder(path, at, [])
+        manifest = read_commit(folder, at)
+    planned = plan(manifest, groups or len(nodes))
+    starts = starts_of(folder, manifest) if is_plain(path) else _starts(connection, path, manifest["commit"], planned)
+    secret, hosts = secrets.token_bytes(32), min(len(nodes), len(planned))
+    holder = [group * hosts // len(planned) for group in range(len(planned))]
+    key, actors = secrets.token_hex(8), []
+    try:
+        for place in range(hosts):
+            own = {group: planned[group] for group in range(len(planned)) if holder[group] == place}
+            given = Given(secret, path, calls=calls_of(nodes[place]), lease_seconds=FOREVER)
+            actors.append(_started(ray, nodes[place], given, manifest["commit"], own, starts))
+        _wait(connection, ray, actors)
+        yield Held(key, path, manifest["commit"], secret, tuple(actors), tuple(holder), limits)
+    finally:
+        forget(key)
+        for actor in actors:
+            with suppress(Exception):
+                ray.kill(actor)
+
+
+def _usable(connection: Connection) -> list[dict[str, Any]]:
+    """Nodes that may hold shards: those that offer it, else those that work."""
+    nodes = connection.nodes()
+    found = [node for node in nodes if node["Resources"].get(RESOURCE)]
+    found = found or [node for node in nodes if node["Resources"].get("CPU", 0) > 0]
+    if not found:
+        raise ClusterError(f"{connection.address}: no node can hold shards; start nodes with CPUs")
+    return sorted(found, key=lambda node: str(node["NodeID"]))
+
+
+def _started(
+    ray: Any, node: Mapping[str, Any], given: Given, commit: int, groups: dict[int, list[int]], starts: list[int] | None
+) -> Any:
+    """An actor that Ray starts again where shards are offered; one that asks for none may come to the head."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    wanted = {RESOURCE: HOLDER_TAKES} if node["Resources"].get(RESOURCE) else {}
+    options = ray.remote(Holder).options(
+        max_restarts=-1, max_task_retries=-1, max_concurrency=4, num_cpus=0, resources=wanted,
+        scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=True),
+    )  # fmt: skip
+    return options.remote(given, commit, groups, starts)
+
+
+def _wait(connection: Connection, ray: Any, actors: Sequence[Any]) -> None:
+    """Until every actor has opened its groups."""
+    pending, until = [actor.about.remote() for actor in actors], time.monotonic() + START_SECONDS
+    while pending:
+        ready, pending = ray.wait(pending, num_returns=len(pending), timeout=1.0)
+        connection.check()
+        for one in ready:
+            try:
+                problems = ray.get(one, timeout=30.0)["problems"]
+            except ray.exceptions.RayError as error:
+                connection.check()
+                raise ClusterError(f"an actor that holds shards cannot be started: {line_of(error)}") from error
+            if problems:
+                group, why = next(iter(problems.items()))
+                raise StorageError(f"group {group} of the shards cannot be opened on its node: {why}")
+        if time.monotonic() > until:
+            raise ClusterError(f"the shards were not opened within {START_SECONDS:,.0f} s; look at the nodes")
+
+
+@asking
+def ranges(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The ranges of ids of some segments, for numbering; the segments are copied to the node for that."""
+    folder = local_folder(given["path"], given["commit"], given["segments"])
+    return {"ranges": [range_of(folder, given["commit"], segment) for segment in given["segments"]]}
+
+
+def _starts(connection: Connection, path: str, commit: int, planned: Sequence[Sequence[int]]) -> list[int]:
+    """`starts` (index/part.py) of an index that is not here."""
+    from fader import __version__
+
+    found: dict[int, Range] = {}
+
+    def take(job: Job, told: dict[str, Any]) -> None:
+        found.update(zip(job.given["segments"], told["ranges"], strict=True))
+
+    jobs = [
+        Job(f"group {n}", ranges, {"fader": __version__, "path": path, "commit": commit, "segments": list(segments)})
+        for n, segments in enumerate(planned)
+    ]
+    OnRay(connection).run(jobs, take)
+    return starts_from([found[s] for s in range(len(found))])

@@ -1,0 +1,1 @@
+"""A collection whose segments are elsewhere: shards, their answers, and how these are put together."""

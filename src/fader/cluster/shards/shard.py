@@ -1,0 +1,161 @@
+"""A shard: some segments of a commit, and what they answer. Every method is a pure function of its arguments.
+
+    Shard(folder, commit, segments).call("share", {"query": ..., "options": ..., "columns": ["start"]})
+
+So any replica answers a call, a call may be made twice, and a later call may go to another machine than the first. The
+matches of the last queries are kept, so that asking for more columns of one does not match it again. Arguments and
+answers are plain data (plain.py). Knows nothing of sockets, of other shards or of Ray.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.budget import spending
+from fader.cluster.shards.groups import documents_in, files_of
+from fader.cluster.shards.scores import maps_of, scored
+from fader.cluster.wire.serialization import Plain, columns_to, options_from, query_from, share_to, statistics_from
+from fader.contexts.partial import Share, of_entities, share_of, statistics_of
+from fader.errors import UsageError, quoted
+from fader.index.part import PartReader
+from fader.index.reader import CACHE_MB
+
+I32 = NDArray[np.int32]
+KEPT = 32  # queries whose matches are kept, if they are not too large
+KEPT_BYTES = 256 << 20  # of matches, by all groups of a host together
+METHODS = (
+    "about", "statistics", "share", "columns", "scores", "texts", "document_ids", "find_document", "entity_documents",
+)  # fmt: skip
+
+
+class Shard:
+    """Some segments of a commit, by their places in the manifest. Safe to share among threads."""
+
+    def __init__(
+        self, folder: str | Path, commit: int | None, segments: Sequence[int], cache_mb: int = CACHE_MB,
+        starts: Sequence[int] | None = None, kept_bytes: int = KEPT_BYTES,
+    ) -> None:  # fmt: skip
+        self.reader = PartReader(folder, segments, commit, starts, cache_mb)
+        self._kept = _Kept(kept_bytes)
+
+    @property
+    def commit(self) -> int:
+        return self.reader.commit
+
+    @property
+    def segments(self) -> list[int]:
+        return self.reader.only
+
+    def warm(self) -> None:
+        """Number the documents, so that the first query need not."""
+        if not self.reader.numbered_as_stored:
+            self.reader.numbers  # noqa: B018 - made when it is asked for
+
+    def call(self, method: str, arguments: Plain, deadline_ms: float | None = None) -> Any:
+        """The answer of a method, by name, within a time."""
+        if method not in METHODS:
+            raise UsageError(f"a shard has no method {quoted(method)}; there are {', '.join(METHODS)}")
+        with spending(deadline_ms):
+            return getattr(self, method)(**_bound(getattr(self, method), arguments))
+
+    def about(self) -> Plain:
+        """What is held: segments, living documents, and the least and the largest of their numbers."""
+        first, last = self.reader.range
+        return {
+            "commit": self.commit, "files": files_of(self.reader.manifest), "segments": self.segments,
+            "documents": documents_in(self.reader.manifest, self.segments), "first": first, "last": last,
+        }  # fmt: skip
+
+    def statistics(self, query: Plain) -> Plain:
+        """df and cf of the query's literals here."""
+        df, cf = statistics_of(self.reader, query_from(query))
+        return {"df": df, "cf": cf}
+
+    def share(self, query: Plain, options: Plain, columns: Sequence[str] = (), entities: Any = None) -> Plain:
+        """The rows of the query here, or those of some entities alone, with some late columns."""
+        share = self._share(query, options)
+        return share_to(share if entities is None else of_entities(share, entities), columns)
+
+    def columns(self, query: Plain, options: Plain, names: Sequence[str], entities: Any = None) -> Plain:
+        """Late columns of the rows that `share` has given for the same query, options and entities."""
+        share = self._share(query, options)
+        return columns_to(share if entities is None else of_entities(share, entities), names)
+
+    def scores(
+        self, query: Plain, options: Plain, statistics: Plain, features: str, weights: Any, policy: str,
+        combined: bool = True, documents: bool = False,
+    ) -> Plain | None:  # fmt: skip
+        """The scores of the contexts that count, by entity; statistics are those of the whole collection."""
+        share, whole, maps = self._share(query, options), statistics_from(statistics), maps_of(features, combined)
+        return scored(query_from(query), whole, share, maps, np.asarray(weights), policy, documents)
+
+    def texts(self, documents: Any) -> list[list[str] | None]:
+        """Id, title, url and text of some documents, by number; None for one that is not here."""
+        held = (int(d) for d in documents)
+        return [list(self.reader.stored(d)) if self.reader.holds(d) else None for d in held]
+
+    def document_ids(self, documents: Any) -> list[str | None]:
+        """The ids of some documents, by number; None for one that is not here."""
+        held = (int(d) for d in documents)
+        return [self.reader.document_id(d) if self.reader.holds(d) else None for d in held]
+
+    def find_document(self, doc_id: str) -> int:
+        """The number of a document by its id; -1 where it is not here."""
+        return self.reader.find_document(doc_id)
+
+    def entity_documents(self, entities: Any = None) -> I32:
+        """How many documents here mention each of some entities; of all without any named."""
+        return self.reader.entity_documents if entities is None else self.reader.entity_documents_of(entities)
+
+    def _share(self, query: Plain, options: Plain) -> Share:
+        key = msgspec.msgpack.encode([query, options])
+        found = self._kept.get(key)
+        if found is None:
+            found = share_of(self.reader, query_from(query), options_from(options))
+            self._kept.put(key, found)
+        return found
+
+
+def _bound(method: Any, arguments: Plain) -> Plain:
+    """Arguments that the method takes."""
+    try:
+        inspect.signature(method).bind(**arguments)
+    except TypeError as error:
+        raise UsageError(f"{method.__name__} of a shard cannot be called so: {error}") from None
+    return arguments
+
+
+class _Kept:
+    """The shares found last, few and not too large."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._shares: OrderedDict[bytes, tuple[Share, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> Share | None:
+        with self._lock:
+            found = self._shares.get(key)
+            if found is not None:
+                self._shares.move_to_end(key)
+            return found[0] if found else None
+
+    def put(self, key: bytes, share: Share) -> None:
+        size = 3 * sum(a.nbytes for a in (share.slot, share.document, share.distances))  # with what is behind columns
+        with self._lock:
+            self._shares[key] = share, size
+            while len(self._shares) > 1 and (len(self._shares) > KEPT or self._bytes > self._most):
+                self._shares.popitem(last=False)
+
+    @property
+    def _bytes(self) -> int:
+        return sum(size for _share, size in self._shares.values())

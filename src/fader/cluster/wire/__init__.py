@@ -1,0 +1,1 @@
+"""Calls to shards by sockets: frames, connections, servers, clients."""

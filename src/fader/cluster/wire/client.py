@@ -1,0 +1,147 @@
+"""All shard groups asked at once through sockets: any replica of a group, another where it fails or is slow.
+
+    shards = Shards(secret)
+    shards.update({"commit": 3, "groups": [["10.0.0.1:4001", "10.0.0.2:4001"], ["10.0.0.3:4001", "10.0.0.1:4002"]]})
+    shards.call_all("share", {"query": ..., "options": ...})                 one answer a group
+
+    failover   a replica that fails is replaced by another at once; where none answers, all are tried again, by the map
+               of that moment, until patience or time is over
+    hedging    where an answer takes longer than 19 of 20 lately did, another replica is asked too, and the first answer
+               counts; at most one call in twenty, but always of a replica that seems to hang
+    deadline   what is left of the query's budget (fader.budget), else `deadline_ms`
+
+A group without an answer is an IncompleteError, or a `Missing` in its place where a partial answer is allowed. Calls
+are pure functions, so that asking twice changes nothing. How one call goes is calls.py. Knows nothing of what is asked,
+or of Ray.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from fader.cluster.hosts.latency import ClientSettings, Pace
+from fader.cluster.wire.calls import Call, error_of
+from fader.cluster.wire.connections import Connection, Server
+from fader.cluster.wire.frames import WireError, check_secret
+from fader.cluster.wire.transport import Arguments, for_each
+from fader.errors import IncompleteError, UsageError, quoted
+
+__all__ = ["ClientSettings", "Shards", "error_of"]
+CONNECTORS = 16
+
+
+class Shards:
+    """The shard groups of a cluster. Safe to share among threads."""
+
+    def __init__(self, secret: bytes, settings: ClientSettings = ClientSettings()) -> None:  # noqa: B008
+        self._secret, self.settings = check_secret(secret), settings
+        self._maps: dict[int, tuple[tuple[str, ...], ...]] = {}
+        self._servers: dict[str, Server] = {}
+        self._turns: Counter[int] = Counter()
+        self._lock = threading.Lock()
+        self._connectors = ThreadPoolExecutor(CONNECTORS, thread_name_prefix="connecting")
+        self.pace = Pace(settings)
+        self.counts: Counter[str] = Counter()
+
+    def update(self, groups: Mapping[str, Any]) -> None:
+        """Where the groups of a commit are served from now on: {"commit", "groups": [[address, ...], ...]}."""
+        try:
+            commit = int(groups["commit"])
+            addresses = tuple(tuple(map(str, replicas)) for replicas in groups["groups"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"not a map of shard groups ({type(error).__name__}: {error})") from None
+        wrong = next((a for replicas in addresses for a in replicas if not _is_address(a)), None)
+        if not addresses or wrong is not None:
+            raise UsageError(f"a map of shard groups has addresses host:port, not {quoted(wrong)}")
+        with self._lock:
+            if len(self._maps.get(commit, addresses)) != len(addresses):
+                message = f"commit {commit} has {len(self._maps[commit])} shard groups, not {len(addresses)}"
+                raise UsageError(f"{message}; answers of one cut must not be mixed with those of another")
+            self._maps = {**self._maps, commit: addresses}
+            self._drop_servers()
+
+    def forget(self, commit: int) -> None:
+        """Ask for a commit no longer."""
+        with self._lock:
+            self._maps = {known: addresses for known, addresses in self._maps.items() if known != commit}
+            self._drop_servers()
+
+    def _drop_servers(self) -> None:
+        """Servers that no map names are left: no connection to them is kept, those of calls under way neither."""
+        named = {a for addresses in self._maps.values() for replicas in addresses for a in replicas}
+        for address in [a for a in self._servers if a not in named]:
+            self._servers.pop(address).leave()
+
+    def close(self) -> None:
+        """Close all connections; those of calls under way when these end."""
+        with self._lock:
+            self._maps = {}
+            self._drop_servers()
+        self._connectors.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def commit(self) -> int:
+        """The newest commit of which the shards are known."""
+        if not self._maps:
+            raise IncompleteError("no shards are known yet; wait until the cluster is up")
+        return max(self._maps)
+
+    def groups(self, commit: int) -> int:
+        """How many groups a commit has."""
+        return len(self.replicas(commit))
+
+    def replicas(self, commit: int) -> tuple[tuple[str, ...], ...]:
+        """The addresses of each group, now."""
+        found = self._maps.get(commit)
+        if found is None:
+            known = ", ".join(map(str, sorted(self._maps))) or "none"
+            raise IncompleteError(f"no shards of commit {commit} are known, or no longer (known: {known}); ask again")
+        return found
+
+    def in_turn(self, commit: int, group: int) -> list[Server]:
+        """The servers of a group: another one first each time, and those that failed a moment ago last."""
+        with self._lock:
+            replicas = self.replicas(commit)[group]
+            self._turns[group] += 1
+            turn = self._turns[group] % max(1, len(replicas))
+            found = [self._server(address) for address in (*replicas[turn:], *replicas[:turn])]
+        return sorted(found, key=lambda server: server.is_down)
+
+    def _server(self, address: str) -> Server:
+        if address not in self._servers:
+            self._servers[address] = Server(address, self._secret)
+        return self._servers[address]
+
+    def connect(self, server: Server) -> Future[Connection]:
+        """A new connection, made in another thread."""
+        try:
+            return self._connectors.submit(server.connect, self.settings.connect_ms / 1000, time.monotonic())
+        except RuntimeError:  # closed, or no thread can be started
+            failed: Future[Connection] = Future()
+            failed.set_exception(WireError("cannot be asked: the client is closed"))
+            return failed
+
+    def count(self, name: str) -> None:
+        """One more of what is counted."""
+        with self._lock:
+            self.counts[name] += 1
+
+    def call_all(
+        self, method: str, arguments: Arguments, *, commit: int | None = None, deadline_ms: float | None = None,
+        allow_partial: bool = False,
+    ) -> list[Any]:  # fmt: skip
+        """The answer of each group; None of one that was not asked."""
+        commit = self.commit if commit is None else commit
+        each = for_each(arguments, self.groups(commit))
+        with Call(self, commit, method, each, deadline_ms, allow_partial) as call:
+            return call.answers()
+
+
+def _is_address(text: str) -> bool:
+    host, colon, port = text.rpartition(":")
+    return bool(host and colon) and port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16

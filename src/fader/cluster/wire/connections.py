@@ -1,0 +1,161 @@
+"""Connections to one server, kept open between calls, and how it fared lately.
+
+A connection carries one call at a time. A server that failed is tried after its replicas for a while, the longer the
+more often it failed. Knows nothing of groups or calls.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from fader.cluster.wire.frames import MOST_ANSWER, MOST_REQUEST, Receiver, WireError, greet, prepare, send
+
+log = logging.getLogger("fader.cluster")
+KEPT = 16  # connections that are kept open to a server
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
+
+
+class Connection:
+    """A greeted connection; `is_fresh` until a call was made on it."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock, self.is_fresh = sock, True
+        self._receiver = Receiver(MOST_ANSWER)
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def send(self, request: Any, seconds: float) -> None:
+        """Send a request; what comes is then read without waiting."""
+        self.sock.settimeout(seconds)
+        send(self.sock, request, MOST_REQUEST)
+        self.sock.setblocking(False)
+        self._receiver = Receiver(MOST_ANSWER)
+
+    def is_answered(self) -> bool:
+        """Whether the answer is whole; reads what is there."""
+        return self._receiver.take(self.sock)
+
+    def answer(self) -> Any:
+        return self._receiver.value()
+
+    def is_open(self) -> bool:
+        """Whether the other end has neither closed it nor sent what was not asked for."""
+        try:
+            self.sock.setblocking(False)
+            self.sock.recv(1, socket.MSG_PEEK)
+        except (BlockingIOError, InterruptedError):
+            return True
+        except OSError:
+            return False
+        return False
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self.sock.close()
+
+
+class Server:
+    """A server by its address, `host:port`."""
+
+    def __init__(self, address: str, secret: bytes) -> None:
+        self.address, self._secret = address, secret
+        self._idle: list[Connection] = []
+        self._is_left = False
+        self._failures, self._until = 0, 0.0
+        self._failed = 0.0, ""  # when it could last not be reached, and why
+        self._lock = threading.Lock()
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it failed a moment ago."""
+        return time.monotonic() < self._until
+
+    def idle(self) -> Connection | None:
+        """An open connection that nobody uses."""
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()
+            if connection.is_open():
+                return connection
+            connection.close()
+
+    def connect(self, seconds: float, asked_at: float | None = None) -> Connection:
+        """A new connection, greeted, in so many seconds from now.
+
+        Where the server has failed since it was asked for, it is not waited for: many calls that ask for a machine
+        that is gone would else wait for each other.
+        """
+        at, why = self._failed
+        if asked_at is not None and at > asked_at:
+            raise WireError(why)
+        try:
+            return self._connected(time.monotonic() + seconds)
+        except OSError as error:
+            self._failed = time.monotonic(), said(error)
+            raise
+
+    def _connected(self, until: float) -> Connection:
+        host, _, port = self.address.rpartition(":")
+        sock = socket.create_connection((host.strip("[]"), int(port)), timeout=until - time.monotonic())
+        try:
+            prepare(sock)
+            greet(sock, self._secret, until - time.monotonic())
+        except BaseException:
+            sock.close()
+            raise
+        return Connection(sock)
+
+    def give_back(self, connection: Connection) -> None:
+        """A connection whose answer was read whole; the server is well."""
+        connection.is_fresh = False
+        with self._lock:
+            was_down, self._failures, self._until = self._failures > 0, 0, 0.0
+            is_kept = not self._is_left and len(self._idle) < KEPT
+            if is_kept:
+                self._idle.append(connection)
+        if not is_kept:
+            connection.close()
+        if was_down:
+            log.info("shard server %s answers again", self.address)
+
+    def failed(self, why: str) -> None:
+        """Try others first for a while, and no connection that was open then."""
+        with self._lock:
+            is_new = self._failures == 0
+            self._failures += 1
+            self._until = time.monotonic() + min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(self._failures - 1, 8))
+        if is_new:
+            log.info("shard server %s %s", self.address, why)
+        self.close()
+
+    def leave(self) -> None:
+        """Keep no connection from now on, those that are given back neither."""
+        with self._lock:
+            self._is_left = True
+        self.close()
+
+    def close(self) -> None:
+        """Close what nobody uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+
+def said(error: BaseException) -> str:
+    """Why a connection failed, in words."""
+    if isinstance(error, WireError):
+        return str(error)
+    if isinstance(error, TimeoutError):
+        return "does not answer"
+    if isinstance(error, ConnectionRefusedError):
+        return "refuses the connection; no server is there"
+    return f"cannot be reached: {getattr(error, 'strerror', None) or error or type(error).__name__}"

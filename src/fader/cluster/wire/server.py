@@ -1,0 +1,230 @@
+"""Shards served by a socket: a thread a connection, so many calls at once and no more.
+
+    server = ShardServer(secret)
+    server.serve(0, Shard(folder, commit, [0, 1]))
+    server.start()
+    server.address                                   "127.0.0.1:40123", for the client's map
+
+    request := {"commit", "group", "method", "arguments", "deadline_ms"}
+    answer  := {"value"} or {"error": [class, text, position]}
+
+It may hold several commits and groups at once: a new commit is served beside the old one, until nobody asks for that.
+Only clients that know the secret are heard (wire.py); strangers take neither time nor room from them. A client that
+hangs up, as one does whose answer came from another replica first, ends the work for it. Binds the loopback address
+unless told otherwise. Knows nothing of Ray.
+"""
+
+from __future__ import annotations
+
+import math
+import socket
+import threading
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any
+
+from fader.budget import spending
+from fader.cluster.shards.shard import Shard
+from fader.cluster.wire.frames import (
+    MOST_REQUEST,
+    WireError,
+    check_secret,
+    frame,
+    prepare,
+    receive,
+    send_frame,
+    welcome,
+)
+from fader.errors import BudgetError, FaderError, StorageError
+
+FRAME_S = 60.0  # in which a frame that has begun must come or go on
+ROOM_S = 0.25  # between two looks whether a client still waits for room
+MOST_CONNECTIONS = 512  # known ones; that which is idle longest makes room for a new one, and its client comes again
+MOST_STRANGERS = 64  # connections that have not greeted yet; the oldest makes room for a new one
+NOT_HELD, INTERNAL = "not held", "internal"
+
+
+class ShardServer:
+    """A socket server for some shards; `calls` of them are answered at a time, others wait."""
+
+    def __init__(self, secret: bytes, host: str = "127.0.0.1", port: int = 0, calls: int = 4) -> None:
+        self._secret = check_secret(secret)
+        self._shards: dict[tuple[int, int], Shard] = {}
+        self._room = threading.BoundedSemaphore(calls)
+        self._connections: set[socket.socket] = set()
+        self._idle: dict[socket.socket, None] = {}  # those that wait for a request, the longest first
+        self._strangers: dict[socket.socket, None] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self.asked_at = time.monotonic()  # when a client was last heard that knows the secret
+        try:
+            self._listening = socket.create_server((host, port), backlog=128)
+        except OSError as error:
+            raise StorageError(f"{host}:{port}: cannot be listened at: {error.strerror or error}") from error
+        self.address = "{}:{}".format(*self._listening.getsockname()[:2])  # where it is reached
+
+    def start(self) -> None:
+        """Take connections from now on, in threads of their own."""
+        threading.Thread(target=self._accept, name="shard server", daemon=True).start()
+
+    def serve(self, group: int, shard: Shard) -> None:
+        """Serve a shard as some group of its commit."""
+        with self._lock:
+            self._shards = {**self._shards, (shard.commit, group): shard}
+
+    def retire(self, commit: int, groups: Collection[int] | None = None) -> None:
+        """Serve a commit no longer, or some groups of it; calls under way end as they would."""
+        with self._lock:
+            self._shards = {
+                (number, group): shard
+                for (number, group), shard in self._shards.items()
+                if number != commit or (groups is not None and group not in groups)
+            }
+
+    def held(self) -> list[tuple[int, int]]:
+        """The (commit, group) that are served."""
+        return sorted(self._shards)
+
+    def close(self) -> None:
+        """Take no connection more, and end those that there are."""
+        self._closed = True
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        with self._lock:
+            connections = [*self._connections, *self._strangers]
+        for connection in connections:
+            _hang_up(connection)
+
+    def _accept(self) -> None:
+        while not self._closed:
+            try:
+                connection, _address = self._listening.accept()
+            except OSError:
+                time.sleep(0.05)  # it is closed; or too many files are open, say, which passes
+                continue
+            with self._lock:
+                if len(self._strangers) >= MOST_STRANGERS:
+                    oldest = next(iter(self._strangers))
+                    del self._strangers[oldest]
+                    _hang_up(oldest)
+                self._strangers[connection] = None
+            try:
+                threading.Thread(target=self._attend, args=(connection,), name="shard call", daemon=True).start()
+            except RuntimeError:  # no thread can be started now, which passes
+                self._drop(connection)
+
+    def _attend(self, connection: socket.socket) -> None:
+        """Greet a client and answer it until it goes."""
+        try:
+            prepare(connection)
+            welcome(connection, self._secret)
+            while self._is_known(connection):
+                connection.settimeout(None)
+                connection.recv(1, socket.MSG_PEEK)  # the next request may take its time to begin
+                self._begin(connection)
+                connection.settimeout(FRAME_S)
+                request = receive(connection, MOST_REQUEST)
+                self.asked_at = time.monotonic()
+                connection.settimeout(None)
+                answer = self._framed(request, connection)
+                connection.settimeout(FRAME_S)
+                send_frame(connection, answer)
+        except OSError:
+            pass  # the client has gone, or is none of ours
+        finally:
+            self._drop(connection)
+
+    def _is_known(self, connection: socket.socket) -> bool:
+        """Count a connection that has greeted among the known; whether there is room for it."""
+        with self._lock:
+            self._strangers.pop(connection, None)
+            if self._closed or not (connection in self._connections or self._has_room()):
+                return False
+            self._connections.add(connection)
+            self._idle[connection] = None
+            return True
+
+    def _has_room(self) -> bool:
+        """Whether there is room for a connection more; one that is idle goes where there is none."""
+        if len(self._connections) < MOST_CONNECTIONS:
+            return True
+        longest = next(iter(self._idle), None)
+        if longest is None:
+            return False
+        del self._idle[longest]
+        self._connections.discard(longest)
+        _hang_up(longest)
+        return True
+
+    def _begin(self, connection: socket.socket) -> None:
+        """A connection is idle no more."""
+        with self._lock:
+            self._idle.pop(connection, None)
+
+    def _drop(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._connections.discard(connection)
+            self._idle.pop(connection, None)
+            self._strangers.pop(connection, None)
+        connection.close()
+
+    def _framed(self, request: Any, connection: socket.socket) -> list[Any]:
+        """The answer as it is sent; where it cannot be sent, that is the answer."""
+        answer = self._answer(request, connection)
+        try:
+            return frame(answer)
+        except FaderError as error:
+            return frame({"error": [type(error).__name__, str(error), None]})
+
+    def _answer(self, request: Any, connection: socket.socket) -> dict[str, Any]:
+        try:
+            key = int(request["commit"]), int(request["group"])
+            deadline_ms, method, arguments = request["deadline_ms"], str(request["method"]), dict(request["arguments"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise WireError(f"sends what is no request ({error})") from None
+        shard = self._shards.get(key)
+        if shard is None:
+            return {"error": [NOT_HELD, f"does not hold group {key[1]} of commit {key[0]}", None]}
+        try:
+            return {"value": self._called(shard, method, arguments, deadline_ms, connection)}
+        except FaderError as error:
+            return {"error": [type(error).__name__, str(error), getattr(error, "position", None)]}
+        except Exception as error:  # whatever it is, the caller must hear of it, and the server go on
+            return {"error": [INTERNAL, f"failed at {method}: {type(error).__name__}: {error}", None]}
+
+    def _called(
+        self, shard: Shard, method: str, arguments: dict[str, Any], deadline_ms: float | None, connection: socket.socket
+    ) -> Any:
+        """The answer of the shard, once there is room, as long as there is time and the client waits."""
+        until = math.inf if deadline_ms is None else time.monotonic() + deadline_ms / 1000
+        while not self._room.acquire(timeout=max(0.0, min(ROOM_S, until - time.monotonic()))):
+            if time.monotonic() >= until or _has_gone(connection):
+                raise BudgetError("the shard had no room for the call in time")
+        try:
+            left = 1000 * (until - time.monotonic())
+            if left <= 0 or _has_gone(connection):
+                raise BudgetError("the shard had no room for the call in time")
+            with spending(None if deadline_ms is None else left, lambda: _has_gone(connection)):
+                return shard.call(method, arguments)
+        finally:
+            self._room.release()
+
+
+def _has_gone(connection: socket.socket) -> bool:
+    """Whether the other end has hung up; where a system cannot tell without waiting, it is not asked."""
+    if not hasattr(socket, "MSG_DONTWAIT"):
+        return False
+    try:
+        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except (BlockingIOError, InterruptedError):
+        return False
+    except OSError:
+        return True
+
+
+def _hang_up(connection: socket.socket) -> None:
+    """End a connection that another thread attends."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,7 @@
+"""Corpora in foreign formats, and raw text: both become Fader's own files. Nothing here knows of an index.
+
+formats     one importer per file, found by discovery
+frame       what an importer is (`base`), how one is run and resumed (`run`), what its records must be (`records`)
+parsers     readers of foreign syntaxes
+annotate    the dictionary annotator
+"""

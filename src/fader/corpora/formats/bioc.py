@@ -1,0 +1,237 @@
+"""BioC, XML and JSON: documents in passages, with annotations that carry identifiers; also as PubTator3 gives them out.
+
+    <document><id>14510914</id><passage><offset>0</offset><text>Congenital hypothyroidism ...</text>
+      <annotation id="0"><infon key="identifier">MESH:D003409</infon><infon key="type">Disease</infon>
+        <location offset="0" length="25"/><text>Congenital hypothyroidism</text></annotation></passage></document>
+
+JSON has the same tree. A document's text is that of its passages, a line each. Locations count from the beginning of
+the document, so the passage's offset is subtracted; where a source counts from the passage, that is noticed by the
+words. An annotation of several locations is one mention, from the first to the last. Identifiers are in the infon
+`identifier` or in one named like their resource (`concepts`). Relations and annotations without an identifier are
+counted. Tar and zip archives of such files are read as they are (`biocfiles`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+from xml.etree import ElementTree
+
+from fader.corpora.formats.concept_rows import MESH, ConceptRows, chosen_mesh, complete
+from fader.corpora.formats.mesh import Mesh
+from fader.corpora.frame.base import Batch, Importer, Records, option
+from fader.corpora.frame.faults import at
+from fader.corpora.frame.store import Store
+from fader.corpora.frame.tallies import PIECES, RELATIONS, UNLINKED, tally
+from fader.corpora.parsers.biomedical.biocfiles import XML, cut
+from fader.corpora.parsers.biomedical.concepts import concepts, kinds
+from fader.corpora.parsers.jsoncut import objects
+from fader.corpora.parsers.text.spans import ELSEWHERE, Given, mentions_of, placed, stretched
+from fader.corpus.documents import Faults
+from fader.errors import quoted
+from fader.progress import Progress
+
+_DOCUMENT = re.compile(rb"<document>.*?</document>", re.DOTALL)
+_OPEN = re.compile(rb"<document>")
+_GENERAL = ("identifier", "Identifier", "identifiers", "normalized_id", "concept_id", "ui", "UI", "ID", "id")
+_NAMED = ("MESH", "MeSH", "mesh", "OMIM", "UMLS", "CHEBI", "ChEBI", "NCBI Gene", "NCBI GENE", "NCBI gene",
+          "NCBIGene", "NCBI Taxonomy", "NCBI Species", "Species", "Cellosaurus", "dbSNP")  # fmt: skip
+UNREADABLE = "documents that cannot be read"
+WRONG = "annotations that cannot be read"
+
+
+class _Note(NamedTuple):
+    """An annotation; `pieces` are where it begins and ends, counted from the beginning of the document."""
+
+    pieces: list[tuple[int, int]]
+    words: str
+    infons: dict[str, str]
+
+
+class _Unit(NamedTuple):
+    """A passage, or a sentence of a passage that has no text itself."""
+
+    offset: int
+    text: str
+    notes: list[_Note]
+    title: bool
+
+
+@dataclass(frozen=True)
+class BioC(Importer):
+    """Documents with annotations in BioC."""
+
+    name: ClassVar[str] = "bioc"
+    title: ClassVar[str] = "BioC XML or JSON, also of PubTator3, and tar or zip archives of them"
+    example: ClassVar[str] = "fader import bioc BioCXML.0.tar.gz --mesh desc2026.xml -o corpus/"
+    citation: ClassVar[str] = "Comeau et al. 2013, BioC, doi:10.1093/database/bat064; Wei et al. 2024, PubTator 3.0"
+    passes: ClassVar[int] = 2  # the first bytes say what it is
+    archives: ClassVar[bool] = True  # it reads tar and zip archives itself
+
+    mesh: str = option("", MESH, path=True)
+
+    def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+        return cut(sources, faults)
+
+    def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
+        return chosen_mesh(self.mesh, faults, progress)
+
+    def convert(self, batch: Batch, state: Mesh | None, faults: Faults) -> Records:
+        out, rows = Records(), ConceptRows(state)
+        for layout, source, first, data in batch.payload:
+            piece = Batch(source, first, data, 0)
+            for place, tree in _from_xml(piece, faults) if layout == XML else _from_json(piece, faults):
+                try:
+                    _document(tree, place, rows, out, faults)
+                except (KeyError, TypeError, ValueError, AttributeError):
+                    what = "passages, sentences and annotations must be lists of objects, offsets whole numbers"
+                    faults.add(UNREADABLE, f"{place}: the document is not as BioC has it; {what}")
+        rows.add_to(out)
+        return out
+
+    def finish(self, state: Mesh | None, store: Store) -> None:
+        complete(state, store)
+
+
+def _from_json(batch: Batch, faults: Faults) -> Iterator[tuple[str, dict[str, Any]]]:
+    for place, tree in objects(batch, faults):
+        inner = next((tree[key] for key in ("documents", "PubTator3") if isinstance(tree.get(key), list)), None)
+        for each in [tree] if inner is None else inner:  # PMC's service gives an array of collections
+            if isinstance(each, dict) and ("passages" in each or "id" in each):
+                yield place, each
+            else:
+                faults.add(UNREADABLE, f"{place}: a document needs the keys id and passages")
+
+
+def _from_xml(batch: Batch, faults: Faults) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Documents as JSON would have them."""
+    end = 0
+    for found in _DOCUMENT.finditer(batch.payload):
+        end = found.end()
+        place = at(batch.source, batch.place + found.start(), "byte")
+        try:
+            yield place, _tree(ElementTree.fromstring(found[0]))
+        except (ElementTree.ParseError, ValueError) as error:
+            faults.add(UNREADABLE, f"{place}: {error} in the document that begins here")
+    if rest := _OPEN.search(batch.payload, end):
+        place = at(batch.source, batch.place + rest.start(), "byte")
+        faults.add(UNREADABLE, f"{place}: the document has no end; get a whole copy of the file")
+    elif not end and not batch.place and b"<collection" not in batch.payload:
+        what = "no <document> in it; give BioC XML, BioC JSON, or a tar or zip archive of them"
+        faults.add(UNREADABLE, f"{at(batch.source, 0, 'byte')}: {what}")
+
+
+def _tree(element: ElementTree.Element) -> dict[str, Any]:
+    """An element of BioC XML, with what is below it, as BioC JSON has it."""
+    tree: dict[str, Any] = {"infons": {i.get("key", ""): i.text or "" for i in element.findall("infon")}}
+    for child in element:
+        if child.tag in ("id", "offset", "text"):
+            tree[child.tag] = child.text or ""
+        elif child.tag in ("passage", "sentence", "annotation", "relation"):
+            tree.setdefault(f"{child.tag}s", []).append(_tree(child))
+        elif child.tag == "location":
+            tree.setdefault("locations", []).append(dict(child.attrib))
+    return tree
+
+
+def _document(tree: dict[str, Any], place: str, rows: ConceptRows, out: Records, faults: Faults) -> None:
+    units = [unit for passage in tree.get("passages") or [] for unit in _units(passage, place, out.counts, faults)]
+    tally(out.counts, RELATIONS, len(tree.get("relations") or ()))
+    text, mentions = "", list[dict[str, Any]]()
+    for unit in units:
+        base = len(text)
+        for mention in _mentions(unit, place, rows, out.counts, faults):
+            mentions.append({**mention, "start": mention["start"] + base, "end": mention["end"] + base})
+        text += unit.text + "\n"
+    titles = [unit.text for unit in units if unit.title]
+    document: dict[str, Any] = {"id": str(tree.get("id") or ""), "text": text.rstrip("\n"), "mentions": mentions}
+    out.documents.append({**document, "title": titles[0]} if titles else document)
+
+
+def _units(passage: dict[str, Any], place: str, counts: dict[str, int], faults: Faults) -> Iterator[_Unit]:
+    """A passage as one unit, or its sentences if it has no text of its own."""
+    sentences = passage.get("sentences") or []
+    for each in (passage, *sentences):
+        tally(counts, RELATIONS, len(each.get("relations") or ()))
+    infons = passage.get("infons") or {}
+    title = str(infons.get("type", "")).lower() in ("title", "front")
+    notes = _notes(passage, place, faults)
+    if passage.get("text") or not sentences:
+        notes += [note for sentence in sentences for note in _notes(sentence, place, faults)]
+        yield _Unit(int(passage.get("offset") or 0), passage.get("text") or "", notes, title)
+        return
+    for sentence in sentences:
+        offset, text = int(sentence.get("offset") or 0), sentence.get("text") or ""
+        mine = [n for n in notes if n.pieces and offset <= n.pieces[0][0] < offset + max(len(text), 1)]
+        notes = [n for n in notes if n not in mine]
+        yield _Unit(offset, text, _notes(sentence, place, faults) + mine, title and sentence is sentences[0])
+    for note in notes:
+        faults.add(ELSEWHERE, f"{place}: {quoted(note.words, 40)} of a passage is in none of its sentences")
+
+
+def _notes(unit: dict[str, Any], place: str, faults: Faults) -> list[_Note]:
+    """The annotations of a passage or a sentence."""
+    notes: list[_Note] = []
+    for annotation in unit.get("annotations") or []:
+        try:
+            starts = [(int(each["offset"]), int(each["length"])) for each in annotation.get("locations") or []]
+            infons = {str(k): _written(v) for k, v in (annotation.get("infons") or {}).items()}
+            pieces = sorted((start, start + length) for start, length in starts)
+            notes.append(_Note(pieces, str(annotation.get("text") or ""), infons))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            what = "an annotation needs locations with a whole offset and length, and infons"
+            faults.add(WRONG, f"{place}: {what}, not {quoted(str(annotation), 60)}")
+    return notes
+
+
+def _written(value: Any) -> str:
+    """An infon's value as text; PubTator3's JSON also has lists, numbers and nulls."""
+    if isinstance(value, list):
+        return ";".join(_written(each) for each in value)
+    return "" if value is None else str(value)
+
+
+def _mentions(
+    unit: _Unit, place: str, rows: ConceptRows, counts: dict[str, int], faults: Faults
+) -> list[dict[str, Any]]:
+    given: list[Given] = []
+    entities: list[list[str]] = []
+    notes: list[_Note] = []
+    for note in unit.notes:
+        kind = note.infons.get("type", "")
+        names = _identifiers(note.infons, kind)
+        if not names:
+            tally(counts, UNLINKED)
+            continue
+        if not note.pieces:
+            faults.add(WRONG, f"{place}: {quoted(note.words, 40)} has no location")
+            continue
+        tally(counts, PIECES, len(note.pieces) > 1)
+        pieces = [(start - unit.offset, end - unit.offset) for start, end in note.pieces]
+        given.append(stretched(unit.text, pieces, note.words))
+        entities.append(names)
+        notes.append(note)
+    if unit.offset and (wrong := placed(unit.text, given).wrong):
+        there = [(start + unit.offset, end + unit.offset, words) for start, end, words in given]
+        if placed(unit.text, there).wrong < wrong:
+            given = there  # the source counts from the passage
+    mentions = mentions_of(unit.text, given, entities, lambda _i: place, faults, counts)
+    kept = {mention["entity"] for mention in mentions}
+    for names, note in zip(entities, notes, strict=True):
+        titles = {names[0]: note.infons.get("name", "")} if len(names) == 1 else {}
+        if kept.issuperset(names):
+            rows.see(names, kinds(note.infons.get("type", "")), titles, note.words)
+    return mentions
+
+
+def _identifiers(infons: dict[str, str], kind: str) -> list[str]:
+    for key in _GENERAL:
+        if found := concepts(infons.get(key, ""), kind, infons.get("database", "") if key == "normalized_id" else ""):
+            return found
+    for key in _NAMED:
+        if found := concepts(infons.get(key, ""), kind, key):
+            return found
+    return []

@@ -1,0 +1,148 @@
+"""Collections that the package ir_datasets knows, by their ids: documents, queries, judgments.
+
+    fader import ir_datasets beir/dbpedia-entity/test -o corpus/
+
+A source is an id, not a file. The package gets what it can from the web and says what else it needs. The text of a
+document is what the package calls its default text, else all its fields; its title and address are kept where it has
+them. Of judgments of subtopics the highest counts. Documents have no
+mentions: `fader annotate` finds them then. Judgments are written as they are, `qid 0 docid grade`; in collections whose
+documents are entities, such as DBpedia-Entity, that is what a search for entities is compared with.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fader.corpora.frame import inputs
+from fader.corpora.frame.base import Batch, Importer, Records, option
+from fader.corpora.parsers.trec.judgments import highest
+from fader.corpora.parsers.trec.topics import plain_query
+from fader.corpus.documents import Faults
+from fader.errors import InputError, UsageError, did_you_mean, quoted
+
+TEXTLESS = "documents without text"
+
+
+@dataclass(frozen=True)
+class IrDatasets(Importer):
+    """Documents, queries and judgments of a collection."""
+
+    name: ClassVar[str] = "ir_datasets"
+    title: ClassVar[str] = "a collection that ir_datasets knows, by its id"
+    example: ClassVar[str] = "fader import ir_datasets beir/dbpedia-entity/test -o corpus/"
+    citation: ClassVar[str] = "S. MacAvaney et al. Simplified Data Wrangling with ir_datasets. SIGIR 2021"
+    files: ClassVar[bool] = False
+
+    documents: bool = option(True, "Take the documents, too; without them only queries and judgments.")
+    limit: int = option(0, "Documents to take of each collection; 0: all.")
+
+    def __post_init__(self) -> None:
+        if self.limit < 0:
+            raise UsageError(f"ir_datasets: limit must be 0 or more, not {self.limit}")
+
+    def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+        for source in sources:
+            dataset = _loaded(source)
+            if not (dataset.has_docs() or dataset.has_queries()):
+                raise InputError(f"{source}: has neither documents nor queries; give one of the ids below it")
+            if dataset.has_docs() and self.documents:
+                rows = _some(_got(source, "documents", dataset.docs_iter), self.limit)
+                yield from _pieces(source, "documents", map(_row, rows))
+            if dataset.has_queries():
+                yield from _pieces(source, "queries", map(_asked, _got(source, "queries", dataset.queries_iter)))
+            if dataset.has_qrels():
+                found = ((q.query_id, q.doc_id, int(q.relevance)) for q in _got(source, "qrels", dataset.qrels_iter))
+                subtopics = "subtopic_id" in getattr(dataset.qrels_cls(), "_fields", ())
+                yield from _pieces(source, "qrels", iter(highest(found, {})) if subtopics else found)
+
+    def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
+        kind, rows = batch.payload
+        if kind == "queries":
+            return Records(queries=list(_queries(rows, batch.source, faults)))
+        if kind == "qrels":
+            return Records(qrels=rows)
+        out = Records()
+        for name, text, title, url in rows:
+            if text.strip():
+                out.documents.append({"id": name, "text": text, "mentions": [], "title": title, "url": url})
+            else:
+                faults.add(TEXTLESS, f"{batch.source}: document {quoted(name)} has no text")
+        return out
+
+
+def _loaded(name: str) -> Any:
+    try:
+        package: Any = importlib.import_module("ir_datasets")
+    except ImportError:
+        raise UsageError("ids of collections need ir_datasets; pip install 'fader[datasets]'") from None
+    try:
+        return package.load(name)
+    except KeyError:
+        hint = did_you_mean(name, package.registry) or "; `ir_datasets list` lists them"
+        raise UsageError(f"ir_datasets has no collection {quoted(name)}{hint}") from None
+
+
+def _some(rows: Iterator[Any], limit: int) -> Iterator[Any]:
+    for number, row in enumerate(rows):
+        if limit and number >= limit:
+            return
+        yield row
+
+
+def _got(source: str, what: str, rows: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """What the package gives; whatever it raises is told in our words."""
+    try:
+        yield from rows()
+    except Exception as error:
+        reason = quoted(error or type(error).__name__, 160)
+        remedy = "it needs the network, or files that you get yourself; see what it says above and its documentation"
+        raise InputError(f"{source}: ir_datasets cannot give the {what}: {reason}; {remedy}") from None
+
+
+def _row(document: Any) -> tuple[str, str, str | None, str | None]:
+    """Id, text, title and address of a document."""
+    return str(document.doc_id), _text(document), _field(document, "title"), _field(document, "url")
+
+
+def _text(row: Any) -> str:
+    """The default text of a document or query; of one that has none, its `text`, else all its fields but ids."""
+    if hasattr(row, "default_text"):
+        text = row.default_text()
+        return text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
+    names = [name for name in row._fields if not name.endswith("id") and name != "url"]
+    return _field(row, "text") or "\n".join(filter(None, (_field(row, name) for name in names)))
+
+
+def _field(row: Any, name: str) -> str | None:
+    value = getattr(row, name, None)
+    return value if isinstance(value, str) and value else None
+
+
+def _asked(query: Any) -> tuple[str, str, str | None]:
+    question = _field(query, "description") or _field(query, "narrative")
+    return str(query.query_id), _text(query), question
+
+
+def _queries(rows: list[tuple[str, str, str | None]], source: str, faults: Faults) -> Iterator[dict[str, Any]]:
+    for name, text, question in rows:
+        words = plain_query(text)
+        if words:
+            yield {"id": name, "query": words, "question": question or text}
+        else:
+            faults.add("queries without words", f"{source}: query {quoted(name)}: {quoted(text)}")
+
+
+def _pieces(source: str, kind: str, rows: Iterator[Any]) -> Iterator[Batch]:
+    """Rows in pieces of some size; the place is the number of the first row."""
+    held, weight, first = list[Any](), 0, 1
+    for number, row in enumerate(rows, 1):
+        held.append(row)
+        weight += sum(len(cell) if isinstance(cell, str) else 8 for cell in row)
+        if weight >= inputs.PIECE:
+            yield Batch(source, first, (kind, held), 0)
+            held, weight, first = [], 0, number + 1
+    if held:
+        yield Batch(source, first, (kind, held), 0)

@@ -1,0 +1,266 @@
+"""Wikipedia: a pages-articles dump to documents, mentions, entities and types.
+
+    articles                    documents, and entities with the title as name; the id is the title with underscores
+    links                       mentions, with the letters right behind them; redirects followed, sections cut off
+    redirects, bold words       other names of an entity
+    categories, infoboxes,      types (`wiki.kinds`): wikicat_German_physicists below physicist, below scientist
+    first sentences, brackets
+    links to absent pages       mentions of entities that have no document
+
+It reads a dump twice: first for redirects, titles and the graph of categories, which are kept in tables that all
+processes share (`wiki.redirects`: 20 bytes and the target for each redirect), then for the texts. The alternative, to
+write titles as they are and resolve them later, would read and write the whole corpus once more. Lists of meanings
+(disambiguation pages) are no documents. Other namespaces than articles and categories are passed over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
+from fader.corpora.frame.inputs import marked_batches
+from fader.corpora.frame.store import Store
+from fader.corpora.parsers.wiki import dump
+from fader.corpora.parsers.wiki.kinds import Kinds, is_disambiguation, noun_type
+from fader.corpora.parsers.wiki.markup import CATEGORY, Page, parse
+from fader.corpora.parsers.wiki.nouns import category_nouns
+from fader.corpora.parsers.wiki.propagate import own_names, propagated
+from fader.corpora.parsers.wiki.redirects import Redirects, Spool
+from fader.corpora.parsers.wiki.titles import (
+    ARTICLE,
+    CATEGORY_SPACE,
+    Site,
+    Targets,
+    identifier,
+    read_site,
+    target,
+    title_of,
+)  # fmt: skip
+from fader.corpus.documents import Faults
+from fader.corpus.readers import file_size, read_chunks
+from fader.errors import InputError, UsageError
+from fader.progress import Progress
+
+MORE_SUPPORT = (1000, 50_000)  # categories from which on two, and three, pairs must agree
+HEAD = 1 << 20  # bytes in which the site is described, at the beginning of a dump
+
+
+class _First(NamedTuple):
+    """What the first pass finds, beside the tables in files."""
+
+    site: Site
+    above: dict[str, tuple[str, ...]]  # nouns above a noun
+    counts: dict[str, int]
+
+
+class _State(NamedTuple):
+    """What a worker has."""
+
+    site: Site
+    above: dict[str, tuple[str, ...]]
+    redirects: Redirects
+    targets: Targets
+    counts: dict[str, int]
+
+
+class _Article(NamedTuple):
+    title: str
+    number: str
+    page: Page
+
+
+@dataclass(frozen=True)
+class Wikipedia(Importer):
+    """A pages-articles dump of any Wikipedia."""
+
+    name: ClassVar[str] = "wikipedia"
+    title: ClassVar[str] = "a Wikipedia dump, pages-articles.xml"
+    example: ClassVar[str] = "fader import wikipedia enwiki-latest-pages-articles.xml.bz2 -o corpus/"
+    citation: ClassVar[str] = "https://www.mediawiki.org/wiki/Help:Export, schema export-0.11; text as Help:Formatting"
+    passes: ClassVar[int] = 2
+
+    propagate: bool = option(
+        False, "Names that a page links, and its own, are mentions wherever else they stand in it."
+    )
+    absent: bool = option(True, "Links to pages that the dump does not have are mentions too.")
+    categories: bool = option(
+        True, "Categories are types themselves, beside their nouns; always where the language is not English."
+    )
+    support: int = option(
+        0, "Pairs of categories that must agree for one noun to be below another; 0: 1 to 3, by their number."
+    )
+    min_length: int = option(1, "Characters of text that an article needs to be a document.")
+
+    def __post_init__(self) -> None:
+        for name in ("support", "min_length"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"wikipedia: {name} must be 0 or more, not {getattr(self, name)}")
+
+    def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+        return marked_batches(sources, faults, dump.END)
+
+    def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
+        """The first pass: redirects, titles, categories. Faults in pages are told by the second."""
+        site = _site(sources[0])
+        targets = Targets(site)
+        spool, pairs, ignored = Spool(folder), Counter[tuple[str, str]](), Faults()
+        total, before, last = sum(map(file_size, sources)), 0, ""
+        sizes = {source: file_size(source) for source in sources}
+        without, categories = set(sources), 0
+        for batch in marked_batches(sources, ignored, dump.END):
+            before += sizes.get(last, 0) if batch.source != last and last else 0
+            last = batch.source
+            if b"<page>" in batch.payload:
+                without.discard(batch.source)
+            for page in dump.pages(batch.payload, batch.place, batch.source, ignored):
+                if page.space == CATEGORY_SPACE:
+                    categories += 1
+                    _count_pairs(page, targets, site, pairs)
+                elif page.space == ARTICLE:
+                    _spool(page, site, spool)
+            progress.update(before + batch.consumed, total, "redirects and categories")
+        for source in sorted(without):
+            hint = "give a pages-articles dump, in UTF-8 (`iconv -f utf-16 -t utf-8` makes it so)"
+            faults.add("sources without a page", f"{source}: no <page> in it; {hint}")
+        above: dict[str, tuple[str, ...]] = {}
+        enough = self.support or 1 + sum(categories >= size for size in MORE_SUPPORT)
+        for (noun, other), count in sorted(pairs.items()):
+            if count >= enough:
+                above[noun] = (*above.get(noun, ()), other)
+        return _First(site, above, spool.finish())
+
+    def opened(self, state: _First, folder: Path) -> _State:
+        return _State(state.site, state.above, Redirects(folder), Targets(state.site), state.counts)
+
+    def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
+        out = Records()
+        kinds = Kinds(state.above, state.site.english, self.categories)
+        articles: list[_Article] = []
+        leading: list[str] = []  # titles of redirects
+        for raw in dump.pages(batch.payload, batch.place, batch.source, faults):
+            if raw.space == CATEGORY_SPACE:
+                _, name = target(state.site, raw.title)
+                kinds.below(name, _categories(raw, state.targets, state.site))
+            elif raw.space != ARTICLE:
+                _count(out, "pages of other namespaces")
+            elif dump.redirect_of(raw):
+                leading.append(raw.title)
+            else:
+                self._article(raw, batch.source, state, faults, articles, out)
+        self._records(articles, leading, state, kinds, out)
+        out.types = kinds.rows
+        return out
+
+    def _article(
+        self, raw: dump.RawPage, source: str, state: _State, faults: Faults, articles: list[_Article], out: Records
+    ) -> None:
+        page = parse(dump.checked(raw, source, faults), state.targets)
+        if is_disambiguation(raw.title, page.templates):
+            _count(out, "disambiguation pages")
+        elif len(page.text) < max(self.min_length, 1):
+            _count(out, "articles without text")
+        else:
+            articles.append(_Article(raw.title, raw.number, page))
+
+    def _records(self, articles: list[_Article], leading: list[str], state: _State, kinds: Kinds, out: Records) -> None:
+        """Documents and entities; titles are looked up for all articles of a batch at once."""
+        named = {link[2] for article in articles for link in article.page.links}
+        final = state.redirects.resolve({*named, *leading})
+        entity = {title: final.get(title, title).replace(" ", "_") for title in named}
+        if not self.absent:
+            there = state.redirects.articles({title_of(end) for end in entity.values()})
+            entity = {title: end for title, end in entity.items() if title_of(end) in there}
+        for article in articles:
+            self._document(article, entity, state, kinds, out)
+        there = state.redirects.articles({final[title] for title in leading if title in final})
+        for title in leading:
+            if final.get(title) in there:
+                out.entities.append(EntityRow(identifier(final[title]), "", (), (title,)))
+                _count(out, "redirects to articles")
+
+    def _document(self, article: _Article, entity: dict[str, str], state: _State, kinds: Kinds, out: Records) -> None:
+        title, page, own = article.title, article.page, identifier(article.title)
+        known = entity.get
+        mentions: list[dict[str, Any]] = [
+            {"start": start, "end": end, "entity": e} for start, end, name in page.links if (e := known(name))
+        ]
+        categories = [_category(state.site, written) for written in page.categories]
+        types = kinds.of_article(title, page.text, categories, page.templates)
+        if self.propagate:
+            names = own_names(title, page.bold, kinds.includes(types, "person"))
+            links = [(m["start"], m["end"], m["entity"]) for m in mentions]
+            more = propagated(page.text, links, names, own)
+            mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]
+            _count(out, "mentions propagated", len(more))
+        document = {"id": own, "text": page.text, "mentions": mentions, "title": title}
+        if state.site.base:
+            document["url"] = state.site.base + own
+        out.documents.append(document)
+        aliases = [name.strip() for name in page.bold if name.strip() != title]
+        out.entities.append(EntityRow(own, title, types, aliases))
+        _count(out, "links", len(page.links))
+
+    def finish(self, state: _State, store: Store) -> None:
+        """The report's numbers of the first pass."""
+        store.count(state.counts)
+
+    def unknown(self, name: str, surface: str, state: _State) -> EntityRow:
+        """An entity that has links but no page: it is named by its title, and typed by what is in its brackets."""
+        title = title_of(name)
+        kinds = Kinds({}, state.site.english, False)
+        return EntityRow(
+            name, title, [noun_type(noun) for noun in kinds.bracketed(title)] if state.site.english else ()
+        )
+
+
+def _site(source: str) -> Site:
+    """What the dump says of its wiki; the English Wikipedia's where it says nothing."""
+    head = b""
+    try:
+        for chunk, _consumed in read_chunks(source):
+            head += chunk
+            if b"<page>" in head or len(head) > HEAD:
+                break
+    except InputError:
+        pass  # told when the pages are read
+    return read_site(head.partition(b"<page>")[0].decode("utf-8", "replace"))
+
+
+def _spool(page: dump.RawPage, site: Site, spool: Spool) -> None:
+    written = dump.redirect_of(page)
+    if not written:
+        spool.article(page.title)
+        return
+    space, title = target(site, written)
+    if space == ARTICLE:
+        spool.redirect(page.title, title)
+
+
+def _category(site: Site, written: str) -> str:
+    """The name of a category, from a link to it."""
+    return target(site, written.strip().lstrip(":")).title
+
+
+def _categories(page: dump.RawPage, targets: Targets, site: Site) -> list[str]:
+    """The parents of a category, from its page."""
+    text = dump.unescaped(page.body.decode("utf-8", "replace"))
+    found = (piece.partition("]]")[0].partition("|")[0] for piece in text.split("[[")[1:])
+    return [_category(site, written) for written in found if "\n" not in written and targets[written] is CATEGORY]
+
+
+def _count_pairs(page: dump.RawPage, targets: Targets, site: Site, pairs: Counter[tuple[str, str]]) -> None:
+    """How often the noun of a category and that of its parent differ in the same way."""
+    nouns = category_nouns(target(site, page.title).title) if site.english else ()
+    if not nouns:
+        return
+    for parent in _categories(page, targets, site):
+        others = category_nouns(parent)
+        pairs.update((noun, other) for noun in nouns for other in others if noun != other)
+
+
+def _count(out: Records, name: str, number: int = 1) -> None:
+    out.counts[name] = out.counts.get(name, 0) + number

@@ -1,0 +1,1 @@
+"""Biomedical concepts and BioC files."""

@@ -1,0 +1,1 @@
+"""RDF: statements of Turtle, N-Triples and RDF/XML."""

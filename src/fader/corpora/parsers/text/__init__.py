@@ -1,0 +1,1 @@
+"""Spans and tokens: where a mention is in a text."""

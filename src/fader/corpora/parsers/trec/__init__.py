@@ -1,0 +1,1 @@
+"""Files of TREC tracks: documents, topics, judgments."""

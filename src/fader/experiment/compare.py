@@ -1,0 +1,245 @@
+"""Systems compared on the same judged queries, each tested only on queries that it was not trained on.
+
+Systems that learn are cross-validated; free parameters are chosen on training queries; systems that are not fitted
+share each query's contexts and whatever else they have in common. The result is plain data
+(`fader.experiment.comparison`), from which tables, figures and the report are made. Knows nothing of terminals.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from fader import __version__
+from fader.contexts.table import Contexts
+from fader.corpus.queries import Skipper
+from fader.experiment.cache import Kept, Measured
+from fader.experiment.comparison import Comparison, Supports, SystemResult
+from fader.experiment.contest import Contest, Tested, examples_of, precisions, takes_all
+from fader.experiment.figure_data import context_scores, mean_grids
+from fader.experiment.foreign import foreign_measure
+from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.system_specs import Entrant, baseline_among, entrants
+from fader.learn.crossvalidate import Workers, cross_validate, parse_cv
+from fader.learn.dataset import View
+from fader.learn.threads import cores
+from fader.learn.tuned import best_for_each, cross_validate_learner
+from fader.measures import STANDARD, known_measure
+from fader.progress import Progress, Silent
+from fader.rank.base import System
+from fader.search.batch import parse_all
+from fader.search.index import Index
+from fader.search.inputs import qrels_of, queries_of
+from fader.search.models import contents_of
+from fader.systems.count import Count
+
+F64 = NDArray[np.float64]
+SAMPLED_SUPPORTS = 20_000
+
+
+def compare(
+    index: Index | str | Path, queries: Any, qrels: Any, systems: Sequence[str | System], cv: str | int = "loo", *,
+    measures: Sequence[str] = (), baseline: str | None = None, seed: int = 0, workers: Workers = 0, title: str = "",
+    keep: str | Path | None = None, progress: Progress | None = None,
+) -> Comparison:  # fmt: skip
+    """Compare systems on the judged queries of an index, which may be given by its folder.
+
+    With `keep`, a folder, each system's result is kept there, and taken from there if the comparison is run again.
+    """
+    index = index if isinstance(index, Index) else Index(index)
+    parsed = parse_all(index, queries_of(queries), Skipper())
+    judged = judged_queries(index, parsed, qrels_of(qrels), progress)
+    return compare_judged(
+        judged, systems, cv, measures=measures, baseline=baseline, seed=seed, workers=workers, title=title, keep=keep,
+        progress=progress,
+    )  # fmt: skip
+
+
+def compare_judged(
+    judged: JudgedQueries, systems: Sequence[str | System], cv: str | int = "loo", *, measures: Sequence[str] = (),
+    baseline: str | None = None, seed: int = 0, workers: Workers = 0, title: str = "", keep: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Comparison:  # fmt: skip
+    """The same for queries that are brought together with their judgments already."""
+    reader = judged.index.reader
+    named = entrants(systems, reader)
+    baseline = None if baseline is None else baseline_among(baseline, named, reader)
+    parse_cv(cv)
+    chosen = [known_measure(m) or foreign_measure(m) for m in measures] or list(STANDARD)
+    contest = Contest(judged, str(cv), chosen, seed, workers or cores(), progress or Silent())
+    found = _all_measured(contest, named, Kept(keep, _about(contest)))
+    return Comparison(
+        title=title or f"Comparison on {reader.folder.name}",
+        measures=[str(m) for m in chosen],
+        queries=list(judged.ids),
+        systems=[f.result for f in found],
+        smaller_is_better=[str(m) for m in chosen if not m.larger],
+        texts=[q.query.text for q in judged.queries],
+        types=[q.query.type for q in judged.queries],
+        provenance=_provenance(judged, cv, seed, baseline),
+        **_counts(contest),
+        context_scores=next((f.scores for f in found if f.scores), []),
+        grids=[grid for f in found for grid in f.grids],
+    )
+
+
+def _all_measured(contest: Contest, named: Sequence[Entrant], kept: Kept) -> list[Measured]:
+    """Results in order; those that are kept already are not computed again."""
+    found: dict[str, Measured] = {}
+    for e in named:
+        before = kept.find(e.key, e.cv or contest.cv)
+        if before is not None:
+            found[e.name] = replace(before, result=replace(before.result, name=e.name, label=e.label))
+    left = [e for e in named if e.name not in found]
+    plain = [e for e in left if e.family is None and not e.learns]
+    for e, measured in zip(plain, _plain(contest, plain), strict=True):
+        kept.keep(e.key, e.cv or contest.cv, measured)
+        found[e.name] = measured
+    fitted = [e for e in left if e.name not in found]
+
+    def work(e: Entrant) -> Measured:
+        measured = _family(contest, e) if e.family is not None else _learner(contest, e)
+        kept.keep(e.key, e.cv or contest.cv, measured)
+        return measured
+
+    found |= zip([e.name for e in fitted], _at_once(work, fitted, contest.workers), strict=True)
+    return [found[e.name] for e in named]
+
+
+def _at_once(work: Callable[[Entrant], Measured], fitted: Sequence[Entrant], workers: Workers) -> list[Measured]:
+    """Threads of this process have enough to do with one system at a time; a pool may not have."""
+    if isinstance(workers, int):
+        return [work(e) for e in fitted]
+    pool = ThreadPoolExecutor(workers.systems)
+    try:
+        return list(pool.map(work, fitted))
+    except BaseException as error:
+        workers.stop(error)  # else those that are under way, perhaps for hours, would be waited for
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One query by one system: its measures, seconds, and the ranking itself where a measure wants whole runs."""
+
+    measured: dict[str, float]
+    seconds: float
+    tested: list[Tested]
+
+
+def _plain(contest: Contest, plain: Sequence[Entrant]) -> list[Measured]:
+    """Systems that are not fitted: every alternative ranks every query, then the chosen one does."""
+    chosen, seconds = [np.zeros(len(contest.judged), dtype=np.int64) for _ in plain], np.zeros(len(plain))
+    free = [n for n, e in enumerate(plain) if len(e.alternatives) > 1]
+    if free:
+        rows = contest.each_query(lambda i: precisions(contest, i, [plain[n] for n in free]), "choosing")
+        for place, n in enumerate(free):
+            precision = np.stack([row[0][place] for row in rows], axis=1)
+            chosen[n] = best_for_each(precision, plain[n].cv or contest.cv, contest.seed)
+            seconds[n] += sum(row[1][place] for row in rows)
+    if not plain:
+        return []
+
+    def work(i: int) -> list[Timed]:
+        tables: dict[View, Contexts] = {}
+        return [_timed(contest, i, e.alternatives[c[i]], tables) for e, c in zip(plain, chosen, strict=True)]
+
+    rows = contest.each_query(work, "ranking")
+    found = []
+    for n, e in enumerate(plain):
+        values = contest.collected([row[n].measured for row in rows], [t for row in rows for t in row[n].tested])
+        notes = [f"cv {e.cv or contest.cv}"] if n in free else []
+        choices = _tally([str(e.alternatives[c]) for c in chosen[n]]) if n in free else []
+        seconds[n] += sum(row[n].seconds for row in rows)
+        found.append(Measured(SystemResult(e.name, values, e.label, choices, float(seconds[n]), 0, notes)))
+    return found
+
+
+def _timed(contest: Contest, i: int, system: System, tables: dict[View, Contexts]) -> Timed:
+    began = time.perf_counter()
+    tested = contest.rank(i, system, tables)
+    seconds = time.perf_counter() - began
+    return Timed(contest.measure(i, tested), seconds, [tested] if len(contest.own) < len(contest.measures) else [])
+
+
+def _tally(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """What was chosen, most often first, with for how many queries."""
+    return [
+        {"model": text, "queries": texts.count(text)} for text in sorted(set(texts), key=lambda t: (-texts.count(t), t))
+    ]
+
+
+def _learner(contest: Contest, e: Entrant) -> Measured:
+    """A system that learns something else than feature weights."""
+    began, judged = time.perf_counter(), contest.judged
+    learners, examples = examples_of(contest, e)
+    cv = e.cv or contest.cv
+    found = cross_validate_learner(judged.ids, learners, examples, cv, contest.seed, contest.workers, contest.progress)
+    tested = contest.each_query(lambda i: contest.rank(i, found.models[i], {}), "ranking")  # type: ignore[arg-type]
+    seconds = time.perf_counter() - began
+    return Measured(
+        SystemResult(e.name, contest.measured(tested), e.label, found.choices, seconds, found.fits, [f"cv {cv}"])
+    )
+
+
+def _family(contest: Contest, e: Entrant) -> Measured:
+    """Features x aggregator."""
+    began, cv, family = time.perf_counter(), e.cv or contest.cv, e.family
+    assert family is not None
+    found = cross_validate(contest.judged, family.candidates(), cv, contest.seed, contest.workers, contest.progress)
+    tested = [Tested(o.query.judgments, o.values, takes_all(o.model.view)) for o in found.outcomes]
+    result = SystemResult(
+        e.name, contest.measured(tested), e.label, found.choices, time.perf_counter() - began,
+        len({id(o.model) for o in found.outcomes}), [f"cv {cv}"],
+    )  # fmt: skip
+    scores = list(context_scores(contest.judged, e.label or e.name, found))
+    return Measured(result, mean_grids(e.label or e.name, found), scores)
+
+
+def _about(contest: Contest) -> dict[str, Any]:
+    """What a kept result hangs on besides its system."""
+    judged = contest.judged
+    grades = xxhash.xxh3_64()
+    for query, graded in zip(judged.queries, judged.grades, strict=True):
+        grades.update(
+            f"{query.id}\t{query.query.text}\t{query.query.type}\t{sorted(map(str, graded.items()))}\n".encode()
+        )
+    reader = judged.index.reader
+    return {
+        "fader": __version__, "collection": contents_of(reader), "analysis": reader.analysis.to_dict(),
+        "queries": grades.hexdigest(), "seed": contest.seed, "measures": [str(m) for m in contest.measures],
+    }  # fmt: skip
+
+
+def _provenance(judged: JudgedQueries, cv: str | int, seed: int, baseline: str | None) -> dict[str, Any]:
+    reader = judged.index.reader
+    return {
+        "index": reader.folder.name, "documents": reader.documents, "tokens": reader.tokens,
+        "mentions": reader.mentions, "queries": len(judged), "cross-validation": str(cv), "seed": seed,
+        **({"baseline": baseline} if baseline else {}), **({"remarks": judged.remarks} if judged.remarks else {}),
+    }  # fmt: skip
+
+
+def _counts(contest: Contest) -> dict[str, Any]:
+    """Candidates a query, and |S_e| (documents) of good and bad candidates; a sample where they are many."""
+    tested: list[Tested] = contest.each_query(lambda i: contest.rank(i, Count(), {}), "counting")
+    good = [t.values[t.judgments.grades > 0] for t in tested]
+    bad = [t.values[t.judgments.grades <= 0] for t in tested]
+    return {"candidates": [int(t.values.size) for t in tested], "supports": Supports(_sample(good), _sample(bad))}
+
+
+def _sample(counts: Iterable[F64]) -> list[int]:
+    every = np.concatenate([np.empty(0), *counts]).astype(np.int64)
+    step = 1 + every.size // SAMPLED_SUPPORTS
+    sampled: list[int] = np.sort(every)[::step].tolist()
+    return sampled

@@ -1,0 +1,138 @@
+"""Judged queries, and how every system is run on them: what comparing and tuning have in common.
+
+Systems that want the same contexts of a query share them. Knows nothing of folds or reports.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.contexts.table import Contexts
+from fader.experiment.foreign import Foreign
+from fader.experiment.judged import JudgedQueries
+from fader.experiment.system_specs import Entrant
+from fader.learn.crossvalidate import Workers, in_parallel
+from fader.learn.dataset import View
+from fader.learn.learner import Example, Learner
+from fader.learn.tuned import example_of
+from fader.measures import AveragePrecision, Judgments, Measure, Pairswap, judge
+from fader.progress import Progress
+from fader.rank.base import System
+from fader.search.models import view_of
+
+F64 = NDArray[np.float64]
+PRECISION = AveragePrecision()
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One query as a system ranked it; `whole` says whether all its candidates are ranked."""
+
+    judgments: Judgments
+    values: F64
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What all systems have in common."""
+
+    judged: JudgedQueries
+    cv: str
+    measures: Sequence[Measure | Foreign]
+    seed: int
+    workers: Workers
+    progress: Progress
+
+    @property
+    def own(self) -> list[Measure]:
+        """The measures that need one query at a time."""
+        return [m for m in self.measures if not isinstance(m, Foreign)]
+
+    def measured(self, tested: Sequence[Tested]) -> dict[str, list[Any]]:
+        """Every measure of every query."""
+        return self.collected([self.measure(i, t) for i, t in enumerate(tested)], tested)
+
+    def measure(self, i: int, tested: Tested) -> dict[str, float]:
+        """One query by every measure that needs no other."""
+        return {str(m): self._of(i, tested, m) for m in self.own}
+
+    def collected(self, rows: Sequence[dict[str, float]], tested: Sequence[Tested]) -> dict[str, list[Any]]:
+        """Measures by query, with those that want whole runs."""
+        of_runs = {str(m): self._foreign(tested, m) for m in self.measures if isinstance(m, Foreign)}
+        return {str(m): of_runs.get(str(m)) or [row[str(m)] for row in rows] for m in self.measures}
+
+    def _of(self, i: int, tested: Tested, measure: Measure) -> float:
+        """Pairs are those of all candidates, whoever leaves some out: these tie behind all others."""
+        if tested.whole or not isinstance(measure, Pairswap):
+            return measure.of(tested.values, tested.judgments)
+        entity = self.judged.contexts(i, View()).groups.entity
+        everyone = judge(entity, entity.tolist(), self.judged.grades[i])
+        values = np.full(entity.size, tested.values.min(initial=0.0) - 1.0)
+        values[np.searchsorted(entity, tested.judgments.entity)] = tested.values
+        return measure.of(values, everyone)
+
+    def _foreign(self, tested: Sequence[Tested], measure: Foreign) -> list[float]:
+        """A measure that wants rankings of ids."""
+        ids = self.judged.index.reader.catalog.entity_ids
+        runs, grades = {}, {}
+        for query, one, graded in zip(self.judged.ids, tested, self.judged.grades, strict=True):
+            names = [ids[e] for e in one.judgments.entity.tolist()]
+            runs[query] = dict(zip(names, one.values.tolist(), strict=True))
+            grades[query] = {str(ids[e] if isinstance(e, int) else e): grade for e, grade in graded.items()}
+        found: list[float] = measure.per_query(runs, grades, list(self.judged.ids)).tolist()
+        return found
+
+    def rank(self, i: int, system: System, tables: dict[View, Contexts]) -> Tested:
+        """One query by one system; its contexts are taken from those that are there already, if they are."""
+        view = view_of(system)
+        if view not in tables:
+            tables[view] = self.judged.contexts(i, view)
+        ranking = system.rank(tables[view], 1)
+        entity, every = ranking.evidence.entity, tables[view].groups.entity
+        judgments = judge(entity, entity.tolist(), self.judged.grades[i])
+        return Tested(judgments, ranking.values, entity.size == every.size and takes_all(view))
+
+    def each_query(self, work: Callable[[int], Any], note: str) -> list[Any]:
+        """Work on every query, some at a time."""
+        return in_parallel(work, range(len(self.judged)), self.workers, self.progress, note)
+
+
+def takes_all(view: View) -> bool:
+    """Whether every candidate has a context in a view."""
+    return view.window is None and not view.top
+
+
+def precisions(contest: Contest, i: int, free: Sequence[Entrant]) -> tuple[list[F64], list[float]]:
+    """Average precision of every alternative of some systems on one query, and the seconds of each system."""
+    tables: dict[View, Contexts] = {}
+    found, seconds = [], []
+    for e in free:
+        began = time.perf_counter()
+        tested = [contest.rank(i, system, tables) for system in e.alternatives]
+        found.append(np.array([PRECISION.of(t.values, t.judgments) for t in tested]))
+        seconds.append(time.perf_counter() - began)
+    return found, seconds
+
+
+def examples_of(contest: Contest, e: Entrant) -> tuple[list[Learner], list[list[Example]]]:
+    """The learners among which to choose, and for each of them all queries to learn from."""
+    judged = contest.judged
+    learners: list[Learner] = [a for a in e.alternatives if isinstance(a, Learner)]
+    encodings = {learner.encoding: learner for learner in learners}
+
+    def encoded(i: int) -> dict[Any, Example]:
+        table = judged.contexts(i, view_of(e.alternatives[0]))
+        return {
+            key: example_of(learner, table, judged.grades[i], np.random.default_rng([contest.seed, i]))
+            for key, learner in encodings.items()
+        }
+
+    kept = contest.each_query(encoded, "encoding contexts")
+    return learners, [[of_query[learner.encoding] for of_query in kept] for learner in learners]

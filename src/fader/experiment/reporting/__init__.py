@@ -1,0 +1,4 @@
+"""A comparison as tables, figures and pages.
+
+Imports `experiment` and the standard library; draws, and measures nothing.
+"""

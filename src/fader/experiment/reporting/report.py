@@ -1,0 +1,272 @@
+"""The report of a comparison: a folder with the data, tables in four forms, figures and one HTML page.
+
+    report.json      the comparison, its table, how significance was tested, what the figures show, Fader's version;
+                     marks the folder as a report
+    table.csv        means and p-values
+    table.md         title, means, and what made the report
+    table.tex        a document with the table; tabular.tex is the table alone, for \\input
+    per-query.csv    query, system, measure, value
+    figures/         each figure as SVG and PNG, where matplotlib is installed
+    index.html       all of it on one page that needs no other file
+
+The folder appears whole or not at all: it is written beside its place and renamed. A report that is there is
+replaced with `overwrite` only; any other folder that is not empty never is. Knows nothing of how systems were measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fader.errors import InputError, StorageError
+from fader.experiment.comparison import FORMAT, Comparison, from_plain
+from fader.experiment.provenance import made_by
+from fader.experiment.reporting import figures as plots
+from fader.experiment.reporting.markup import heading_markdown, list_markdown
+from fader.experiment.reporting.page import make_page
+from fader.experiment.reporting.tables import (
+    TEST_TITLES,
+    PairedTest,
+    Table,
+    make_table,
+    per_query_csv,
+    to_csv,
+    to_latex,
+    to_markdown,
+)
+from fader.experiment.significance import LEVEL
+from fader.index.format import sync_and_close, sync_folder
+
+MARK = "report.json"
+NAMES = {title: name for name, title in TEST_TITLES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """How significance was tested, as `report.json` has it; `test` is the title of the test."""
+
+    test: str = TEST_TITLES["t"]
+    corrected: bool = False
+    level: float = LEVEL
+    baseline: str | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What a figure shows."""
+
+    name: str
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What `report.json` holds beside the comparison; reports of older releases have no table and no captions."""
+
+    significance: Tested = Tested()
+    table: Table | None = None
+    figures: list[Caption] = field(default_factory=list)
+    fader: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """All that `report.json` holds."""
+
+    comparison: Comparison
+    beside: Beside
+
+    def table(self) -> Table:
+        """The table as it was written, else made anew; a test of the writer's own then becomes the t-test."""
+        c, t, written = self.comparison, self.beside.significance, self.beside.table
+        if written is not None and _is_table_of(written, c):
+            return written
+        test = NAMES.get(t.test, "t")
+        return make_table(c, test=test, correct=t.corrected, level=t.level, baseline=t.baseline, seed=t.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was written; `notes` say what is missing and why."""
+
+    folder: Path
+    files: list[str]
+    notes: list[str]
+
+
+def write_report(
+    comparison: Comparison,
+    folder: str | Path,
+    *,
+    test: str | PairedTest = "t",
+    correct: bool = False,
+    level: float = LEVEL,
+    baseline: str | None = None,
+    seed: int = 0,
+    figures: bool = True,
+    overwrite: bool = False,
+) -> Report:
+    """Write the report of a comparison; `test`, `correct`, `level`, `baseline` and `seed` are those of the table."""
+    place = Path(folder).resolve()
+    check_destination(place, overwrite)
+    table = make_table(comparison, test=test, correct=correct, level=level, baseline=baseline, seed=seed)
+    notes = [] if not figures or plots.available() else [f"There are no figures: {plots.REMEDY}"]
+    drawings = plots.draw(comparison) if figures and not notes else []
+    differences = comparison.measures[:1] if baseline is not None else []
+    significance = {"test": table.test, "corrected": correct, "level": level, "baseline": baseline, "seed": seed}
+    captions = [Caption(d.name, d.title, d.caption) for d in drawings]
+    contents: dict[str, str | bytes] = {
+        "table.csv": to_csv(table),
+        "table.md": _markdown(comparison, table, differences),
+        "table.tex": to_latex(table, differences),
+        "tabular.tex": to_latex(table, differences, whole=False),
+        "per-query.csv": per_query_csv(comparison),
+        "index.html": make_page(comparison, table, drawings, notes),
+        MARK: comparison.to_json(
+            significance=significance, table=table, figures=captions, fader=made_by(comparison)["fader"]
+        ),
+    }
+    for drawing in drawings:
+        contents[f"figures/{drawing.name}.svg"] = drawing.svg
+        contents[f"figures/{drawing.name}.png"] = drawing.png
+    _write_whole(place, contents)
+    return Report(Path(folder), sorted(contents), notes)
+
+
+def _markdown(comparison: Comparison, table: Table, differences: Sequence[str]) -> str:
+    made = list_markdown(made_by(comparison))
+    return f"{heading_markdown(comparison.title)}\n{to_markdown(table, differences)}\n{made}"
+
+
+def read_report(folder: str | Path) -> Comparison:
+    """The comparison of a report."""
+    path = Path(folder) / MARK
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; give the folder of a report") from None
+    return parse_report(data, str(path)).comparison
+
+
+def parse_report(data: bytes, where: str) -> Stored:
+    """What the bytes of a `report.json` hold; `where` says in an error whose they are."""
+    plain = _decoded(data, where)
+    plain = plain if isinstance(plain, dict) else {}
+    try:
+        return Stored(Comparison.from_dict(plain), from_plain(Beside, plain, "report"))
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _decoded(data: bytes, where: str) -> Any:
+    """The JSON in some bytes; json takes a few texts that msgspec, which is quicker, does not."""
+    try:
+        return msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: is not JSON: {error}") from None
+
+
+def _is_table_of(table: Table, comparison: Comparison) -> bool:
+    """Whether a table that was read has a cell for every system and measure."""
+    return (
+        [c.measure for c in table.columns] == comparison.measures
+        and [row.name for row in table.rows] == [s.name for s in comparison.systems]
+        and all(len(row.cells) == len(table.columns) for row in table.rows)
+    )
+
+
+def check_destination(folder: str | Path, overwrite: bool = False) -> None:
+    """Refuse a folder that a report must not replace; worth asking before long work."""
+    place = Path(folder).resolve()
+    if not os.path.lexists(place):
+        return
+    if not place.is_dir():
+        raise StorageError(f"{folder}: is a file; give the name of a folder")
+    if any(Path(kept).resolve().is_relative_to(place) for kept in (".", os.path.expanduser("~"))):
+        raise StorageError(f"{folder}: is worked in, so that a report cannot replace it; give a folder inside it")
+    if not any(place.iterdir()):
+        return
+    if not _is_report(place):
+        raise StorageError(
+            f"{folder}: is a folder with other things in it, which a report never replaces; give a new one"
+        )
+    if not overwrite:
+        raise StorageError(f"{folder}: there is a report already; give another folder, or --overwrite (overwrite=True)")
+
+
+def _is_report(folder: Path) -> bool:
+    try:
+        data = json.loads((folder / MARK).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(data, dict) and str(data.get("format", "")).startswith(FORMAT.split("/")[0] + "/")
+
+
+def _write_whole(place: Path, contents: dict[str, str | bytes]) -> None:
+    """All files under another name, then the rename; after a failure everything is as it was before."""
+    work = place.with_name(f".{place.name}.writing-{uuid.uuid4().hex[:8]}")
+    parents = [p for p in place.parents if not p.exists()]
+    with _storage_errors(place):
+        try:
+            work.mkdir(parents=True)
+            for name, content in contents.items():
+                _write(work / name, content)
+            for folder in {(work / name).parent for name in contents}:
+                sync_folder(folder)
+            _put_in_place(work, place)
+        except BaseException:
+            shutil.rmtree(work, ignore_errors=True)
+            for parent in parents:
+                with suppress(OSError):
+                    parent.rmdir()
+            raise
+        with suppress(OSError):  # it is there, and whole
+            for parent in (place.parent, *(p.parent for p in parents)):
+                sync_folder(parent)
+
+
+def _put_in_place(work: Path, place: Path) -> None:
+    if not place.exists():
+        os.rename(work, place)
+        return
+    old = place.with_name(f".{place.name}.replaced-{uuid.uuid4().hex[:8]}")
+    os.rename(place, old)
+    try:
+        os.rename(work, place)
+    except BaseException:
+        os.rename(old, place)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
+    data: Any = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+    with open(path, "wb") as file:
+        file.write(data)
+        sync_and_close(file)
+
+
+@contextmanager
+def _storage_errors(place: Path) -> Iterator[None]:
+    """System errors while writing, in the project's words."""
+    try:
+        yield
+    except OSError as error:
+        message = f"{place}: cannot be written: {error.strerror or error}; nothing was left behind"
+        raise StorageError(message) from error

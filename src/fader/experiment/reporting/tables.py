@@ -1,0 +1,343 @@
+"""The table of a comparison: systems by measures, the best in bold, the significantly worse with a down arrow.
+
+As in the paper: in each column the best mean is bold, and a mean that is significantly worse than it (two-sided
+paired test over queries, p < 0.05) has a down arrow, also where worse means larger. Means that print alike are all
+bold unless a test tells them apart. Tests are against the first of the systems whose mean is best, and their
+p-values can be corrected by Holm over the systems of a column.
+
+Four forms: CSV (plain numbers, p-values), LaTeX (no packages needed), Markdown, HTML. Knows nothing of pages, of
+how texts are escaped, nor of how p-values are computed: they come from `significance` or from a function
+(values, values) -> p.
+
+Golden case: AP of a = 1, 1, 1, 0.8 and b = 0.2, 0, 0.1, 0.1: a is bold 0.950, b is 0.100 with an arrow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.errors import UsageError, did_you_mean, quoted
+from fader.experiment.comparison import Comparison, measure_title
+from fader.experiment.reporting.markup import (
+    csv_text,
+    document,
+    escaped,
+    exact,
+    latex_number,
+    latex_text,
+    markdown_text,
+    pipe_table,
+    signed,
+    tabular,
+)
+from fader.experiment.significance import LEVEL, TESTS, holm, p_value
+
+F64 = NDArray[np.float64]
+PairedTest = Callable[[F64, F64], float]
+TEST_TITLES = {"t": "paired t-test", "randomisation": "paired randomisation test"}
+ARROW = "↓"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One mean and what the tests say of it.
+
+    `p` is against the best of the column and None for that best; `difference` and `p_difference` are to the
+    baseline. A p-value is also None where there are too few queries for a test.
+    """
+
+    mean: float | None
+    best: bool = False
+    worse: bool = False
+    p: float | None = None
+    difference: float | None = None
+    p_difference: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A measure; `queries` is how many its means are over, `against` the name of the system tests are against.
+
+    `tested` says whether there is a p-value at all: a test needs two systems and two queries.
+    """
+
+    measure: str
+    title: str
+    smaller_is_better: bool
+    queries: int
+    against: str
+    tested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A system and its cells, one a column."""
+
+    name: str
+    title: str
+    cells: list[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Means and verdicts, ready to be written in any form."""
+
+    title: str
+    columns: list[Column]
+    rows: list[Row]
+    test: str
+    corrected: bool
+    level: float
+    baseline: str | None
+    digits: int
+
+    @property
+    def tested(self) -> bool:
+        """Whether any test was possible."""
+        return any(column.tested for column in self.columns)
+
+    def legend(self) -> str:
+        """What the marks mean, in a sentence or two; of tests only where one was possible."""
+        correction = ", Holm-corrected over the systems" if self.corrected else ""
+        small = [c.title for c in self.columns if c.smaller_is_better]
+        better = f" Smaller is better for {', '.join(small)}, larger for the others." if small else ""
+        worse = (
+            f" {ARROW}: significantly worse than the best ({self.test}, two-sided{correction}, p < {self.level:g})."
+            if self.tested
+            else ""
+        )
+        return f"Bold: the best of a column.{worse}{better}"
+
+    def number(self, value: float | None) -> str:
+        """A mean as it is printed."""
+        return "–" if value is None else signed(f"{value:.{self.digits}f}")
+
+    def change(self, value: float | None) -> str:
+        """A difference as it is printed, with its sign."""
+        return "–" if value is None else signed(f"{value:+.{self.digits}f}")
+
+
+def make_table(
+    comparison: Comparison,
+    *,
+    test: str | PairedTest = "t",
+    correct: bool = False,
+    level: float = LEVEL,
+    baseline: str | None = None,
+    digits: int = 3,
+    seed: int = 0,
+) -> Table:
+    """The table of a comparison; `test` is one of significance.TESTS or a function that gives a two-sided p-value.
+
+    `correct` is Holm's correction; the seed matters only to the randomisation test.
+    """
+    if not 0 < level < 1:
+        raise UsageError(f"the level of significance must be between 0 and 1, not {level}")
+    if isinstance(test, str) and test not in TESTS:
+        raise UsageError(f"no test {quoted(test)}; give {' or '.join(TESTS)}")
+    reference = None if baseline is None else comparison.systems.index(comparison.system(baseline))
+    measured = test if callable(test) else partial(p_value, test=test, seed=seed)
+    columns, cells = [], []
+    for measure in comparison.measures:
+        smaller = measure in comparison.smaller_is_better
+        values = comparison.shared(measure)
+        p_values = partial(_p_values, values, test=measured, correct=correct)
+        best = _best(values, smaller)
+        against = "" if best is None else comparison.systems[best].name
+        column = _cells(values, best, reference, smaller, level, digits, p_values)
+        tested = any(cell.p is not None for cell in column)
+        columns.append(Column(measure, measure_title(measure), smaller, values.shape[1], against, tested))
+        cells.append(column)
+    rows = [Row(s.name, s.title, [c[i] for c in cells]) for i, s in enumerate(comparison.systems)]
+    name = TEST_TITLES[test] if isinstance(test, str) else getattr(test, "__name__", "test").replace("_", " ")
+    return Table(comparison.title, columns, rows, name, correct, level, baseline, digits)
+
+
+def _best(values: F64, smaller: bool) -> int | None:
+    if not values.shape[1]:
+        return None
+    means = values.mean(axis=1)
+    return int(means.argmin() if smaller else means.argmax())
+
+
+def _cells(
+    values: F64,
+    best: int | None,
+    reference: int | None,
+    smaller: bool,
+    level: float,
+    digits: int,
+    p_values: Callable[[int | None], list[float | None]],
+) -> list[Cell]:
+    """One column; `reference` is the baseline, `p_values` tests all systems against one."""
+    if best is None:
+        return [Cell(None) for _ in values]
+    means = values.mean(axis=1)
+    to_best, to_baseline = p_values(best), p_values(reference)
+    cells = []
+    for i, mean in enumerate(means):
+        behind = mean > means[best] if smaller else mean < means[best]
+        p = to_best[i]
+        worse = bool(behind and p is not None and p < level)
+        alike = f"{mean:.{digits}f}" == f"{means[best]:.{digits}f}"
+        difference = None if reference is None or i == reference else float(mean - means[reference])
+        cells.append(Cell(float(mean), alike and not worse, worse, p, difference, to_baseline[i]))
+    return cells
+
+
+def _p_values(values: F64, against: int | None, test: PairedTest, correct: bool) -> list[float | None]:
+    """p of every system against one, None for itself; the systems of a column are one family for Holm."""
+    result: list[float | None] = [None] * len(values)
+    if against is None or values.shape[1] < 2:
+        return result
+    others = [i for i in range(len(values)) if i != against]
+    found = {i: test(values[i], values[against]) for i in others}
+    found = {i: float(p) for i, p in found.items() if not math.isnan(p)}
+    adjusted = holm(list(found.values())) if correct else list(found.values())
+    for i, p in zip(found, adjusted, strict=True):
+        result[i] = p
+    return result
+
+
+# Written forms
+
+
+def to_csv(table: Table) -> str:
+    """Plain numbers: means at full precision, then p against the best, then difference and p to the baseline."""
+    head = ["system", "label"]
+    for column in table.columns:
+        head += [column.title, f"{column.title}_p_best"]
+        head += [f"{column.title}_difference", f"{column.title}_p_baseline"] if table.baseline is not None else []
+    lines = [head]
+    for row in table.rows:
+        line = [row.name, row.title]
+        for cell in row.cells:
+            line += [exact(cell.mean), exact(cell.p)]
+            line += [exact(cell.difference), exact(cell.p_difference)] if table.baseline is not None else []
+        lines.append(line)
+    return csv_text(lines)
+
+
+def per_query_csv(comparison: Comparison) -> str:
+    """`query,system,measure,value`, one line a value; an empty value where the measure is not defined."""
+    lines = (
+        [query, system.name, measure, exact(system.values[measure][i])]
+        for system in comparison.systems
+        for measure in comparison.measures
+        for i, query in enumerate(comparison.queries)
+    )
+    return csv_text([["query", "system", "measure", "value"], *lines])
+
+
+def to_markdown(table: Table, differences: Sequence[str] = ()) -> str:
+    """A pipe table and its legend; `differences` names measures whose difference to the baseline is shown."""
+    chosen = _chosen(table, differences)
+    head = ["System", *(markdown_text(c.title) for c in table.columns)]
+    for j in chosen:
+        head += [f"Δ {markdown_text(table.columns[j].title)}", "p"]
+    lines = [head]
+    for row in table.rows:
+        cells = [_markdown_cell(table, cell) for cell in row.cells]
+        for j in chosen:
+            cells += [table.change(row.cells[j].difference), markdown_text(p_text(row.cells[j].p_difference))]
+        lines.append([markdown_text(row.title), *cells])
+    baseline = f" Δ: difference to {markdown_text(_baseline(table))}." if chosen else ""
+    return f"{pipe_table(lines)}\n{table.legend().replace('<', '&lt;')}{baseline}\n"
+
+
+def to_latex(table: Table, differences: Sequence[str] = (), whole: bool = True) -> str:
+    r"""A `tabular` that needs no package; `whole` makes it a document that compiles alone, else it is for `\input`."""
+    chosen = _chosen(table, differences)
+    head = ["~", *(latex_text(c.title) for c in table.columns)]
+    for j in chosen:
+        head += [rf"$\Delta$ {latex_text(table.columns[j].title)}", "$p$"]
+    lines = [head]
+    for row in table.rows:
+        cells = [_latex_cell(table, cell) for cell in row.cells]
+        for j in chosen:
+            cells += [latex_number(table.change(row.cells[j].difference)), _latex_p(row.cells[j].p_difference)]
+        lines.append([latex_text(row.title), *cells])
+    body = tabular(lines)
+    if not whole:
+        return body
+    baseline = rf" $\Delta$: difference to {latex_text(_baseline(table))}." if chosen else ""
+    return document(f"\\noindent\n{body}\n\\par\\medskip\\noindent {latex_text(table.legend())}{baseline}\n")
+
+
+def to_html(table: Table, differences: Sequence[str] = ()) -> str:
+    """A `<table>` without style; classes `best` and `worse` are for a page's style sheet."""
+    chosen = _chosen(table, differences)
+    head = [f'<th scope="col">{escaped(c.title)}</th>' for c in table.columns]
+    for j in chosen:
+        head += [f'<th scope="col">Δ {escaped(table.columns[j].title)}</th>', '<th scope="col">p</th>']
+    rows = []
+    for row in table.rows:
+        cells = [_html_cell(table, c, cell) for c, cell in zip(table.columns, row.cells, strict=True)]
+        for j in chosen:
+            cell = row.cells[j]
+            cells += [f"<td>{table.change(cell.difference)}</td>", f"<td>{escaped(p_text(cell.p_difference))}</td>"]
+        title = f'<th scope="row" dir="auto" title="{escaped(row.name)}">{escaped(row.title)}</th>'
+        rows.append(f"<tr>{title}{''.join(cells)}</tr>")
+    return (
+        f'<table class="means">\n<thead><tr><th scope="col">System</th>{"".join(head)}</tr></thead>\n'
+        f"<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>\n"
+    )
+
+
+def p_text(p: float | None) -> str:
+    """A p-value for people: three digits, `<0.001` below."""
+    if p is None:
+        return "–"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+# One cell
+
+
+def _markdown_cell(table: Table, cell: Cell) -> str:
+    number = table.number(cell.mean)
+    return f"**{number}**" if cell.best else number + ARROW * cell.worse
+
+
+def _latex_cell(table: Table, cell: Cell) -> str:
+    number = latex_number(table.number(cell.mean))
+    if cell.best:
+        return rf"\textbf{{{number}}}"
+    return rf"${number.strip('$')}^\downarrow$" if cell.worse else number
+
+
+def _html_cell(table: Table, column: Column, cell: Cell) -> str:
+    number = table.number(cell.mean)
+    if cell.best:
+        return f'<td class="best"><strong>{number}</strong></td>'
+    if cell.worse:
+        best = next(row.title for row in table.rows if row.name == column.against)
+        why = f"significantly worse than {best}, p {p_text(cell.p)}"
+        return f'<td class="worse">{number}<abbr title="{escaped(why)}">{ARROW}</abbr></td>'
+    return f"<td>{number}</td>"
+
+
+def _latex_p(p: float | None) -> str:
+    text = p_text(p)
+    return f"${text}$" if text.startswith("<") else latex_number(text)
+
+
+def _baseline(table: Table) -> str:
+    return next(row.title for row in table.rows if row.name == table.baseline)
+
+
+def _chosen(table: Table, differences: Sequence[str]) -> list[int]:
+    """The places of the measures whose differences are shown."""
+    measures = [c.measure for c in table.columns]
+    for measure in differences:
+        if measure not in measures:
+            raise UsageError(f"no measure {quoted(measure)} in the table{did_you_mean(measure, measures)}")
+    if differences and table.baseline is None:
+        raise UsageError("differences need a baseline: make the table with the name of one")
+    return [measures.index(measure) for measure in differences]

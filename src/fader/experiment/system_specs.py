@@ -1,0 +1,122 @@
+"""What takes part in a comparison: a text such as `voting(technique=combmnz,cutoff=10|100)` to rankers to choose among.
+
+    balog2                          free parameters take the values that the system says are worth trying
+    balog2(beta=100)                this one is set
+    voting(cutoff=10|100)           these are tried
+    fang(cv=5,label=Fang)           a cross-validation of its own, and a name for tables
+
+The choice is made on training queries, by whoever compares or trains. Knows nothing of queries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from fader.errors import UsageError, quoted
+from fader.index.reader import IndexReader
+from fader.learn.crossvalidate import parse_cv
+from fader.learn.learner import Learner
+from fader.learn.model import Model
+from fader.rank.base import System
+from fader.registry import build, discover, name_and_arguments, split_top
+from fader.search.models import ranker_of
+from fader.systems.fader import Fader
+from fader.systems.saved import Saved
+
+MOST_ALTERNATIVES = 200
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A system under a name; of several alternatives one is chosen on training queries."""
+
+    name: str
+    alternatives: tuple[System, ...]
+    label: str = ""
+    cv: str = ""
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others: models by their whole texts, as two may have one name."""
+        texts = [a.to_text() if isinstance(a, Model | Saved) else str(a) for a in self.alternatives]
+        return "|".join(texts)
+
+    @property
+    def learns(self) -> bool:
+        """Whether it must be fitted to each fold."""
+        return isinstance(self.alternatives[0], Learner) and not self.alternatives[0].trained
+
+    @property
+    def family(self) -> Fader | None:
+        """Features x aggregator to be trained, if it is that."""
+        first = self.alternatives[0]
+        return first if isinstance(first, Fader) else None
+
+
+def entrant(given: Any, reader: IndexReader) -> Entrant:
+    """What a text, a model file or a value stands for."""
+    if isinstance(given, str):
+        name = given.split("(")[0].strip()
+        if name in discover("fader.systems") and name != Fader.name:
+            return _spelled(given.strip())
+    ranker = ranker_of(given, reader)
+    if isinstance(ranker, Fader):
+        return Entrant(str(ranker), (ranker,), ranker.title, ranker.cv)
+    of_file = isinstance(given, str | Path) and isinstance(ranker, Model | Saved)
+    return (
+        Entrant(str(given), (ranker,), f"{ranker} ({Path(given).stem})") if of_file else Entrant(str(ranker), (ranker,))
+    )
+
+
+def _spelled(text: str) -> Entrant:
+    part, arguments = name_and_arguments("fader.systems", text)
+    cv, label = arguments.pop("cv", ""), arguments.pop("label", "")
+    if cv:
+        parse_cv(cv)
+    written = ",".join(f"{key}={value}" for key, value in arguments.items())
+    name = f"{part.name}({written})" if written else str(part.name)
+    choices = {key: _values(part.name, key, value) for key, value in arguments.items()}
+    for key, worth_trying in getattr(part, "tries", {}).items():
+        choices.setdefault(key, list(worth_trying))
+    count = math.prod(len(values) for values in choices.values())
+    if count > MOST_ALTERNATIVES:
+        raise UsageError(f"{part.name}: {count:,} combinations to try, {MOST_ALTERNATIVES} at most; set a parameter")
+    made = [build(part, dict(zip(choices, values, strict=True))) for values in product(*choices.values())]
+    return Entrant(name + (f"[cv={cv}]" if cv else ""), tuple(dict.fromkeys(made)), label or name, cv)
+
+
+def _values(system: str, key: str, text: str) -> list[str]:
+    """The values of a parameter, between bars."""
+    values = [value.strip() for value in text.split("|")] if "(" not in text else split_top(text, "|")
+    if not values or not all(values):
+        raise UsageError(f"{system}: a value of {key} is missing in {quoted(text)}; write them as in 10|100")
+    return values
+
+
+def entrants(given: Sequence[Any], reader: IndexReader) -> list[Entrant]:
+    """All of them, each once."""
+    found = [entrant(g, reader) for g in given]
+    if not found:
+        raise UsageError("nothing to compare; name one system at least")
+    for i, e in enumerate(found):
+        if any((f.alternatives, f.cv) == (e.alternatives, e.cv) for f in found[:i]):
+            raise UsageError(
+                f"{e.alternatives[0] if len(e.alternatives) == 1 else e.name} is to be compared twice; name it once"
+            )
+        alike = sum(f.name.split(" #")[0] == e.name for f in found[:i])
+        if alike:  # models of one shape, with other weights
+            found[i] = replace(e, name=f"{e.name} #{alike + 1}", label=f"{e.label or e.name} #{alike + 1}")
+    return found
+
+
+def baseline_among(given: Any, named: Sequence[Entrant], reader: IndexReader) -> str:
+    """The name of the one that the others are to be compared with."""
+    name, names = entrant(given, reader).name, [e.name for e in named]
+    if name not in names:
+        raise UsageError(f"the baseline {quoted(name)} is not among the systems: {', '.join(names)}")
+    return name

@@ -1,0 +1,358 @@
+"""Many strings in one byte array: in any order with offsets, or sorted and front-coded with look-up.
+
+Sorted means by UTF-8 bytes, which is the order of code points. Sorted strings stand in blocks of 16; each gives
+the bytes it shares with the one before (0 for a block's first) and the rest:
+
+    string := varint shared, varint rest, rest bytes            at[b] = where block b begins
+
+Knows nothing of what the strings name.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.index.encoding.varint import get_varint, put_varint
+from fader.index.format import Container
+from fader.kernel import kernel
+
+GROUP = 16
+U8 = NDArray[np.uint8]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+
+@kernel
+def _front_code(data: U8, at: I64, out: U8, block_at: I64) -> int:
+    """Front-code sorted strings; returns the bytes written."""
+    o = 0
+    for i in range(at.size - 1):
+        start, size, shared = at[i], at[i + 1] - at[i], 0
+        if i % GROUP == 0:
+            block_at[i // GROUP] = o
+        else:
+            before, limit = at[i - 1], min(size, at[i] - at[i - 1])
+            while shared < limit and data[before + shared] == data[start + shared]:
+                shared += 1
+        o = put_varint(out, o, shared)
+        o = put_varint(out, o, size - shared)
+        for j in range(shared, size):
+            out[o] = data[start + j]
+            o += 1
+    return o
+
+
+@kernel
+def _get(data: U8, at: Any, i: int) -> U8:
+    """The bytes of string i."""
+    longest = 0
+    for fill in range(2):
+        out = np.empty(longest, dtype=np.uint8)
+        p, size = np.int64(at[i // GROUP]), 0
+        for _ in range(i % GROUP + 1):
+            shared, p = get_varint(data, p)
+            rest, p = get_varint(data, p)
+            size = shared + rest
+            longest = max(longest, size)
+            if fill:
+                out[shared:size] = data[p : p + rest]
+            p += rest
+    return out[:size]
+
+
+@kernel
+def _compare(data: U8, start: int, size: int, key: U8) -> int:
+    """-1, 0 or 1 as a string is below, equal to or above the key."""
+    i = 0
+    while i < size and i < key.size and data[start + i] == key[i]:
+        i += 1
+    if i == size:
+        return 0 if i == key.size else -1
+    if i == key.size:
+        return 1
+    return -1 if data[start + i] < key[i] else 1
+
+
+@kernel
+def _find(data: U8, at: Any, n: int, key: U8) -> int:
+    """The index of a key among front-coded strings, -1 if it is not there."""
+    low, high = 0, at.size - 1  # the last block whose first string is not above the key
+    while low + 1 < high:
+        middle = (low + high) >> 1
+        _shared, p = get_varint(data, np.int64(at[middle]))
+        size, p = get_varint(data, p)
+        if _compare(data, p, size, key) <= 0:
+            low = middle
+        else:
+            high = middle
+    p = np.int64(at[low]) if n > 0 else 0
+    same = 0  # bytes that the key shares with the string before
+    for i in range(low * GROUP, min(n, low * GROUP + GROUP)):
+        shared, p = get_varint(data, p)
+        rest, p = get_varint(data, p)
+        if shared < same:
+            return -1  # the string parts from its predecessor before the key does: it is above the key
+        if shared == same:
+            order = _compare(data, p, rest, key[same:])
+            if order == 0:
+                return i
+            if order > 0:
+                return -1
+            j = 0
+            while j < rest and same + j < key.size and data[p + j] == key[same + j]:
+                j += 1
+            same += j
+        p += rest
+    return -1
+
+
+@kernel
+def _lower_bound(data: U8, at: Any, n: int, key: U8) -> int:
+    """How many of the front-coded strings are below a key."""
+    low, high = 0, at.size - 1  # the last block whose first string is below the key, or the first block
+    while low + 1 < high:
+        middle = (low + high) >> 1
+        _shared, p = get_varint(data, np.int64(at[middle]))
+        size, p = get_varint(data, p)
+        if _compare(data, p, size, key) < 0:
+            low = middle
+        else:
+            high = middle
+    p = np.int64(at[low]) if n > 0 else 0
+    same = 0  # bytes that the key shares with the string before, which is below it
+    end = min(n, low * GROUP + GROUP)
+    for i in range(low * GROUP, end):
+        shared, p = get_varint(data, p)
+        rest, p = get_varint(data, p)
+        if shared < same:
+            return i  # the string parts from its predecessor before the key does: it is above the key
+        if shared == same:
+            if _compare(data, p, rest, key[same:]) >= 0:
+                return i
+            j = 0
+            while j < rest and same + j < key.size and data[p + j] == key[same + j]:
+                j += 1
+            same += j
+        p += rest
+    return end
+
+
+@kernel
+def _unfold(data: U8, n: int) -> tuple[U8, I64]:
+    """Front-coded strings laid end to end, and where each one begins."""
+    at = np.zeros(n + 1, dtype=np.int64)
+    out = np.empty(0, dtype=np.uint8)
+    for fill in range(2):
+        p = np.int64(0)
+        for i in range(n):
+            shared, p = get_varint(data, p)
+            rest, p = get_varint(data, p)
+            if fill:
+                out[at[i] : at[i] + shared] = out[at[i - 1] : at[i - 1] + shared]
+                out[at[i] + shared : at[i + 1]] = data[p : p + rest]
+            else:
+                at[i + 1] = at[i] + shared + rest
+            p += rest
+        if not fill:
+            out = np.empty(at[n], dtype=np.uint8)
+    return out, at
+
+
+@kernel
+def _merge(a: U8, a_at: I64, b: U8, b_at: I64) -> Any:
+    """Two sorted lists of different strings as one, and the place of each string of a and of b in it."""
+    n, m = a_at.size - 1, b_at.size - 1
+    of_a, of_b = np.empty(n, dtype=np.int32), np.empty(m, dtype=np.int32)
+    out, at = np.empty(a.size + b.size, dtype=np.uint8), np.zeros(n + m + 1, dtype=np.int64)
+    i, j, k = 0, 0, 0
+    while i < n or j < m:
+        order = -1 if j == m else 1
+        if i < n and j < m:
+            order = _compare(a, a_at[i], a_at[i + 1] - a_at[i], b[b_at[j] : b_at[j + 1]])
+        source, start, end = (a, a_at[i], a_at[i + 1]) if order <= 0 else (b, b_at[j], b_at[j + 1])
+        out[at[k] : at[k] + end - start] = source[start:end]
+        at[k + 1] = at[k] + end - start
+        if order <= 0:
+            of_a[i] = k
+            i += 1
+        if order >= 0:
+            of_b[j] = k
+            j += 1
+        k += 1
+    return out[: at[k]], at[: k + 1], of_a, of_b
+
+
+@kernel
+def _select(data: U8, at: I64, kept: U8) -> tuple[U8, I64]:
+    """Some of the strings."""
+    n, size = 0, 0
+    for i in range(kept.size):
+        if kept[i]:
+            n += 1
+            size += at[i + 1] - at[i]
+    out, out_at = np.empty(size, dtype=np.uint8), np.zeros(n + 1, dtype=np.int64)
+    k = 0
+    for i in range(kept.size):
+        if kept[i]:
+            out_at[k + 1] = out_at[k] + at[i + 1] - at[i]
+            out[out_at[k] : out_at[k + 1]] = data[at[i] : at[i + 1]]
+            k += 1
+    return out, out_at
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Sorted strings, each once, laid end to end: string i is `data[at[i]:at[i+1]]`."""
+
+    data: U8
+    at: I64
+
+    def __len__(self) -> int:
+        return self.at.size - 1
+
+    @classmethod
+    def of(cls, strings: Iterable[str | bytes]) -> Joined:
+        return cls(*_joined(strings))
+
+    def merged(self, other: Joined) -> tuple[Joined, I32, I32]:
+        """The strings of both, and the place of each string of this one and of the other among them."""
+        data, at, mine, others = _merge(self.data, self.at, other.data, other.at)
+        return Joined(data, at), mine, others
+
+    def select(self, kept: U8) -> Joined:
+        """The strings that are marked."""
+        return Joined(*_select(self.data, self.at, kept))
+
+
+def _joined(strings: Iterable[str | bytes]) -> tuple[U8, I64]:
+    encoded = [s.encode("utf-8") if isinstance(s, str) else s for s in strings]
+    at = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(e) for e in encoded], out=at[1:])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), at
+
+
+def narrow(offsets: I64) -> NDArray[Any]:
+    """Offsets in the smaller type that holds them."""
+    return offsets.astype(np.uint32 if offsets[-1] < 1 << 32 else np.uint64)
+
+
+class Sink(Protocol):
+    """What arrays are written to: a file, or memory."""
+
+    meta: dict[str, Any]
+
+    def array(self, name: str, values: NDArray[Any]) -> None:
+        """Write one whole array."""
+
+
+def write_strings(writer: Sink, name: str, strings: Iterable[str | bytes]) -> None:
+    """Store strings in any order under `name` (bytes) and `name_at` (offsets)."""
+    data, at = _joined(strings)
+    writer.array(name + "_at", narrow(at))
+    writer.array(name, data)
+
+
+def write_sorted(writer: Sink, name: str, strings: Joined | Iterable[str | bytes]) -> None:
+    """Store sorted strings front-coded under `name` and `name_at`."""
+    joined = strings if isinstance(strings, Joined) else Joined.of(strings)
+    data, at, n = joined.data, joined.at, len(joined)
+    out, block_at = np.empty(data.size + 10 * n + 1, dtype=np.uint8), np.zeros(-(-n // GROUP) + 1, dtype=np.int64)
+    block_at[-1] = used = _front_code(data, at, out, block_at)
+    writer.array(name + "_at", narrow(block_at))
+    writer.array(name, out[:used])
+    writer.meta[name + "_strings"] = n
+
+
+class Strings(Sequence[str]):
+    """Stored strings in any order, decoded one at a time."""
+
+    def __init__(self, container: Container, name: str) -> None:
+        self._container = container
+        self._name = name
+        self._at: NDArray[Any] = container[name + "_at"]
+
+    @property
+    def arrays(self) -> tuple[U8, NDArray[Any]]:
+        """All bytes, and where each string's begin."""
+        return self._container[self._name], self._at
+
+    def __len__(self) -> int:
+        return self._at.size - 1
+
+    def __getitem__(self, i: Any) -> str:
+        data = self._container.slice(self._name, int(self._at[i]), int(self._at[i + 1]))
+        return data.decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(len(self)))
+
+
+class SortedStrings(Sequence[str]):
+    """Stored sorted strings, found by binary search."""
+
+    def __init__(self, container: Any, name: str) -> None:
+        self._data: U8 = container[name]
+        self._at: NDArray[Any] = container[name + "_at"]
+        self._n = int(container.meta[name + "_strings"])
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i: Any) -> str:
+        if not 0 <= i < self._n:
+            raise IndexError(i)
+        return bytes(_get(self._data, self._at, int(i))).decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        whole = self.joined()
+        data, at = whole.data.tobytes(), whole.at.tolist()
+        return (data[a:b].decode("utf-8", "replace") for a, b in pairwise(at))
+
+    def joined(self) -> Joined:
+        """All strings."""
+        return Joined(*_unfold(self._data, self._n))
+
+    def find(self, wanted: str) -> int:
+        """The index of a string, -1 if it is not there."""
+        key = np.frombuffer(wanted.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        return int(_find(self._data, self._at, self._n, key))
+
+    def beginning(self, prefix: str) -> tuple[int, int]:
+        """The strings [a, b) that begin so."""
+        key = prefix.encode("utf-8", "surrogatepass")
+        return self._below(key), self._below(key + b"\xff")  # no UTF-8 has this byte
+
+    def equal(self, wanted: str) -> tuple[int, int]:
+        """The strings [a, b) that are equal to one: there may be several, or none."""
+        key = wanted.encode("utf-8", "surrogatepass")
+        return self._below(key), self._below(key + b"\0")
+
+    def _below(self, key: bytes) -> int:
+        return int(_lower_bound(self._data, self._at, self._n, np.frombuffer(key, dtype=np.uint8)))
+
+
+class _Keys(Sequence[Any]):
+    """A virtual sorted list for `bisect`."""
+
+    def __init__(self, length: int, key: Callable[[int], Any]) -> None:
+        self._length = length
+        self._key = key
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._key(i)
+
+
+def prefix_range(length: int, key: Callable[[int], str], prefix: str) -> tuple[int, int]:
+    """The rows [a, b) of a sorted virtual list whose keys start with `prefix`."""
+    keys = _Keys(length, lambda i: key(i)[: len(prefix)])
+    return bisect_left(keys, prefix), bisect_right(keys, prefix)

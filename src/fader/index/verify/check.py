@@ -1,0 +1,288 @@
+"""Verification of a whole index folder, and repair: every commit that is kept, every file that one of them names.
+
+Problems are messages that name the damaged file. Files that no commit names are debris: of a write that did not end,
+or of one that is going on. Repair never changes a file: it removes the commits that are not whole, so that the newest
+one that is whole is the index. Knows nothing of what is checked in a file (`invariants.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fader.corpus.analysis import Analysis
+from fader.errors import DamagedError, FaderError, NotAnIndexError, StorageError, VersionError
+from fader.index.commit import commit_numbers, commit_path, file_names, read_commit, remove_unneeded
+from fader.index.format import Container, sync_folder
+from fader.index.lock import writing_alone
+from fader.index.manifest import PARTS
+from fader.index.reader import IndexReader
+from fader.index.verify.invariants import (
+    CatalogArrays,
+    SegmentFiles,
+    check_catalog,
+    check_deleted,
+    check_segment,
+)
+
+Report = Callable[[str], None]
+TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCommit:
+    """A commit and what is wrong with it; `manifest` is None where it cannot be read."""
+
+    number: int
+    manifest: dict[str, Any] | None
+    problems: tuple[str, ...]
+    is_foreign: bool = False  # of a version that this release does not read: neither whole nor damaged
+
+    @property
+    def documents(self) -> int:
+        """Documents that are not deleted."""
+        segments = self.manifest["segments"] if self.manifest else []
+        return sum(s["documents"] - (s["deleted"]["documents"] if s.get("deleted") else 0) for s in segments)
+
+    @property
+    def operation(self) -> str:
+        """What made the commit, with its counts."""
+        if self.manifest is None:
+            return "unknown"
+        made = self.manifest["operation"]
+        counts = (("documents", "documents"), ("replaced", "replaced"), ("deleted", "deleted"), ("merged", "segments"))
+        told = [f"{made[key]:,} {what}" for key, what in counts if made[key]]
+        return f"{made['name']} ({', '.join(told)})" if told else str(made["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found: commits from the oldest on, files that no commit names, and how many files were read.
+
+    `fault` says why nothing could be examined.
+    """
+
+    commits: tuple[CheckedCommit, ...]
+    debris: tuple[str, ...]
+    files: int
+    fault: str = ""
+
+    @property
+    def problems(self) -> list[str]:
+        """Everything wrong, each thing once, that of the newest commit first."""
+        if self.fault:
+            return [self.fault]
+        return list(dict.fromkeys(p for commit in reversed(self.commits) for p in commit.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A commit that was not whole and is gone. `more` is how many documents it had more than what is left, None where
+    nobody knows."""
+
+    commit: int
+    operation: str
+    more: int | None
+    problems: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if self.more is None:
+            return f"commit {self.commit} is lost; what it held is not known, because its manifest cannot be read"
+        return f"commit {self.commit}, {self.operation}, is lost; it had {_compared(self.more)} what is left"
+
+
+def _compared(more: int) -> str:
+    if not more:
+        return "as many documents as"
+    documents = "1 document" if abs(more) == 1 else f"{abs(more):,} documents"
+    return f"{documents} {'more' if more > 0 else 'fewer'} than"
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What a repair did: the commit that is the index now, its documents, what was lost, and the files removed."""
+
+    commit: int
+    documents: int
+    lost: tuple[Lost, ...]
+    removed: tuple[str, ...]
+
+
+def check(folder: Path, report: Report = lambda _name: None) -> list[str]:
+    """All problems of an index; empty where it is whole. `report` is told each file as it is read."""
+    return examine(folder, report).problems
+
+
+def examine(folder: Path, report: Report = lambda _name: None) -> Examination:
+    """Check every commit of a folder."""
+    try:
+        return _examined(folder, report)
+    except FaderError as error:
+        return Examination((), (), 0, str(error))
+
+
+def _examined(folder: Path, report: Report) -> Examination:
+    for _ in range(TRIES):
+        numbers = commit_numbers(folder)
+        if not numbers:
+            raise NotAnIndexError(f"{folder}: not a Fader index (no commit in it); build one with `fader index`")
+        checker = _Checker(folder, report)
+        checked = [checker.commit(number) for number in reversed(numbers)]
+        # A writer may have removed a commit while it was being read: its manifest goes first.
+        there = tuple(c for c in reversed(checked) if not c.problems or commit_path(folder, c.number).exists())
+        if there:
+            return Examination(there, _debris(folder, there), checker.files)
+    raise StorageError(f"{folder}: is replaced faster than it can be read; try again")
+
+
+def _debris(folder: Path, commits: tuple[CheckedCommit, ...]) -> tuple[str, ...]:
+    """What no commit names; nothing where a manifest cannot be read, because it could name anything."""
+    needed = {commit_path(folder, number).name for number in commit_numbers(folder)}
+    for commit in commits:
+        if commit.manifest is None:
+            return ()
+        needed.update(file_names(commit.manifest))
+    return tuple(sorted(set(os.listdir(folder)) - needed))
+
+
+class _Checker:
+    """Checks commits; what several of them share is read once."""
+
+    def __init__(self, folder: Path, report: Report) -> None:
+        self._folder, self._report = folder, report
+        self._containers: dict[str, Container | str] = {}
+        self._arrays: dict[str, CatalogArrays | str] = {}
+        self._segments: dict[str, str] = {}
+        self.files = 0
+
+    def commit(self, number: int) -> CheckedCommit:
+        try:
+            manifest = read_commit(self._folder, number)
+        except FaderError as error:
+            return CheckedCommit(number, None, (str(error),), isinstance(error, VersionError))
+        problems = self._damaged_files(manifest) or self._broken_invariants(manifest) or self._unopened(number)
+        return CheckedCommit(number, manifest, tuple(problems))
+
+    def _damaged_files(self, manifest: dict[str, Any]) -> list[str]:
+        """What is wrong with files on their own: all of them are read, so that all that is damaged is named."""
+        opened = [self._container(manifest["catalog"]["name"], "catalog", manifest["catalog"])]
+        for segment in manifest["segments"]:
+            opened += self._segment_containers(segment)
+        return [found for found in opened if isinstance(found, str)]
+
+    def _segment_containers(self, segment: Mapping[str, Any]) -> list[Container | str]:
+        opened = [self._container(f"{segment['name']}.{part}", part, segment["files"][part]) for part in PARTS]
+        if segment.get("deleted"):
+            opened.append(self._container(segment["deleted"]["name"], "deleted", segment["deleted"]))
+        return opened
+
+    def _container(self, name: str, kind: str, described: Mapping[str, Any]) -> Container | str:
+        """A file, opened and its checksum compared, or what is wrong with it."""
+        key = json.dumps([name, described["bytes"], described["xxh3"]])
+        if key not in self._containers:
+            self._report(name)
+            self.files += 1
+            try:
+                container = Container(self._folder / name, kind, dict(described))
+                container.verify()
+                self._containers[key] = container
+            except FaderError as error:
+                self._containers[key] = str(error)
+        return self._containers[key]
+
+    def _broken_invariants(self, manifest: dict[str, Any]) -> list[str]:
+        """What is wrong in files whose checksums fit, and among them; the first thing of each segment."""
+        arrays = self._catalog(manifest["catalog"])
+        if isinstance(arrays, str):
+            return [arrays]
+        analysis = Analysis.from_dict(manifest["analysis"])
+        found = [self._segment(segment, arrays, manifest["catalog"], analysis) for segment in manifest["segments"]]
+        return [problem for problem in found if problem]
+
+    def _catalog(self, described: dict[str, Any]) -> CatalogArrays | str:
+        key = json.dumps(described, sort_keys=True)
+        if key not in self._arrays:
+            try:
+                container = self._container(described["name"], "catalog", described)
+                assert isinstance(container, Container)  # files are looked at first
+                self._arrays[key] = check_catalog(container, described)
+            except FaderError as error:
+                self._arrays[key] = str(error)
+        return self._arrays[key]
+
+    def _segment(
+        self, described: dict[str, Any], arrays: CatalogArrays, catalog: dict[str, Any], analysis: Analysis
+    ) -> str:
+        """What is wrong with a segment, empty for nothing."""
+        files = SegmentFiles(described, *(c for c in self._segment_containers(described) if isinstance(c, Container)))
+        known = {key: value for key, value in described.items() if key != "deleted"}
+        key = json.dumps([known, catalog, analysis.to_dict()], sort_keys=True)
+        if key not in self._segments:
+            self._segments[key] = _fault(check_segment, files, arrays, analysis)
+        if files.deleted is None or self._segments[key]:
+            return self._segments[key]
+        return _fault(check_deleted, files.deleted, files)
+
+    def _unopened(self, number: int) -> list[str]:
+        """Why a commit whose files are sound cannot be opened as a whole."""
+        try:
+            IndexReader(self._folder, at=number).check_ids()
+        except FaderError as error:
+            return [str(error)]
+        return []
+
+
+def _fault(check: Callable[..., None], *arguments: Any) -> str:
+    """What a check finds wrong, empty for nothing."""
+    try:
+        check(*arguments)
+    except FaderError as error:
+        return str(error)
+    return ""
+
+
+def repair(folder: Path, report: Report = lambda _name: None) -> Repair:
+    """Make the newest commit that is whole the index, by removing those that are not.
+
+    Manifests go first, and for good, before any file: a crash leaves the commits that were there, or fewer damaged
+    ones. Where no commit is whole nothing is changed, and that is an error.
+    """
+    commit_numbers(folder)
+    with writing_alone(folder):
+        found = _examined(folder, report)
+        whole = [commit for commit in found.commits if not commit.problems]
+        _refuse(folder, found, whole)
+        before = set(os.listdir(folder))
+        try:
+            broken = [commit for commit in found.commits if commit.problems]
+            for commit in reversed(broken):
+                commit_path(folder, commit.number).unlink(missing_ok=True)
+            if broken:
+                sync_folder(folder)
+            remove_unneeded(folder, len(whole))
+            sync_folder(folder)
+        except OSError as error:
+            message = f"{folder}: cannot be repaired: {error.strerror or error}; allow writing to it and repair again"
+            raise StorageError(message) from error
+        removed = tuple(sorted(before - set(os.listdir(folder))))
+    lost = tuple(_lost(commit, whole[-1]) for commit in reversed(broken))
+    return Repair(whole[-1].number, whole[-1].documents, lost, removed)
+
+
+def _refuse(folder: Path, found: Examination, whole: list[CheckedCommit]) -> None:
+    """Errors for what repair must not touch."""
+    foreign = [commit for commit in found.commits if commit.is_foreign]
+    if foreign:
+        raise VersionError(f"{foreign[-1].problems[0]}; nothing was changed")
+    if not whole:
+        remedy = "restore its folder from a copy, or rebuild it from its corpus with `fader index --overwrite`"
+        raise DamagedError(f"{folder}: no commit of it is whole, so nothing was changed; {remedy}")
+
+
+def _lost(commit: CheckedCommit, left: CheckedCommit) -> Lost:
+    more = None if commit.manifest is None else commit.documents - left.documents
+    return Lost(commit.number, commit.operation, more, commit.problems)

@@ -1,0 +1,520 @@
+"""What must hold among the arrays of an index, and that every reader relies on: the whole list, as a program.
+
+    catalog    ids ascend; types are types that exist; `descendants` is the closure of `supertypes`; `type_entities` are
+               the entities that match; labels ascend, each of a thing that has it; words ascend, each of rows that
+               exist
+    documents  lie end to end; `cell` finds them; `distinct` and `square` are those of the postings
+    terms      ascend; positions ascend, each inside of a document and used once; df is the documents' count
+    mentions   sorted, each inside its document and of an entity that exists; `mentions_at` finds them
+    type       the list of a type has exactly the mentions of its entities, those of its subtypes included
+    text       ids ascend; blocks are of the size they say; a text has the tokens that its document has
+    deleted    documents that exist, ascending, with the tokens and mentions that the manifest counts
+
+Containers are opened and their checksums compared already, and the manifest is checked. Structures are walked by
+`structure.py` before they are used, so that arrays made to harm are refused and never read outside their bounds. The
+first thing wrong with a file is a `DamagedError` that names it. Knows nothing of folders, commits or repairing.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from fader.corpus.analysis import Analysis
+from fader.corpus.tokenise import _scan, character_classes
+from fader.index.encoding.lists import HIGHEST
+from fader.index.encoding.packed import Packed, get
+from fader.index.format import WITH_NAMES, Array, Container
+from fader.index.segment import CELL_BITS
+from fader.index.verify.structure import (
+    UNSIGNED,
+    check_ascending,
+    check_different,
+    check_lists,
+    check_offsets,
+    check_packed,
+    check_sorted,
+    check_strings,
+    check_text,
+    damaged,
+    typed,
+)
+from fader.kernel import kernel
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+U8 = NDArray[np.uint8]
+U32 = NDArray[np.uint32]
+MOST_POSITIONS = int(HIGHEST) >> 1
+LARGEST_BLOCK = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogArrays:
+    """What segments are compared with: the types of entities, and of each type those below it, itself included."""
+
+    entities: int
+    types: int
+    entity_types: tuple[I32, I32]
+    descendants: tuple[I32, I32]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFiles:
+    """The files of a segment, opened, with what the manifest says of it."""
+
+    described: Mapping[str, Any]
+    terms: Container
+    mentions: Container
+    documents: Container
+    text: Container
+    deleted: Container | None = None
+
+
+def verify(manifest: Mapping[str, Any], catalog: Container, segments: Sequence[Sequence[Container]]) -> None:
+    """Every checksum and every invariant of an open commit; what is wrong is an error.
+
+    A segment's containers are its terms, mentions, documents and text, and, where any are, its deleted documents.
+    """
+    for container in (catalog, *(c for containers in segments for c in containers)):
+        container.verify()
+    arrays = check_catalog(catalog, manifest["catalog"])
+    analysis = Analysis.from_dict(manifest["analysis"])
+    for described, containers in zip(manifest["segments"], segments, strict=True):
+        files = SegmentFiles(described, *containers)
+        check_segment(files, arrays, analysis)
+        if files.deleted is not None:
+            check_deleted(files.deleted, files)
+
+
+# The catalog
+
+
+def check_catalog(container: Container, described: Mapping[str, Any]) -> CatalogArrays:
+    """The invariants of a catalog."""
+    c = container
+    entities, types = check_different(c, "entity_id"), check_different(c, "type_id")
+    if (entities, types) != (described["entities"], described["types"]):
+        raise damaged(c, f"{entities} entities and {types} types are not as many as the commit says")
+    check_strings(c, "entity_name", entities)
+    check_strings(c, "type_name", types)
+    check_strings(c, "alias", entities if c["alias_at"].size > 1 else 0)
+    entity_types = _check_relation(c, "entity_types", entities, types)
+    supertypes = _check_relation(c, "supertypes", types, types)
+    descendants = _check_relation(c, "descendants", types, types)
+    if not _is_closure(*supertypes, *descendants):
+        raise damaged(c, "'descendants' is not the closure of 'supertypes'")
+    _check_labels(c, "type_label", "type_label_type", types)
+    if c.version < WITH_NAMES:
+        _check_labels(c, "label", "label_entity", entities)
+    else:
+        _check_names(c, "entity", entities)
+        _check_names(c, "type", types)
+        matching = _count_of_types(np.ones(entities, dtype=np.int64), *entity_types, *descendants)
+        if (typed(c, "type_entities", "i4", size=types) != matching).any():
+            raise damaged(c, "'type_entities' does not count the entities of types")
+    return CatalogArrays(entities, types, entity_types, descendants)
+
+
+def _check_relation(c: Container, name: str, rows: int, end: int) -> tuple[I32, I32]:
+    """Offsets and values of a relation: each row ascends, below `end`."""
+    values = typed(c, name, "i4")
+    at = check_offsets(c, name + "_at", rows, values.size, "i4")
+    _check_rows(c, name, at, values, end)
+    return at, values
+
+
+def _check_rows(c: Container, name: str, at: Array, values: I32, end: int) -> None:
+    """Each row of values ascends, below `end`."""
+    begins = np.zeros(values.size + 1, dtype=bool)
+    begins[at] = True
+    ascends = begins[1:-1] | (values[1:] > values[:-1])
+    if values.size and (values.min() < 0 or values.max() >= end or not ascends.all()):
+        raise damaged(c, f"a row of {name!r} does not ascend below {end}")
+
+
+@kernel
+def _is_closure(above_at: I32, above: I32, down_at: I32, down: I32) -> bool:
+    """Whether row k of `down` has, ascending, all that reaches k upwards, itself included, and nothing else."""
+    n = above_at.size - 1
+    put, taken = down_at[:-1].copy(), 0
+    seen = np.full(n, -1, dtype=np.int32)
+    stack = np.empty(n, dtype=np.int32)
+    for t in range(n):
+        top = 1
+        stack[0] = t
+        seen[t] = t
+        while top > 0:
+            top -= 1
+            k = stack[top]
+            if put[k] == down_at[k + 1] or down[put[k]] != t:
+                return False
+            put[k] += 1
+            taken += 1
+            for j in range(above_at[k], above_at[k + 1]):
+                if seen[above[j]] != t:
+                    seen[above[j]] = t
+                    stack[top] = above[j]
+                    top += 1
+    return bool(taken == down.size)
+
+
+def _check_labels(c: Container, name: str, of: str, end: int) -> None:
+    """Names that ascend; those that are equal belong to ascending numbers, and every number has one."""
+    same = check_sorted(c, name)
+    owner = typed(c, of, "i4", size=same.size)
+    if owner.size and (owner.min() < 0 or owner.max() >= end):
+        raise damaged(c, f"{of!r} names something that is not there")
+    if (owner[1:] <= owner[:-1])[same[1:] > 0].any():
+        raise damaged(c, f"{of!r} names something twice")
+    if np.unique(owner).size != end:
+        raise damaged(c, f"something has no {name!r}")
+
+
+def _check_names(c: Container, kind: str, end: int) -> None:
+    """Labels that ascend, with the things that have them, and their words with the rows that these are in."""
+    _check_labels(c, kind + "_folded", kind + "_folded_of", end)
+    owner = c[kind + "_folded_of"]
+    name = typed(c, kind + "_folded_name", "i4", size=end)
+    if name.size and (name.min() < 0 or name.max() >= owner.size or (owner[name] != np.arange(end)).any()):
+        raise damaged(c, f"the name of something is no label of it in {kind + '_folded'!r}")
+    words = check_different(c, kind + "_word")
+    rows = typed(c, kind + "_rows", "i4")
+    at = check_offsets(c, kind + "_rows_at", words, rows.size, "u4", "u8")
+    _check_rows(c, kind + "_rows", at, rows, owner.size)
+    if (np.diff(at.astype(np.int64)) == 0).any():
+        raise damaged(c, f"a word of {kind + '_word'!r} is in no label")
+
+
+# Segments
+
+
+def check_segment(files: SegmentFiles, catalog: CatalogArrays, analysis: Analysis) -> None:
+    """The invariants of a segment, whatever is deleted of it."""
+    base, cell = _check_documents(files)
+    _check_stored(files, base, analysis)
+    _check_postings(files, base, cell, bool(analysis.stopwords))
+    _check_mentions(files, base, catalog)
+
+
+def _check_documents(files: SegmentFiles) -> tuple[I32, I32]:
+    """Documents lie end to end, one empty position behind each, and cells say where."""
+    c, described = files.documents, files.described
+    documents, tokens = described["documents"], described["tokens"]
+    base = typed(c, "base", "i4", size=documents + 1)
+    if base[0] != 0 or (base[1:] <= base[:-1]).any() or base[-1] != documents + tokens:
+        raise damaged(c, "documents do not lie end to end")
+    if base[-1] > MOST_POSITIONS:
+        raise damaged(c, f"{base[-1]} positions are more than {MOST_POSITIONS}")
+    cells = (int(base[-1]) >> CELL_BITS) + 2
+    cell = typed(c, "cell", "i4", size=cells)
+    first = np.arange(cells, dtype=np.int64) << CELL_BITS
+    found = np.searchsorted(base, first, side="right") - 1
+    if (cell != np.clip(found, 0, max(0, documents - 1))).any():
+        raise damaged(c, "'cell' does not say in which documents positions are")
+    for name in ("distinct", "square"):
+        typed(c, name, *UNSIGNED, size=documents)
+    return base, cell
+
+
+def _check_postings(files: SegmentFiles, base: I32, cell: I32, has_stopwords: bool) -> None:
+    """Terms and their positions, and what documents count of them."""
+    c, terms = files.terms, check_different(files.terms, "term")
+    if terms != files.described["terms"]:
+        raise damaged(c, f"{terms} terms, where the commit says {files.described['terms']}")
+    distinct, square = np.zeros((2, base.size - 1), dtype=np.int64)
+    used = np.zeros((int(base[-1]) >> 3) + 1, dtype=np.uint8)
+    total = 0
+    for part in check_lists(c, "postings", terms, int(base[-1])):
+        wrong = _tally(part.values, part.at, part.extra, base, cell, distinct, square, used)
+        if wrong >= 0:
+            raise damaged(c, f"the positions of term {part.first + wrong} are not those of tokens, or miscounted")
+        total += part.values.size
+    tokens = files.described["tokens"]
+    if total != tokens and not has_stopwords:
+        raise damaged(c, f"{total} postings are not as many as there are tokens, {tokens}")
+    for name, counted in (("distinct", distinct), ("square", square)):
+        if (files.documents[name] != counted).any():
+            raise damaged(files.documents, f"{name!r} is not what the postings hold")
+
+
+@kernel
+def _tally(values: I32, at: I64, df: I64, base: I32, cell: I32, distinct: I64, square: I64, used: U8) -> int:
+    """Count terms in documents; returns the first list with a position behind a document or of another list, or with
+    another count of documents than `df`; -1 if there is none."""
+    for i in range(df.size):
+        found, run, end = 0, 0, np.int64(-1)
+        d = 0
+        for k in range(at[i], at[i + 1]):
+            p = values[k]
+            bit = np.uint8(1 << (p & 7))
+            if used[p >> 3] & bit:
+                return i
+            used[p >> 3] |= bit
+            if p >= end:
+                d = max(d, cell[p >> CELL_BITS])
+                while base[d + 1] <= p:
+                    d += 1
+                end = np.int64(base[d + 1])
+                found, run = found + 1, 0
+                distinct[d] += 1
+            if p == end - 1:
+                return i
+            run += 1
+            square[d] += 2 * run - 1  # k^2 - (k-1)^2
+        if found != df[i]:
+            return i
+    return -1
+
+
+def _check_mentions(files: SegmentFiles, base: I32, catalog: CatalogArrays) -> None:
+    """Mentions, where each document's begin, and the lists of types."""
+    c, rows = files.mentions, files.described["mentions"]
+    names = ("start", "length", "document", "entity", "confidence")
+    start, length, document, entity, confidence = (check_packed(c, name, rows) for name in names)
+    confidences = typed(c, "confidences", "f8")
+    if not np.isfinite(confidences).all():
+        raise damaged(c, "a confidence is not finite")
+    mentions_at = check_packed(files.documents, "mentions_at", base.size)
+    ends = mentions_at.all()
+    if ends[0] != 0 or ends[-1] != rows or (ends[1:] < ends[:-1]).any():
+        raise damaged(files.documents, "'mentions_at' does not run from 0 to the count of mentions")
+    counts = np.zeros(catalog.entities, dtype=np.int64)
+    columns = (start, length, document, entity, confidence)
+    wrong = _first_wrong_mention(rows, base, ends, *(a for c in columns for a in c.arrays), confidences.size, counts)
+    if wrong >= 0:
+        raise damaged(c, f"mention {wrong} is not sorted, not in its document, or of something that is not there")
+    _check_types(files, catalog, entity, counts)
+
+
+@kernel
+def _first_wrong_mention(
+    rows: int, base: I32, ends: I32, s_base: I32, s_at: U32, s_words: U32, l_base: I32, l_at: U32, l_words: U32,
+    d_base: I32, d_at: U32, d_words: U32, e_base: I32, e_at: U32, e_words: U32, c_base: I32, c_at: U32, c_words: U32,
+    confidences: int, counts: I64,
+) -> int:  # fmt: skip
+    """The first mention that is not sorted or leaves its bounds, -1 if there is none; counts those of entities."""
+    s_before, l_before, e_before, d_before = np.int64(-1), np.int64(-1), np.int64(-1), np.int64(0)
+    for row in range(rows):
+        start, length = np.int64(get(s_base, s_at, s_words, row)), np.int64(get(l_base, l_at, l_words, row))
+        d, e = np.int64(get(d_base, d_at, d_words, row)), np.int64(get(e_base, e_at, e_words, row))
+        confidence = np.int64(get(c_base, c_at, c_words, row))
+        if d < d_before or d >= base.size - 1 or not ends[d] <= row < ends[d + 1]:
+            return row
+        if length < 1 or start < base[d] or start + length >= base[d + 1]:
+            return row
+        if not 0 <= e < counts.size or not 0 <= confidence < confidences:
+            return row
+        if start < s_before or (start == s_before and length < l_before):
+            return row
+        if start == s_before and length == l_before and e < e_before:
+            return row
+        counts[e] += 1
+        s_before, l_before, e_before, d_before = start, length, e, d
+    return -1
+
+
+def _check_types(files: SegmentFiles, catalog: CatalogArrays, entity: Packed, counts: I64) -> None:
+    """Each type's list: no mention of another type's entity, and as many mentions as its entities have."""
+    c = files.mentions
+    expected = _count_of_types(counts, *catalog.entity_types, *catalog.descendants)
+    seen = np.full(catalog.types, -1, dtype=np.int32)
+    for part in check_lists(c, "type", catalog.types, int(counts.sum())):
+        wrong = _first_wrong_type(
+            part.first, part.values, part.at, part.extra, expected, *catalog.entity_types, *catalog.descendants,
+            seen, *entity.arrays,
+        )  # fmt: skip
+        if wrong >= 0:
+            raise damaged(c, f"the list of type {wrong} is not that of its entities' mentions")
+
+
+@kernel
+def _count_of_types(counts: I64, types_at: I32, types: I32, down_at: I32, down: I32) -> I64:
+    """How many mentions each type has, given those of entities; types above are those that `down` has a type below."""
+    n = down_at.size - 1
+    at = np.zeros(n + 1, dtype=np.int64)
+    for t in down:
+        at[t + 1] += 1
+    for t in range(n):
+        at[t + 1] += at[t]
+    above, put = np.empty(down.size, dtype=np.int32), at[:-1].copy()
+    for t in range(n):
+        for j in range(down_at[t], down_at[t + 1]):
+            above[put[down[j]]] = t
+            put[down[j]] += 1
+    out, seen = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int32)
+    for e in range(counts.size):
+        for i in range(types_at[e], types_at[e + 1] if counts[e] else types_at[e]):
+            for j in range(at[types[i]], at[types[i] + 1]):
+                if seen[above[j]] != e:
+                    seen[above[j]] = e
+                    out[above[j]] += counts[e]
+    return out
+
+
+@kernel
+def _first_wrong_type(
+    first: int, rows: I32, at: I64, extra: I64, expected: I64, types_at: I32, types: I32, down_at: I32, down: I32,
+    seen: I32, base: I32, e_at: U32, words: U32,
+) -> int:  # fmt: skip
+    """The first type whose list has a row of an entity that is not of it, or too few; -1 if there is none."""
+    for i in range(extra.size):
+        t = first + i
+        if at[i + 1] - at[i] != expected[t] or extra[i] != 0:
+            return t
+        for j in range(down_at[t], down_at[t + 1]):
+            seen[down[j]] = t
+        for k in range(at[i], at[i + 1]):
+            e = get(base, e_at, words, rows[k])
+            fits = False
+            for j in range(types_at[e], types_at[e + 1]):
+                fits |= seen[types[j]] == t
+            if not fits:
+                return t
+    return -1
+
+
+# Stored documents
+
+
+def _check_stored(files: SegmentFiles, base: I32, analysis: Analysis) -> None:
+    """Ids, titles, urls and priors of documents, and their texts."""
+    c, documents = files.text, files.described["documents"]
+    data, at = check_strings(c, "id", documents)
+    as_they_are = np.arange(documents, dtype=np.int32)
+    is_old = c.version == 1
+    order = _check_permutation(c, "id_order", documents) if is_old else as_they_are
+    check_ascending(c, "id", data, at, order)
+    for name in ("title", "url"):
+        check_strings(c, name, documents)
+    if not np.isfinite(typed(c, "prior", "f8", size=documents)).all():
+        raise damaged(c, "a prior is not finite")
+    if type(c.meta.get("keeps_text")) is not bool:
+        raise damaged(c, "value 'keeps_text' is neither true nor false")
+    row = as_they_are if is_old else _check_permutation(c, "row", documents)
+    lengths = np.empty(documents, dtype=np.int64)
+    lengths[row] = np.diff(base) - 1
+    _check_texts(c, documents, lengths if analysis.unicode == unicodedata.unidata_version else None)
+
+
+def _check_permutation(c: Container, name: str, size: int) -> I32:
+    values = typed(c, name, "i4", size=size)
+    if size and (values.min() < 0 or values.max() >= size or (np.bincount(values, minlength=size) != 1).any()):
+        raise damaged(c, f"{name!r} does not name every document once")
+    return values
+
+
+def _check_texts(c: Container, documents: int, lengths: I64 | None) -> None:
+    """Blocks of whole texts that decompress to their sizes; `lengths` are the tokens of each text, where known."""
+    raw_at, block_at = typed(c, "raw_at", "i8"), typed(c, "block_at", "i8")
+    if raw_at.size < 1 or block_at.size != raw_at.size:
+        raise damaged(c, "'raw_at' and 'block_at' do not have the same blocks")
+    blocks = raw_at.size - 1
+    document_at = check_offsets(c, "document_at", documents, int(raw_at[-1]), "i8")
+    check_offsets(c, "raw_at", blocks, int(document_at[-1]), "i8")
+    check_offsets(c, "block_at", blocks, typed(c, "text", "u1").size, "i8")
+    if not c.meta["keeps_text"] and document_at[-1]:
+        raise damaged(c, "texts are said not to be kept, but are there")
+    first = np.searchsorted(document_at, raw_at)
+    if (document_at[first] != raw_at).any() or (np.diff(raw_at) < 1).any():
+        raise damaged(c, "a block of texts does not begin with a document")
+    for block, size in enumerate(np.diff(raw_at).tolist()):
+        data = _decompressed(c, block, int(block_at[block]), int(block_at[block + 1]), size)
+        ends = document_at[first[block] : first[block + 1] + 1] - raw_at[block]
+        check_text(c, f"text block {block}", data, ends)
+        if lengths is not None and (_tokens(data, ends[1:]) != lengths[first[block] : first[block + 1]]).any():
+            raise damaged(c, f"a text of block {block} does not have the tokens that its document has")
+    # Empty documents may stand behind the last block, and where texts are not kept there is no block at all.
+    if lengths is not None and c.meta["keeps_text"] and lengths[first[-1] :].any():
+        raise damaged(c, "a document with tokens has no text")
+
+
+def _decompressed(c: Container, block: int, start: int, end: int, size: int) -> U8:
+    """A block of texts. The frame's own word on its size is compared first, because room is made as it says."""
+    frame = c.slice("text", start, end)
+    try:
+        claimed = zstandard.get_frame_parameters(frame)
+        if claimed.content_size != size or claimed.window_size > LARGEST_BLOCK or size > LARGEST_BLOCK:
+            raise damaged(c, f"text block {block} is not of the size it should have, {size}")
+        data = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size, allow_extra_data=False)
+    except (zstandard.ZstdError, ValueError, MemoryError) as error:
+        raise damaged(c, f"text block {block} cannot be read ({error})") from None
+    if len(data) != size:
+        raise damaged(c, f"text block {block} has {len(data)} bytes, not {size}")
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def _tokens(data: U8, ends: I64) -> I64:
+    """How many tokens each text of a block has."""
+    room = data.size // 2 + ends.size + 1
+    size, first, last = (np.empty(room, dtype=np.int32) for _ in range(3))
+    tokens_end = np.empty(ends.size, dtype=np.int64)
+    _scan(data, ends, character_classes(), np.empty(room, dtype=np.int64), size, first, last, tokens_end)
+    return np.diff(tokens_end, prepend=0)
+
+
+# What is deleted
+
+
+def check_deleted(container: Container, files: SegmentFiles) -> None:
+    """The documents of a segment that are deleted, with their tokens and mentions."""
+    c, described = container, files.described["deleted"]
+    document = typed(c, "document", "i4", size=described["documents"])
+    last = files.described["documents"]
+    if document.size and (document[0] < 0 or document[-1] >= last or (document[1:] <= document[:-1]).any()):
+        raise damaged(c, f"its documents do not ascend below {last}")
+    base: Array = files.documents["base"]
+    ends = Packed(files.documents, "mentions_at")
+    tokens = int((base[document + 1] - base[document] - 1).sum(dtype=np.int64))
+    mentions = int((ends.gather(document + np.int32(1)) - ends.gather(document)).sum(dtype=np.int64))
+    if (tokens, mentions) != (described["tokens"], described["mentions"]):
+        raise damaged(c, f"{tokens} tokens and {mentions} mentions are deleted, not as many as the commit says")
+
+
+# All segments together
+
+
+def repeated_id(segments: Sequence[tuple[U8, Array, U8 | None]]) -> str | None:
+    """An id of two live documents, None if there is none; of each segment its checked ids, and 1 for live documents."""
+    hashes = [_hashed(data, at, _alive(at, alive)) for data, at, alive in segments]
+    joined = np.concatenate([np.empty(0, dtype=np.uint64), *hashes])
+    joined.sort()
+    suspect = np.unique(joined[1:][joined[1:] == joined[:-1]])
+    seen: set[bytes] = set()
+    for (data, at, alive), hashed in zip(segments, hashes, strict=True):
+        for d in np.flatnonzero(_alive(at, alive))[np.isin(hashed, suspect)]:
+            name = data[int(at[d]) : int(at[d + 1])].tobytes()
+            if name in seen:
+                return name.decode("utf-8")
+            seen.add(name)
+    return None
+
+
+def _alive(at: Array, alive: U8 | None) -> U8:
+    return np.ones(at.size - 1, dtype=np.uint8) if alive is None else alive
+
+
+def _hashed(data: U8, at: Array, alive: U8) -> NDArray[np.uint64]:
+    """A hash of each live document's id."""
+    out = np.empty(np.count_nonzero(alive), dtype=np.uint64)
+    _hash(data, at, alive, out)
+    return out
+
+
+@kernel
+def _hash(data: U8, at: Any, alive: U8, out: NDArray[np.uint64]) -> None:
+    """FNV-1a."""
+    n = 0
+    for d in range(alive.size):
+        if alive[d]:
+            h = np.uint64(0xCBF29CE484222325)
+            for i in range(np.int64(at[d]), np.int64(at[d + 1])):
+                h = (h ^ np.uint64(data[i])) * np.uint64(0x100000001B3)
+            out[n] = h
+            n += 1

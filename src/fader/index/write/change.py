@@ -1,0 +1,243 @@
+"""Change an index: add documents, replace and delete them, merge segments. Each change is one commit or nothing.
+
+Old segments stay as they are; what is deleted from them is written beside them, and segments are merged by the policy
+of `tiers` inside the same commit. A reader of an older commit sees nothing of it. Knows nothing of queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.corpus.documents import Faults
+from fader.errors import UsageError
+from fader.index.catalog import StoredCatalog, StoredNumbers
+from fader.index.commit import commit_numbers, read_commit, remove_debris, remove_unneeded, write_commit
+from fader.index.format import writing
+from fader.index.lock import writing_alone
+from fader.index.numbering import found_in, ids_of, sorted_ids
+from fader.index.reader import IndexReader
+from fader.index.segment import Segment
+from fader.index.write.builder import BYTES_PER_TOKEN, MAX_POSITIONS, CatalogView
+from fader.index.write.freeze import Closure
+from fader.index.write.ingest import Intake
+from fader.index.write.merge import merge_segments
+from fader.index.write.merge_policy import Size, all_together, to_merge
+from fader.index.write.writer import Corpus, check_counts, checked_sources, storage_errors
+from fader.limits import Limits
+from fader.memory import Cache, keep_freed_memory
+from fader.progress import Progress, Silent
+
+I32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class ChangeOptions:
+    """How to change. `keep` is how many commits stay, from now on; without it as many as before.
+
+    `merge=False` leaves all segments as they are. `memory_mb` bounds what a segment may need while it is made.
+    """
+
+    on_error: str = "skip"
+    memory_mb: int = 2048
+    threads: int = 1
+    keep: int | None = None
+    merge: bool = True
+    limits: Limits | None = None
+
+    def __post_init__(self) -> None:
+        check_counts(self, memory_mb=16, threads=1, keep=1)
+
+    @property
+    def largest(self) -> int:
+        """Positions of the largest segment that is merged."""
+        return min(MAX_POSITIONS, (self.memory_mb << 20) // BYTES_PER_TOKEN)
+
+
+@dataclass(slots=True)
+class ChangeReport:
+    """What was changed, and what could not be used. Without any change the manifest is that of the last commit."""
+
+    manifest: dict[str, Any]
+    faults: Faults
+    added: int = 0
+    replaced: int = 0
+    deleted: int = 0
+    missing: list[str] = field(default_factory=list)
+    merged: int = 0
+
+
+def add(
+    folder: Path, corpus: Corpus, options: ChangeOptions = ChangeOptions(), progress: Progress | None = None
+) -> ChangeReport:  # fmt: skip
+    """Add documents; one whose id is there already takes the other's place."""
+    sources = checked_sources(corpus)
+    return _committed(folder, options, progress, "add", lambda change: change.add(sources))
+
+
+def delete(
+    folder: Path, ids: Iterable[str], options: ChangeOptions = ChangeOptions(), progress: Progress | None = None
+) -> ChangeReport:  # fmt: skip
+    """Delete documents by id."""
+    wanted = _checked_ids(ids)
+    return _committed(folder, options, progress, "delete", lambda change: change.delete(wanted))
+
+
+def merge(
+    folder: Path, options: ChangeOptions = ChangeOptions(), progress: Progress | None = None
+) -> ChangeReport:  # fmt: skip
+    """Merge all segments into one, or into as few as the limits allow, and drop what is deleted."""
+    return _committed(folder, options, progress, "merge", lambda change: change.merge(all_together))
+
+
+def _checked_ids(ids: Iterable[str]) -> list[str]:
+    wanted = [] if isinstance(ids, str) else list(dict.fromkeys(ids))
+    if isinstance(ids, str) or not all(isinstance(one, str) for one in wanted):
+        raise UsageError("ids must be texts, each the id of a document")
+    return wanted
+
+
+def _committed(
+    folder: Path, options: ChangeOptions, progress: Progress | None, name: str, work: Callable[[_Change], None]
+) -> ChangeReport:
+    """One change under the lock, published if anything was changed; what it wrote is removed if it fails."""
+    keep_freed_memory()
+    folder = Path(folder).resolve()
+    read_commit(folder)  # what is no index is refused before it is locked
+    with storage_errors(folder), writing_alone(folder):
+        newest = commit_numbers(folder)[-1]
+        remove_debris(folder, newest)
+        change = _Change(folder, newest + 1, options, progress or Silent())
+        try:
+            work(change)
+            if options.merge:
+                change.merge(to_merge)
+            change.publish(name)
+        except BaseException:
+            with suppress(OSError):  # the first error is told; what stays is removed by the next writer
+                remove_debris(folder, newest)
+            raise
+        remove_unneeded(folder, change.keep)
+        return change.report
+
+
+class _Change:
+    """One change in progress: the segments as they will be."""
+
+    def __init__(self, folder: Path, number: int, options: ChangeOptions, progress: Progress) -> None:
+        self._folder, self._number, self._options, self._progress = folder, number, options, progress
+        self._reader = IndexReader(folder)
+        self._before = self._reader.manifest
+        self.keep: int = options.keep or self._before["keep"]
+        self._closure = closure_of(self._reader.catalog)
+        self._segments: list[dict[str, Any]] = list(self._before["segments"])
+        self._opened: dict[str, Segment] = {}
+        self._made = 0
+        self._tombstones = 0
+        self.report = ChangeReport(self._before, Faults(options.on_error))
+
+    def add(self, sources: Iterable[Any]) -> None:
+        """Take documents in, and delete the ones that they replace."""
+        o, keeps = self._options, all(s.text.keeps_text for s in self._reader.segments)
+        view = CatalogView(StoredNumbers(self._reader.catalog), self._closure)
+        intake = Intake(
+            self._folder, self._number, view, self._reader.analysis, self.report.faults, o.memory_mb, None,
+            o.threads, keeps, o.limits,
+        )  # fmt: skip
+        new = intake.segments(sources, self._progress)
+        self._made = len(new)
+        new = [s for s in new if s["documents"]]
+        for described in new:
+            ids = ids_of(self._open(described))
+            self.report.added += described["documents"]
+            self.report.replaced += sum(self._bury(place, ids).size for place in range(len(self._segments)))
+        self._segments += new
+
+    def delete(self, ids: list[str]) -> None:
+        """Delete documents by id; ids that are not there are noted."""
+        sorted_once, strings = sorted_ids(ids)
+        found = np.zeros(len(sorted_once), dtype=bool)
+        for place in range(len(self._segments)):
+            found[self._bury(place, strings)] = True
+        self.report.deleted = int(np.count_nonzero(found))
+        there = {text for text, is_found in zip(sorted_once, found.tolist(), strict=True) if is_found}
+        self.report.missing = [text for text in ids if text not in there]
+
+    def _bury(self, place: int, ids: Any) -> NDArray[np.int64]:
+        """Mark the documents of a segment that have one of the ids as deleted; which of the ids these were."""
+        described = self._segments[place]
+        segment = self._open(described)
+        document = found_in(segment, ids)
+        found = np.flatnonzero(document >= 0)
+        if found.size:
+            deleted = np.union1d(segment.deleted, document[found]).astype(np.int32)
+            self._segments[place] = {**described, "deleted": self._write_tombstones(segment, deleted)}
+        return found
+
+    def _write_tombstones(self, segment: Segment, deleted: I32) -> dict[str, Any]:
+        name = f"{self._number:08d}-{self._tombstones}.deleted"
+        self._tombstones += 1
+        with writing(self._folder / name, "deleted") as w:
+            w.array("document", deleted)
+            described = w.close()
+        at = segment.mentions_at
+        mentions = int((at.gather(deleted + np.int32(1)) - at.gather(deleted)).sum())
+        counts = {"documents": int(deleted.size), "tokens": int(segment.lengths(deleted).sum()), "mentions": mentions}
+        return {"name": name, **described, **counts}
+
+    def merge(self, policy: Callable[[list[Size], int], list[list[int]]]) -> None:
+        """Merge the groups of segments that a policy names."""
+        groups = policy([_size(s) for s in self._segments], self._options.largest)
+        merged: dict[int, dict[str, Any] | None] = {}
+        for n, group in enumerate(groups):
+            self._progress.update(n, len(groups), "merging")
+            name = f"{self._number:08d}-{self._made}"
+            self._made += 1
+            opened = [self._open(self._segments[place]) for place in group]
+            merged |= dict.fromkeys(group)
+            merged[group[0]] = merge_segments(self._folder, name, opened, self._closure)
+            self.report.merged += len(group)
+        left = [merged.get(place, described) for place, described in enumerate(self._segments)]
+        whole = [s for s in left if s is not None]
+        self._segments = [s for s in whole if s["documents"]] or whole[:1]
+
+    def _open(self, described: dict[str, Any]) -> Segment:
+        """A segment as it is now; of the same name with other tombstones it is another."""
+        deleted = described.get("deleted")
+        key = described["name"] if not deleted else f"{described['name']} without {deleted['name']}"
+        if key not in self._opened:
+            self._opened[key] = Segment(self._folder, described, Cache(0))
+        return self._opened[key]
+
+    def publish(self, name: str) -> None:
+        """Commit the segments, if they are others than before or another number of commits is to stay."""
+        if self._segments == self._before["segments"] and self.keep == self._before["keep"]:
+            return
+        r = self.report
+        counts = {"documents": r.added, "replaced": r.replaced, "deleted": r.deleted, "merged": r.merged}
+        skipped = dict(self._before["skipped"])
+        for kind, count in r.faults.counts.items():
+            skipped[kind] = skipped.get(kind, 0) + count
+        r.manifest = {
+            **self._before, "commit": self._number, "keep": self.keep, "segments": self._segments, "skipped": skipped,
+            "operation": {"name": name, **counts},
+        }  # fmt: skip
+        r.manifest.pop("format", None)
+        write_commit(self._folder, r.manifest)
+
+
+def _size(described: dict[str, Any]) -> Size:
+    deleted = described.get("deleted") or {"tokens": 0, "documents": 0}
+    positions = described["tokens"] + described["documents"]
+    return Size(positions, positions - deleted["tokens"] - deleted["documents"])
+
+
+def closure_of(catalog: StoredCatalog) -> Closure:
+    """What freezing a segment needs of a stored catalog."""
+    return Closure(catalog.entity_types_at, catalog.entity_types, *catalog.ancestors())

@@ -1,0 +1,197 @@
+"""Who may ask, and how often.
+
+A file of keys has a line for each: `name key [rate]`, or `name sha256:HEX [rate]` where the file is not to hold the key
+itself; `#` begins a comment. A client shows its key as `Authorization: Bearer KEY` or `X-Api-Key: KEY`. Only hashes are
+kept, and the hash of what is shown is compared with every one of them, in constant time. Each key has a bucket of
+tokens that fills at its rate and holds twice as many as it gets in a second; a request takes one. Without keys each
+address has a bucket. Knows nothing of what is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fader.errors import InputError, StorageError
+from fader.serve.errors import Refusal
+from fader.serve.middleware.trace import refuse, trace_of
+
+HASHED = "sha256:"
+GUARDED = ("/v1/", "/mcp", "/metrics")  # the page, its files, the description and healthz are for everyone
+METERED = ("/v1/", "/mcp")
+MOST_BUCKETS = 10_000
+GUESSES = 10.0  # requests a second of an address without a key that is known
+SHORTEST_KEY = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key: whose it is, its hash, and its own rate where it has one."""
+
+    name: str
+    digest: bytes
+    rate: float | None = None
+
+
+def read_keys(path: Path) -> list[Key]:
+    """The keys of a file."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    keys = [_key(f"{path}:{i}", line.split()) for i, line in enumerate(lines, 1) if line.split("#")[0].strip()]
+    if not keys:
+        raise InputError(f"{path}: has no key; a line is: name key [requests a second]")
+    for i, key in enumerate(keys):
+        if key.name in {other.name for other in keys[:i]}:
+            raise InputError(f"{path}: has two keys of the name {key.name}; names tell keys apart in logs")
+    return keys
+
+
+def _key(place: str, words: list[str]) -> Key:
+    words = words[: next((i for i, word in enumerate(words) if word.startswith("#")), len(words))]
+    if len(words) not in (2, 3):
+        raise InputError(f"{place}: is not of the form: name key [requests a second]")
+    return Key(words[0], _digest(place, words[1]), _rate(place, words[2]) if len(words) == 3 else None)
+
+
+def _digest(place: str, text: str) -> bytes:
+    if text.startswith(HASHED):
+        try:
+            digest = bytes.fromhex(text.removeprefix(HASHED))
+        except ValueError:
+            digest = b""
+        if len(digest) != 32:
+            raise InputError(f"{place}: {HASHED} must be followed by 64 hexadecimal digits")
+        return digest
+    if len(text) < SHORTEST_KEY:
+        raise InputError(f"{place}: a key has {SHORTEST_KEY} characters at least; make one with: openssl rand -hex 20")
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _rate(place: str, text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0 <= rate < math.inf:
+        raise InputError(f"{place}: the rate must be a number of requests a second, 0 for no limit, not {text}")
+    return rate
+
+
+class Bucket:
+    """Tokens that come at a rate, up to two seconds' worth and one at least; full at first."""
+
+    __slots__ = ("most", "rate", "tokens", "when")
+
+    def __init__(self, rate: float, now: float) -> None:
+        self.rate, self.most = rate, max(1.0, 2 * rate)
+        self.tokens, self.when = self.most, now
+
+    def take(self, now: float) -> float:
+        """Take a token: 0.0, or the seconds until there is one."""
+        self.tokens = min(self.most, self.tokens + (now - self.when) * self.rate)
+        self.when = now
+        if self.tokens >= 1:
+            self.tokens -= 1
+            return 0.0
+        return (1 - self.tokens) / self.rate
+
+
+class Keys:
+    """Refuses requests without a key, and those beyond its rate."""
+
+    def __init__(
+        self, app: ASGIApp, path: Path | None, rate: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._app, self._path, self._rate, self._clock = app, path, rate, clock
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the file again."""
+        self._keys = read_keys(self._path) if self._path else []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        if refusal is not None:
+            await refuse(refusal, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        path = scope["path"]
+        key = None
+        if self._keys and path.startswith(GUARDED):
+            key = self.known(shown(scope))
+            if key is None:
+                return self._guessed(trace_of(scope).client) or unauthorized()
+            trace_of(scope).key = key.name
+        return self._metered(scope, key) if path.startswith(METERED) else None
+
+    def _guessed(self, client: str) -> Refusal | None:
+        """An address that shows many wrong keys must wait: nobody is to try them all."""
+        seconds = self._bucket(f"guesses {client}", GUESSES).take(self._clock())
+        return rate_limited(GUESSES, math.ceil(seconds)) if seconds else None
+
+    def known(self, text: str | None) -> Key | None:
+        """The key that was shown; every one is compared, so that the time tells nothing."""
+        digest = hashlib.sha256((text or "").encode("utf-8", "surrogateescape")).digest()
+        found = None
+        for key in self._keys:
+            if hmac.compare_digest(key.digest, digest):
+                found = key
+        return found
+
+    def _metered(self, scope: Scope, key: Key | None) -> Refusal | None:
+        rate = self._rate if key is None or key.rate is None else key.rate
+        if not rate:
+            return None
+        who = f"key {key.name}" if key else f"address {trace_of(scope).client}"
+        seconds = self._bucket(who, rate).take(self._clock())
+        return rate_limited(rate, math.ceil(seconds)) if seconds else None
+
+    def _bucket(self, who: str, rate: float) -> Bucket:
+        bucket = self._buckets.get(who)
+        if bucket is None or bucket.rate != rate:
+            bucket = self._buckets[who] = Bucket(rate, self._clock())
+            if len(self._buckets) > MOST_BUCKETS:
+                self._buckets.popitem(last=False)
+        self._buckets.move_to_end(who)
+        return bucket
+
+
+def shown(scope: Scope) -> str | None:
+    """The key that a request shows."""
+    for name, value in scope["headers"]:
+        if name == b"x-api-key":
+            return bytes(value).decode("latin-1").strip()
+        if name == b"authorization":
+            scheme, _, text = bytes(value).decode("latin-1").partition(" ")
+            if scheme.lower() == "bearer":
+                return text.strip()
+    return None
+
+
+def unauthorized() -> Refusal:
+    """No key, or one that is not known."""
+    return Refusal(
+        401, "unauthorized", "this server answers only with a key that it knows",
+        "send the header: Authorization: Bearer KEY", {"WWW-Authenticate": 'Bearer realm="fader"'},
+    )  # fmt: skip
+
+
+def rate_limited(rate: float, seconds: int) -> Refusal:
+    """More requests than the rate allows."""
+    return Refusal(
+        429, "rate_limited", f"more than {rate:g} requests a second", f"try again in {seconds} s",
+        {"Retry-After": str(seconds)},
+    )  # fmt: skip

@@ -1,0 +1,155 @@
+"""An index at one commit as it is served: with its models, suggestions, tree and statistics.
+
+What ranks is looked up by name here and nowhere else: no text of a request is ever taken for a file. Knows nothing of
+HTTP, or of how an index comes to be served.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from contextlib import suppress
+from copy import copy
+from functools import cached_property
+from typing import Any
+
+from fader.errors import UsageError, did_you_mean, quoted
+from fader.index.reader import IndexReader
+from fader.rank.base import System
+from fader.search.index import Index
+from fader.search.info import describe
+from fader.search.models import DEFAULT, default_model, ranker_of
+from fader.serve.backing import Backing
+from fader.serve.errors import BadRequest, NotFound, Refusal
+
+MODEL_CHARACTERS = 1_000
+SAMPLE = "the of a in and"  # words that most collections have
+TRIED, FEW = 50, 2_000  # entities whose names are tried, contexts that are few
+KEPT_SYSTEMS = 256  # texts of systems that are not parsed anew
+
+
+class Served:
+    """An index at one commit, with what is made of it once: suggestions, tree, statistics, rankers that fit it."""
+
+    def __init__(self, name: str, index: Index, models: dict[str, System], backing: Backing) -> None:
+        self.name, self.index, self._backing = name, index, backing
+        self.models = models
+        self._systems: OrderedDict[str, System] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def with_models(self, models: dict[str, System]) -> Served:
+        """The same with other models; what is made once stays made."""
+        again = copy(self)
+        again.models, again._systems, again._lock = models, OrderedDict(), threading.Lock()
+        return again
+
+    @property
+    def reader(self) -> IndexReader:
+        return self.index.reader
+
+    @cached_property
+    def partial(self) -> Index:
+        """The same index for those who take a partial answer, which says what it lacks."""
+        return self._backing.partial(self.index)
+
+    @cached_property
+    def suggester(self) -> Any:
+        from fader.search.suggest import Suggester
+
+        return Suggester(self.reader)
+
+    @cached_property
+    def tree(self) -> Any:
+        from fader.search.typetree import TypeTree
+
+        return TypeTree(self.reader)
+
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """Its statistics, without the folder."""
+        plain = describe(self.reader)
+        del plain["index"]
+        return plain
+
+    def warm(self) -> None:
+        """Answer a query, so that kernels are loaded and files mapped."""
+        self.index.search(SAMPLE, k=1, model=self.ranker(None), snippets=1, explain=True)
+
+    def prepare(self) -> None:
+        """Make what is made once: orders of names, the tree, statistics; import the systems."""
+        self.described  # noqa: B018 - made when it is asked for
+        self.suggester.warm()
+        self.tree.children(None, 0, 1)
+        self.ranker("count")
+
+    def load_systems(self) -> None:
+        """Load or compile what systems that need no training rank by, through a query of each."""
+        from fader.registry import discover
+
+        query, entity = self._some_query()
+        for name in discover("fader.systems") if entity else ():
+            with suppress(Refusal):
+                self.index.why(query, entity, model=self.ranker(name))
+
+    def _some_query(self) -> tuple[str, str]:
+        """A query with few contexts, and an entity that has one: an entity's name, if one is found soon."""
+        catalog, size = self.reader.catalog, len(self.reader.catalog.entity_ids)
+        for e in range(0, size, max(1, size // TRIED)):
+            words = [term for term, _a, _b in self.index.analyze(catalog.entity_names[e])]
+            query = " ".join(f"+{word}" for word in words[:2])
+            contexts = self.index.contexts(query) if query else None
+            if contexts is not None and 0 < len(contexts) <= FEW:
+                return query, catalog.entity_ids[int(contexts.entities[contexts.slot[0]])]
+        return "", ""
+
+    @property
+    def default(self) -> str:
+        """The model that ranks where none is named: the first that is served for this index, else Fader's own."""
+        return next(iter(self.models), DEFAULT)
+
+    def ranker(self, text: str | None) -> System:
+        """What a text names: a served model, Fader's default, or a system with its parameters."""
+        text = (text or self.default).strip()
+        if text in self.models:
+            return self.models[text]
+        if text == DEFAULT:
+            return ranker_of(default_model(), self.reader)
+        if len(text) > MODEL_CHARACTERS:
+            raise BadRequest(f"a model has at most {MODEL_CHARACTERS:,} characters, not {len(text):,}", field="model")
+        with self._lock:
+            if text in self._systems:
+                self._systems.move_to_end(text)
+                return self._systems[text]
+        found = self._system(text)
+        with self._lock:
+            self._systems[text] = found
+            if len(self._systems) > KEPT_SYSTEMS:
+                self._systems.popitem(last=False)
+        return found
+
+    def _system(self, text: str) -> System:
+        # All systems together take a second to import, which a server that ranks by a model can do without.
+        from fader.learn.learner import Learner
+        from fader.registry import discover
+        from fader.systems.base import system
+        from fader.systems.fader import Fader
+
+        name = text.split("(")[0].strip()
+        systems = discover("fader.systems")
+        if name not in systems:
+            known = [*self.models, DEFAULT, *systems]
+            raise NotFound(
+                f"no model or system {quoted(name)}",
+                did_you_mean(name, known).lstrip("; ") or f"known: {', '.join(known)}", field="model",
+            )  # fmt: skip
+        try:
+            found: System = system(text)
+        except UsageError as error:
+            message, _, hint = str(error).partition("; ")
+            raise BadRequest(message, hint, field="model") from None
+        if isinstance(found, Fader) or (isinstance(found, Learner) and not found.trained):
+            raise BadRequest(
+                f"{found} must be trained before it can rank",
+                "train it with `fader train`, and let the server's keeper serve the model's file", field="model",
+            )  # fmt: skip
+        return found

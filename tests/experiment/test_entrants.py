@@ -1,0 +1,98 @@
+"""Texts name what takes part in a comparison: free parameters, alternatives, names of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fader.corpus.analysis import Analysis
+from fader.errors import UsageError
+from fader.experiment.system_specs import baseline_among, entrant, entrants
+from fader.features.combined import feature_map
+from fader.learn.model import Model
+from fader.learn.modelfile import MadeFor
+from fader.registry import parse
+from fader.systems.base import system
+from fader.systems.saved import Saved
+
+READER: Any = None  # only models look at the index
+
+
+def any_reader() -> Any:
+    """An index of nothing, which any model without a collection fits."""
+    return SimpleNamespace(
+        analysis=Analysis(),
+        documents=0,
+        tokens=0,
+        mentions=0,
+        manifest={"origin": ""},
+        catalog=SimpleNamespace(entity_ids=[]),
+    )
+
+
+def test_free_parameters_take_what_is_worth_trying() -> None:
+    """Unless they are given; alternatives are given with |."""
+    free = entrant("balog2", READER)
+    assert free.name == "balog2"
+    assert len(free.alternatives) > 1
+    one = entrant("voting(technique=combmnz,model=bm25,cutoff=100,normalise=none)", READER)
+    assert len(one.alternatives) == 1
+    two = entrant("voting(technique=combmnz,model=bm25,cutoff=10|100,normalise=none)", READER)
+    assert [a.cutoff for a in two.alternatives] == [10, 100]  # type: ignore[attr-defined]
+    assert two.name == "voting(technique=combmnz,model=bm25,cutoff=10|100,normalise=none)"
+
+
+def test_a_system_may_have_its_own_folds_and_label() -> None:
+    found = entrant("fang(cv=5,label=Fang et al.)", READER)
+    assert (found.cv, found.label, found.learns) == ("5", "Fang et al.", True)
+    assert found.name == "fang[cv=5]"
+    with pytest.raises(UsageError, match='cv must be "loo" or a number'):
+        entrant("fang(cv=all)", READER)
+
+
+def test_our_family_is_described_by_itself() -> None:
+    found = entrant("fader(features=noprox,cv=5)", READER)
+    assert found.family is not None
+    assert (found.cv, found.learns, entrant("count", READER).family) == ("5", False, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "nothing to compare"),
+        (["count", "count"], "count is to be compared twice"),
+        (["balog2", "balog2"], "balog2 is to be compared twice"),
+        (["balog2(gamma=1)"], 'balog2 has no parameter "gamma"'),
+        (["balok2"], 'unknown system "balok2"; did you mean "balog2"'),
+        (["voting(cutoff=many)"], "voting: cutoff must be a number like"),
+        (["voting(cutoff=" + "|".join(map(str, range(1, 300))) + ")"], "combinations to try, 200 at most"),
+    ],
+)
+def test_what_cannot_take_part_is_refused(given: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        entrants(given, READER)
+
+
+def test_the_baseline_is_one_of_them() -> None:
+    named = entrants(["count", "balog2(beta=100)"], READER)
+    assert baseline_among("balog2(beta=100)", named, READER) == "balog2(beta=100)"
+    with pytest.raises(UsageError, match='the baseline "voting" is not among'):
+        baseline_among("voting", named, READER)
+
+
+def test_a_model_is_known_by_its_whole_text() -> None:
+    """Two of one shape are two; the same model is the same in any file. Any other system is known by what it tries."""
+    one, two = (Model(feature_map("noprox"), np.full(5, w), parse("fader.aggregate", "sum")) for w in (1.0, 2.0))
+    named = entrants([one, two], any_reader())
+    assert [e.name for e in named] == ["noprox x sum", "noprox x sum #2"]
+    assert [e.key for e in named] == [one.to_text(), two.to_text()]
+    assert entrant(replace(one, top=5), any_reader()).key != one.to_text()
+    tuned = [Saved(system(f"voting(cutoff={n})"), MadeFor({}, None, False, {})) for n in (10, 20)]
+    assert [e.key for e in entrants(tuned, any_reader())] == [t.to_text() for t in tuned]
+    free = entrant("balog2(beta=100)", READER)
+    assert free.key == "|".join(map(str, free.alternatives)) == entrant("balog2(beta=100.0,label=x)", READER).key
+    assert entrant("fader(features=noprox,top=5)", READER).key == "fader(features=noprox,top=5)"
