@@ -20,7 +20,7 @@ import numpy as np
 
 import fader
 from benchmarks.common import table
-from fader.corpus.queries import Skipper, read_qrels, read_queries
+from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.experiment.measures import mean_measures
 from fader.search.batch import Parsed, parse_all
 
@@ -64,8 +64,8 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
         )
     )
     cpu = time.process_time() - cpu
-    queries = parse_all(index, read_queries(folder / "queries.jsonl", Skipper()), Skipper())
-    grades = read_qrels(folder / "qrels.txt", Skipper())
+    queries = parse_all(index, read_queries(folder / "queries.jsonl", FaultCollector()), FaultCollector())
+    grades = read_qrels(folder / "qrels.txt", FaultCollector())
     files = list((work / folder.name).iterdir())
     size = sum(f.stat().st_size for f in files)
     text = sum(f.stat().st_size for f in files if f.suffix == ".text")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import fader
-from fader.corpus.queries import Skipper, read_qrels, read_queries
+from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.experiment.ranker import save_model
 from fader.learn.crossvalidate import train
@@ -62,8 +62,8 @@ def judged(folder: Path, work: Path, sample: int) -> JudgedQueries:
         files = {"corpus": sorted(folder.glob("corpus.jsonl*")), "entities": folder / "entities.tsv"}
         fader.build(place, **files, types=folder / "types.tsv")
     index = fader.open(place)
-    queries = parse_all(index, read_queries(folder / "queries.jsonl", Skipper()), Skipper())
-    return judged_queries(index, queries, read_qrels(folder / "qrels.txt", Skipper()), sample=sample)
+    queries = parse_all(index, read_queries(folder / "queries.jsonl", FaultCollector()), FaultCollector())
+    return judged_queries(index, queries, read_qrels(folder / "qrels.txt", FaultCollector()), sample=sample)
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import fader
-from fader.corpus.queries import Skipper, read_qrels, read_queries
+from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.errors import FaderError, UsageError
 from fader.experiment.compare import compare_judged
 from fader.experiment.comparison import Comparison
@@ -175,8 +175,8 @@ def judged_of(testbed: Path, out: Path, sample: int) -> JudgedQueries:
         with progress(f"Indexing {testbed.name}") as reporter:
             fader.build(folder, corpus, testbed / "entities.tsv", testbed / "types.tsv", progress=reporter)
     index = fader.open(folder)
-    queries = parse_all(index, read_queries(testbed / "queries.jsonl", Skipper()), Skipper())
-    return judged_queries(index, queries, read_qrels(testbed / "qrels.txt", Skipper()), sample=sample)
+    queries = parse_all(index, read_queries(testbed / "queries.jsonl", FaultCollector()), FaultCollector())
+    return judged_queries(index, queries, read_qrels(testbed / "qrels.txt", FaultCollector()), sample=sample)
 
 
 def compared(judged: JudgedQueries, title: str, systems: list[str], out: Path) -> Comparison:

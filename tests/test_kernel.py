@@ -24,9 +24,8 @@ def package(tmp_path):
     (folder / "__init__.py").write_text("")
     shutil.copy(SOURCE / "kernel.py", folder)
     (folder / "inner.py").write_text("from fader.kernel import kernel\n\n@kernel\ndef inner(x):\n    return x + 1\n")
-    (folder / "outer.py").write_text(
-        "from fader.inner import inner\nfrom fader.kernel import kernel\n\n@kernel\ndef outer(x):\n    return inner(x)\n"
-    )
+    imports = "from fader.inner import inner\nfrom fader.kernel import kernel\n"
+    (folder / "outer.py").write_text(f"{imports}\n@kernel\ndef outer(x):\n    return inner(x)\n")
     return folder
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import fader
-from fader.corpus.queries import Skipper, read_qrels, read_queries
+from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.experiment.measures import average_precision
 from fader.search.batch import parse_all
 
@@ -36,8 +36,8 @@ def test_the_build_uses_nearly_all_of_the_corpus(index: fader.Index) -> None:
 @pytest.mark.parametrize(("system", "least", "most"), [("proximity", 0.3, 0.7), ("count", 0.15, 0.6)])
 def test_mean_average_precision_is_sane(index: fader.Index, system: str, least: float, most: float) -> None:
     """No exact figure: a fault in analysis, matching or ranking would leave this range by far."""
-    queries = parse_all(index, read_queries(DATA / "queries.jsonl", Skipper()), Skipper())
-    grades = read_qrels(DATA / "qrels.txt", Skipper())
+    queries = parse_all(index, read_queries(DATA / "queries.jsonl", FaultCollector()), FaultCollector())
+    grades = read_qrels(DATA / "qrels.txt", FaultCollector())
     values = [
         average_precision(index.rank(q.query, k=1000, model=system).entities, grades[q.id])
         for q in queries

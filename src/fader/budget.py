@@ -1,7 +1,7 @@
 """The time that a query may take, looked at between the steps of long work and inside them.
 
-    with spending(200):                              # milliseconds; None: no end of its own
-        for begin, end in pieces(rows.size):         # the clock is looked at before each piece
+    with deadline(200):                              # milliseconds; None: no end of its own
+        for begin, end in chunks(rows.size):         # the clock is looked at before each piece
             _kernel(rows[begin:end], out[begin:end])
 
 Work is cut into pieces only while time is counted, so that nothing is slower otherwise; cutting never changes a result.
@@ -52,7 +52,7 @@ _running: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def spending(time_ms: float | None, is_gone: Callable[[], bool] | None = None) -> Iterator[None]:
+def deadline(time_ms: float | None, is_gone: Callable[[], bool] | None = None) -> Iterator[None]:
     """Count the time of what is done inside; where it is counted already, the nearer end holds.
 
     `is_gone` is asked whenever the clock is looked at: whether nobody waits any more. It must be quick.
@@ -95,7 +95,7 @@ def is_counted() -> bool:
     return _running.get() is not None
 
 
-def pieces(count: int, weight: int = 1) -> Iterator[tuple[int, int]]:
+def chunks(count: int, weight: int = 1) -> Iterator[tuple[int, int]]:
     """[0, count) in pieces, the clock looked at before each; in one piece where no time is counted.
 
     `weight` is how many times longer than usual an element takes: pieces are as many times smaller.
@@ -112,5 +112,5 @@ def pieces(count: int, weight: int = 1) -> Iterator[tuple[int, int]]:
 
 def gathered(count: int, part: Callable[[int, int], NDArray[Any]]) -> Any:
     """The arrays that `part` makes of the pieces of [0, count), laid end to end."""
-    arrays = [part(begin, end) for begin, end in pieces(count)]
+    arrays = [part(begin, end) for begin, end in chunks(count)]
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -33,18 +33,18 @@ def test_soft_or_ranks_popular_entities_strictly(score: float) -> None:
     at = offsets([1, 60, 10_000])
     scores = np.full(at[-1], score)
     assert (np.diff(SoftOr().values(scores, at)) > 0).all()
-    assert SoftOr().trained(scores, at)[1:].tolist() == [1.0, 1.0]
+    assert SoftOr().loss_values(scores, at)[1:].tolist() == [1.0, 1.0]
 
 
 def test_soft_or_of_zeros_is_one_from_55_contexts_on() -> None:
     """1 - 2^-53 is the last double below 1."""
     at = offsets([53, 55])
-    assert SoftOr().trained(np.zeros(108), at).tolist() == [1 - 2**-53, 1.0]
+    assert SoftOr().loss_values(np.zeros(108), at).tolist() == [1 - 2**-53, 1.0]
 
 
 def test_soft_or_keeps_chances_that_are_next_to_nothing() -> None:
     """V of one context far below 0 is e^a, not 0."""
-    assert SoftOr().trained(np.array([-600.0]), offsets([1])).tolist() == pytest.approx([np.exp(-600.0)], rel=1e-12)
+    assert SoftOr().loss_values(np.array([-600.0]), offsets([1])).tolist() == pytest.approx([np.exp(-600.0)], rel=1e-12)
 
 
 def test_a_soft_or_with_bias_computes_the_same() -> None:

@@ -53,7 +53,7 @@ def test_golden(name: str, scores: Row, values: Row, trained: Row, shares: Row, 
     """What each of the four methods gives."""
     aggregator, given = parse(PACKAGE, name), np.array(scores, dtype=np.float64)
     assert aggregator.values(given, AT).tolist() == pytest.approx(values, rel=1e-14)
-    assert aggregator.trained(given, AT).tolist() == pytest.approx(trained, rel=1e-14)
+    assert aggregator.loss_values(given, AT).tolist() == pytest.approx(trained, rel=1e-14)
     assert aggregator.shares(given, AT).tolist() == pytest.approx(shares, rel=1e-14)
     assert aggregator.gradient(given, AT, np.ones(2)).tolist() == pytest.approx(gradient, rel=1e-14)
 

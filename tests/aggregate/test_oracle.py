@@ -39,7 +39,7 @@ def test_values_and_shares_are_the_formula(name: str, scores: list[float]) -> No
     expected = oracle.evaluate(oracle.VALUE[name], scores)
     assert aggregator.values(*given).tolist() == pytest.approx([expected], rel=1e-11, abs=1e-11)
     expected = oracle.evaluate(oracle.V[name], scores)
-    assert aggregator.trained(*given).tolist() == pytest.approx([expected], rel=1e-11, abs=1e-11)
+    assert aggregator.loss_values(*given).tolist() == pytest.approx([expected], rel=1e-11, abs=1e-11)
     if name != "median":
         assert aggregator.shares(*given).tolist() == pytest.approx(oracle.shares(name, scores), rel=1e-11, abs=1e-11)
 
@@ -61,7 +61,7 @@ def test_past_200_the_exponential_goes_on_straight(name: str, scores: list[float
     """V and its gradient are those of the tangent in ln V."""
     aggregator, *given = parts(name, scores)
     expected = oracle.evaluate(oracle.V[name], scores)
-    assert aggregator.trained(*given).tolist() == pytest.approx([expected], rel=1e-11)
+    assert aggregator.loss_values(*given).tolist() == pytest.approx([expected], rel=1e-11)
     gradient = aggregator.gradient(*given, np.ones(1)).tolist()
     assert gradient == pytest.approx(oracle.slopes(name, scores), rel=1e-10)
 

@@ -19,7 +19,7 @@ import pytest
 import fader
 from cluster.serving import SECRET, Serving, mingled_index, ranged_index, serving
 from fader import budget
-from fader.budget import spending
+from fader.budget import deadline
 from fader.cluster.hosts.latency import Pace
 from fader.cluster.shards.collection import ClusterIndex
 from fader.cluster.shards.shard import Shard
@@ -201,7 +201,7 @@ def test_a_hanging_group_ends_with_the_time(folder: Path) -> None:
         served.client.update({"commit": 1, "groups": [[served.servers[0][0].address], [silent]]})
         with pytest.raises(IncompleteError, match=r"shard group 1 .* in time \(.* does not answer\)"):
             served.client.call_all("about", {}, deadline_ms=300)
-        with spending(250), pytest.raises(BudgetError, match="needs more than its 250 ms"):
+        with deadline(250), pytest.raises(BudgetError, match="needs more than its 250 ms"):
             served.client.call_all("about", {})
         found = served.client.call_all("about", {}, deadline_ms=600, allow_partial=True)
         assert isinstance(found[1], Missing)

@@ -16,7 +16,7 @@ from cluster.conftest import needs_ray
 from dose import some
 from fader.cluster.jobs.compare import Spread, Unsent
 from fader.cluster.jobs.index_handle import Here, opened
-from fader.corpus.queries import Skipper
+from fader.corpus.queries import FaultCollector
 from fader.errors import InputError
 from fader.experiment.compare import _at_once, compare_judged
 from fader.experiment.judged import JudgedQueries, judged_queries
@@ -36,7 +36,7 @@ SYSTEMS = [
 
 
 def judged(index: Index, demo: Path, sample: int = 12) -> JudgedQueries:
-    queries = parse_all(index, queries_of(demo / "queries.jsonl"), Skipper())
+    queries = parse_all(index, queries_of(demo / "queries.jsonl"), FaultCollector())
     return judged_queries(index, queries, qrels_of(demo / "qrels.txt"), None, sample, 1)
 
 

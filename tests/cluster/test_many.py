@@ -21,7 +21,7 @@ from dose import dose
 from fader.cluster.jobs import batch as many
 from fader.cluster.jobs.index_handle import Here, opened
 from fader.cluster.jobs.scheduler import InProcess, Job
-from fader.corpus.queries import QueryLine, Skipper
+from fader.corpus.queries import FaultCollector, QueryLine
 from fader.errors import ClusterError, IncompleteError, LimitError, StorageError
 from fader.limits import Limits
 from fader.progress import Silent
@@ -49,7 +49,7 @@ def recipe(index: fader.Index, groups: int, limits: Limits | None = None) -> Her
 def parsed(index: fader.Index, count: int = len(TEXTS)) -> list[Parsed]:
     """So many queries; the same texts again and again."""
     lines = [QueryLine(f"q{n}", *TEXTS[n % len(TEXTS)], "", f"line {n}") for n in range(count)]
-    return parse_all(index, lines, Skipper())
+    return parse_all(index, lines, FaultCollector())
 
 
 def same(folder: Path, one: Callable[[str], Any], other: Callable[[str], Any]) -> None:
@@ -192,7 +192,7 @@ def test_a_query_beyond_a_limit(local: fader.Index, tmp_path: Path) -> None:
     told: list[list[str]] = []
 
     def by(write: Callable[..., Any], path: str) -> Any:
-        fault = Skipper(skip=True)
+        fault = FaultCollector(skip=True)
         found = write(queries, ranker, 10, path, Silent(), fault)
         told.append([uncounted(message) for message in fault.messages])
         return found

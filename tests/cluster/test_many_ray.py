@@ -31,7 +31,7 @@ from fader.cluster.jobs.compare import Spread, Unsent
 from fader.cluster.jobs.index_handle import Held, opened
 from fader.cluster.jobs.job_shards import holding
 from fader.cluster.jobs.scheduler import OnRay
-from fader.corpus.queries import QueryLine, Skipper
+from fader.corpus.queries import FaultCollector, QueryLine
 from fader.experiment.compare import compare_judged
 from fader.limits import Limits
 from fader.progress import Silent
@@ -59,7 +59,7 @@ def held(index: Index, driver: Any) -> Iterator[Held]:
 
 def parsed(index: Index) -> list[Parsed]:
     lines = [QueryLine(f"q{n:03d}", f"{'abcde'[n % 5]} {'abcde'[n // 5 % 5]} x1", None, "", "") for n in range(QUERIES)]
-    return parse_all(index, lines, Skipper())
+    return parse_all(index, lines, FaultCollector())
 
 
 def test_files(index: Index, held: Held, driver: Any, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from fader.cluster.jobs.batch import ranked_chunk
 from fader.cluster.jobs.job_shards import holding
 from fader.cluster.jobs.scheduler import Job, OnRay
 from fader.corpus.analysis import Analysis
-from fader.corpus.queries import QueryLine, Skipper
+from fader.corpus.queries import FaultCollector, QueryLine
 from fader.index.write.writer import BuildOptions
 from fader.limits import Limits
 from fader.search.batch import Parsed, parse_all
@@ -97,7 +97,7 @@ def test_build(local: fader.Index, sharded: fader.Index) -> None:
 def test_batch(local: fader.Index, sharded: fader.Index, rankers: list[Any], driver: Any) -> None:  # noqa: F811
     """The tasks of `fader cluster batch`, for all rankers at once."""
     lines = [QueryLine(f"q{n}", text, kind, "", "") for n, (text, kind) in enumerate(QUERIES)]
-    queries, found = parse_all(local, lines, Skipper()), {}
+    queries, found = parse_all(local, lines, FaultCollector()), {}
     folder, groups = str(sharded.reader.folder), len(sharded.reader.segments)
     with holding(driver, folder, None, groups, Limits()) as held:
         given = {"fader": __version__, "recipe": held, "queries": queries, "first": 0, "chunk": 0, "k": 100}

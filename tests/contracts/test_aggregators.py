@@ -129,7 +129,7 @@ def test_a_better_context_never_lowers_the_value(aggregator: Any, given: Groups,
 @given(groups_of(st.floats(-300, 300)))
 def test_values_and_trained_order_entities_alike(aggregator: Any, given: Groups) -> None:
     """Where what is trained tells two entities apart by more than rounding, the ranking does too, the same way."""
-    values, trained = aggregator.values(*arrays(given)), aggregator.trained(*arrays(given))
+    values, trained = aggregator.values(*arrays(given)), aggregator.loss_values(*arrays(given))
     for e, f in combinations(range(len(given)), 2):
         if abs(trained[e] - trained[f]) > 1e-9 * max(abs(trained[e]), abs(trained[f])):
             assert (trained[e] > trained[f]) == (values[e] > values[f])
@@ -148,7 +148,7 @@ def test_the_gradient_is_that_of_what_is_trained(aggregator: Any, given: Groups,
     step = 1e-5
     for x in range(scores.size):
         change = np.where(np.arange(scores.size) == x, step, 0.0)
-        ahead, behind = (aggregator.trained(s, at) for s in (scores + change, scores - change))
+        ahead, behind = (aggregator.loss_values(s, at) for s in (scores + change, scores - change))
         difference = upstream @ (ahead - behind) / (2 * step)
         size = np.abs(upstream * ahead).max(initial=0.0)
         assert difference == pytest.approx(gradient[x], rel=1e-6, abs=1e-9 * size)
@@ -175,9 +175,9 @@ def test_flags_say_what_an_aggregator_is(aggregator: Any, given: Groups) -> None
     scores, at = arrays(given)
     slopes = aggregator.gradient(np.zeros(scores.size), at, np.ones(len(given)))
     if aggregator.linear:
-        assert summed(slopes * scores, at) == pytest.approx(aggregator.trained(scores, at), rel=1e-9, abs=1e-9)
+        assert summed(slopes * scores, at) == pytest.approx(aggregator.loss_values(scores, at), rel=1e-9, abs=1e-9)
     if aggregator.constant:
-        assert aggregator.trained(scores, at).tolist() == aggregator.trained(np.zeros(scores.size), at).tolist()
+        assert aggregator.loss_values(scores, at).tolist() == aggregator.loss_values(np.zeros(scores.size), at).tolist()
         assert not slopes.any()
     assert aggregator.convex == (aggregator.linear or aggregator.constant)
 
@@ -195,7 +195,7 @@ def test_a_million_contexts_and_extreme_scores_stay_finite(aggregator: Any, leve
     """Values, V, shares and gradient, without a warning, for small and large entities; shares still add up."""
     at = np.array([0, *accumulate(sizes)], dtype=np.int64)
     scores = np.random.default_rng(3).choice(np.array(levels), int(at[-1]))
-    values, trained = aggregator.values(scores, at), aggregator.trained(scores, at)
+    values, trained = aggregator.values(scores, at), aggregator.loss_values(scores, at)
     shares = aggregator.shares(scores, at)
     gradient = aggregator.gradient(scores, at, np.array([1.0, -1.0, 1.0, -1.0]))
     for numbers in (values, trained, shares, gradient):
@@ -208,5 +208,5 @@ def test_a_million_contexts_and_extreme_scores_stay_finite(aggregator: Any, leve
 def test_no_entities_have_no_values(aggregator: Any) -> None:
     """Empty in, empty out."""
     scores, at = arrays([])
-    assert aggregator.values(scores, at).shape == aggregator.trained(scores, at).shape == (0,)
+    assert aggregator.values(scores, at).shape == aggregator.loss_values(scores, at).shape == (0,)
     assert aggregator.shares(scores, at).shape == aggregator.gradient(scores, at, np.zeros(0)).shape == (0,)

@@ -17,7 +17,7 @@ from fader.errors import UsageError
 from fader.features.combined import feature_map
 from fader.learn.learner import Learner
 from fader.learn.model import Model
-from fader.learn.modelfile import MadeFor, opened
+from fader.learn.modelfile import ModelScope, opened
 from fader.learn.tuned import example_of
 from fader.registry import discover, parse
 from fader.systems import saved
@@ -202,7 +202,7 @@ def test_what_a_learner_keeps_of_a_query_is_enough_to_rank_it(learner: Any) -> N
 def test_a_trained_learner_survives_its_file(learner: Any) -> None:
     """Bit for bit."""
     fitted = trained(learner)
-    text = saved.Saved(fitted, MadeFor({"stemmer": None}, None, True, {"queries": 3})).to_text()
+    text = saved.Saved(fitted, ModelScope({"stemmer": None}, None, True, {"queries": 3})).to_text()
     again = saved.built(opened(text, "m.json"), "m.json")
     assert again.system == fitted
     assert json.loads(text)["provenance"] == {"queries": 3}

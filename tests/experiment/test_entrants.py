@@ -14,7 +14,7 @@ from fader.errors import UsageError
 from fader.experiment.system_specs import baseline_among, entrant, entrants
 from fader.features.combined import feature_map
 from fader.learn.model import Model
-from fader.learn.modelfile import MadeFor
+from fader.learn.modelfile import ModelScope
 from fader.registry import parse
 from fader.systems.base import system
 from fader.systems.saved import Saved
@@ -91,7 +91,7 @@ def test_a_model_is_known_by_its_whole_text() -> None:
     assert [e.name for e in named] == ["noprox x sum", "noprox x sum #2"]
     assert [e.key for e in named] == [one.to_text(), two.to_text()]
     assert entrant(replace(one, top=5), any_reader()).key != one.to_text()
-    tuned = [Saved(system(f"voting(cutoff={n})"), MadeFor({}, None, False, {})) for n in (10, 20)]
+    tuned = [Saved(system(f"voting(cutoff={n})"), ModelScope({}, None, False, {})) for n in (10, 20)]
     assert [e.key for e in entrants(tuned, any_reader())] == [t.to_text() for t in tuned]
     free = entrant("balog2(beta=100)", READER)
     assert free.key == "|".join(map(str, free.alternatives)) == entrant("balog2(beta=100.0,label=x)", READER).key

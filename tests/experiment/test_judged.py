@@ -15,7 +15,7 @@ import pytest
 import fader
 from cli.running import passed, refused
 from experiment.judged_demo import TINY_QRELS, TINY_QUERIES, tiny_in
-from fader.corpus.queries import Skipper
+from fader.corpus.queries import FaultCollector
 from fader.errors import FaderError, InputError, UsageError
 from fader.experiment.compare import compare
 from fader.experiment.judged import JudgedQueries, judged_queries
@@ -35,7 +35,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> fader.Index:
 
 
 def judged(index: fader.Index, qrels: Any, queries: Any = TINY_QUERIES) -> JudgedQueries:
-    return judged_queries(index, parse_all(index, queries_of(queries), Skipper()), qrels_of(qrels))
+    return judged_queries(index, parse_all(index, queries_of(queries), FaultCollector()), qrels_of(qrels))
 
 
 def trained(index: fader.Index, qrels: Any, queries: Any = TINY_QUERIES, lam: str = "1") -> Ranker:
@@ -244,7 +244,7 @@ def test_judgments_that_are_none_are_refused(given: Any, message: str) -> None:
 
 def test_a_sample_is_drawn_by_the_seed(index: fader.Index) -> None:
     """In the order of the queries, with a remark; 0 or more than there are is all of them."""
-    parsed = parse_all(index, queries_of(TINY_QUERIES), Skipper())
+    parsed = parse_all(index, queries_of(TINY_QUERIES), FaultCollector())
     drawn = {seed: judged_queries(index, parsed, TINY_QRELS, sample=2, seed=seed) for seed in range(6)}
     for seed, found in drawn.items():
         assert len(found) == 2

@@ -253,14 +253,14 @@ def test_a_model_of_another_index_is_refused(index: fader.Index, ranker: Ranker,
     other = tiny_in(tmp_path)
     with pytest.raises(InputError, match=r"trained on another index.*model\.anywhere\(\)"):
         other.rank("red", model=ranker)
-    assert other.rank("red", model=ranker.model_.anywhere()).entities
+    assert other.rank("red", model=ranker.model_.as_portable()).entities
     assert ranker_of(ranker, other.reader, any_index=True).rank(other.contexts("red"), 3).entity.size == 3
     stemmed = fader.build(
         tmp_path / "stemmed", corpus=[{"id": "d", "text": "red"}], entities=[], types=[{"id": "T", "name": "t"}],
         stemmer="english",
     )  # fmt: skip
     with pytest.raises(InputError, match=r"analysed with no stemmer .* this index has the stemmer english"):
-        stemmed.rank("red", model=ranker.model_.anywhere())
+        stemmed.rank("red", model=ranker.model_.as_portable())
 
 
 @pytest.mark.parametrize("name", ["absent.json", "no/such/model", "coumt", "proximity(width=0)", ""])

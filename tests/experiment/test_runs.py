@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fader.corpus.queries import Skipper
+from fader.corpus.queries import FaultCollector
 from fader.errors import InputError
 from fader.experiment.runs import read_run
 
@@ -24,9 +24,9 @@ def test_a_run_is_scores_by_query_and_entity(tmp_path: Path) -> None:
     """Blanks or tabs, empty lines, any order of queries, any ranks, gzip."""
     expected = {"q1": {"a": 2.5, "é": 2.5}, "q2": {"a": -0.001}}
     path = written(tmp_path, GOOD)
-    assert read_run(path, Skipper()) == expected
+    assert read_run(path, FaultCollector()) == expected
     path.write_bytes(gzip.compress(GOOD.encode()))
-    assert read_run(path, Skipper()) == expected
+    assert read_run(path, FaultCollector()) == expected
 
 
 BAD = [
@@ -47,8 +47,8 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, says: str) -> None:
     """With file and line number, or skipped and told; the first of two lines counts."""
     path = written(tmp_path, f"q1 Q0 a 1 2.5 t\n\n{line}\nq2 Q0 a 1 1 t\n")
     with pytest.raises(InputError) as caught:
-        read_run(path, Skipper())
+        read_run(path, FaultCollector())
     assert str(caught.value).startswith(f"{path}:3: {says}")
-    fault = Skipper(skip=True)
+    fault = FaultCollector(skip=True)
     assert read_run(path, fault) == {"q1": {"a": 2.5}, "q2": {"a": 1.0}}
     assert len(fault.messages) == 1

@@ -11,7 +11,7 @@ import pytest
 
 import fader
 from experiment.judged_demo import demo_in, some_queries
-from fader.corpus.queries import Skipper
+from fader.corpus.queries import FaultCollector
 from fader.errors import UsageError
 from fader.experiment.compare import compare_judged
 from fader.experiment.judged import JudgedQueries, judged_queries
@@ -40,7 +40,7 @@ def index(folder: Path) -> fader.Index:
 @pytest.fixture(scope="module")
 def judged(index: fader.Index, folder: Path) -> JudgedQueries:
     queries, qrels = some_queries(folder, 4)
-    return judged_queries(index, parse_all(index, queries_of(queries), Skipper()), qrels_of(qrels))
+    return judged_queries(index, parse_all(index, queries_of(queries), FaultCollector()), qrels_of(qrels))
 
 
 def learned(found: Any) -> Any:

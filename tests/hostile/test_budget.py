@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import fader
 from cli.running import passed, refused
 from fader import budget
-from fader.budget import check, gathered, pieces, spending
+from fader.budget import check, chunks, deadline, gathered
 from fader.contexts import nearest
 from fader.errors import BudgetError, UsageError
 from fader.index.encoding.lists import HIGHEST, LOWEST
@@ -76,7 +76,7 @@ def answer(index: fader.Index, text: str, **options: Any) -> dict[str, Any]:
 def test_without_a_budget_nothing_is_cut(clock: Clock) -> None:
     """One piece, and no look at the clock."""
     check()
-    assert list(pieces(10**9, 1)) == [(0, 10**9)]
+    assert list(chunks(10**9, 1)) == [(0, 10**9)]
     assert not budget.is_counted()
     assert clock.looks == 0
 
@@ -84,19 +84,19 @@ def test_without_a_budget_nothing_is_cut(clock: Clock) -> None:
 def test_pieces_cover_everything_and_look_before_each(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces follow each other, and are smaller where elements take longer; an empty range is one piece."""
     monkeypatch.setattr(budget, "PIECE", 8)
-    with spending(FOREVER):
+    with deadline(FOREVER):
         before = clock.looks
-        assert list(pieces(10, weight=2)) == [(0, 4), (4, 8), (8, 10)]
+        assert list(chunks(10, weight=2)) == [(0, 4), (4, 8), (8, 10)]
         assert clock.looks - before == 3
-        assert list(pieces(2, weight=100)) == [(0, 1), (1, 2)]
-        assert list(pieces(0)) == [(0, 0)]
+        assert list(chunks(2, weight=100)) == [(0, 1), (1, 2)]
+        assert list(chunks(0)) == [(0, 0)]
     assert gathered(5, lambda a, b: np.arange(a, b)).tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.usefixtures("clock")
 def test_time_ends_at_its_look() -> None:
     """So many looks are free, the next one is an error."""
-    with spending(3):
+    with deadline(3):
         check()
         check()
         with pytest.raises(BudgetError, match=r"needs more than its 3 ms; .* FADER_LIMIT_TIME_MS$"):
@@ -108,15 +108,15 @@ def test_time_ends_at_its_look() -> None:
 @pytest.mark.parametrize(("outer", "inner"), [(5, FOREVER), (FOREVER, 5), (5, None)])
 def test_the_nearer_end_holds(outer: int, inner: int | None) -> None:
     """Time counted inside of counted time can end earlier, never later."""
-    with spending(outer), spending(inner), pytest.raises(BudgetError, match="its 5 ms"):
-        list(pieces(10, weight=budget.PIECE))
+    with deadline(outer), deadline(inner), pytest.raises(BudgetError, match="its 5 ms"):
+        list(chunks(10, weight=budget.PIECE))
 
 
 @pytest.mark.usefixtures("clock")
 def test_other_threads_are_not_stopped() -> None:
     """The clock belongs to the thread that asked."""
     counted = []
-    with spending(1):
+    with deadline(1):
         thread = threading.Thread(target=lambda: counted.append(budget.is_counted()))
         thread.start()
         thread.join()
@@ -128,7 +128,7 @@ def test_a_budget_is_a_number_above_0(time_ms: Any) -> None:
     """Anything else is wrong usage."""
     with (
         pytest.raises(UsageError, match="timeout_ms must be a number of milliseconds above 0, not "),
-        spending(time_ms),
+        deadline(time_ms),
     ):
         pass
 
@@ -156,7 +156,7 @@ def test_counting_the_time_changes_no_context(
     """Sides, positions and values of documents included, whichever way they were found."""
     for text in QUERIES:
         whole = index.contexts(text, answer_type, **options)
-        with spending(FOREVER):
+        with deadline(FOREVER):
             cut = index.contexts(text, answer_type, **options)
             assert cut.rows() == whole.rows()
             for name in ("counts", "length", "row", "number"):
@@ -225,7 +225,7 @@ def test_distances_do_not_depend_on_pieces(
 
         whole = everything()
         patch.setattr(budget, "PIECE", piece)
-        with spending(FOREVER):
+        with deadline(FOREVER):
             assert everything() == whole
 
 
@@ -239,7 +239,7 @@ def test_aggregates_do_not_depend_on_pieces(scores: list[list[float]], piece: in
         patch.setattr(budget, "PIECE", piece)
         for part in discover("fader.aggregate").values():
             whole = aggregated(part(), flat, at)
-            with spending(FOREVER):
+            with deadline(FOREVER):
                 assert aggregated(part(), flat, at).tolist() == whole.tolist(), part
 
 
@@ -290,13 +290,13 @@ def test_the_environment(index: fader.Index, monkeypatch: pytest.MonkeyPatch) ->
 def test_work_ends_when_nobody_waits() -> None:
     """However much time is left; what is inside with a nearer end asks too, and afterwards nothing is asked."""
     is_gone = False
-    with spending(FOREVER, lambda: is_gone):
+    with deadline(FOREVER, lambda: is_gone):
         check()
-        with spending(FOREVER / 2):
+        with deadline(FOREVER / 2):
             check()
             is_gone = True
             with pytest.raises(BudgetError):
                 check()
-        with spending(2 * FOREVER), pytest.raises(BudgetError):
+        with deadline(2 * FOREVER), pytest.raises(BudgetError):
             check()
     check()

@@ -19,7 +19,7 @@ import fader
 from dose import dose
 from fader.corpus.catalog import read_catalog
 from fader.corpus.documents import Faults, read_corpus
-from fader.corpus.queries import Skipper, read_qrels, read_queries
+from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.errors import FaderError, InputError
 from fader.index.verify.check import check
 from fader.search.batch import parse_all
@@ -185,7 +185,7 @@ def _all_readers(index: fader.Index, path: Path, skip: bool) -> Counter[str]:
     """Read one file as everything that has lines; how many faults were skipped."""
     noted = Counter[str]()
     for what in ("types", "catalog", "queries", "qrels"):
-        fault = Skipper(skip)
+        fault = FaultCollector(skip)
         try:
             if what == "types":
                 notes = read_catalog([], path, "skip" if skip else "fail").notes

@@ -21,7 +21,7 @@ from fader.contexts.query import parse_query
 from fader.corpus.analysis import Analysis
 from fader.corpus.catalog import HINTS, read_catalog
 from fader.corpus.documents import Faults, read_corpus
-from fader.corpus.queries import Skipper, read_qrels, read_queries
+from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.corpus.readers import CHUNK, LongLine, read_batches
 from fader.errors import CatalogError, CorpusError, FaderError, InputError, LimitError, QueryError, UsageError
 from fader.limits import Limits, variable
@@ -211,11 +211,11 @@ def test_long_lines_of_queries_and_judgments(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("FADER_LIMIT_LINE_BYTES", "50")
     path = tmp_path / "lines"
     path.write_text("x" * 51 + "\n")
-    fault = Skipper(skip=True)
+    fault = FaultCollector(skip=True)
     assert not read(path, fault)
     assert len(fault.messages) == 1
     with pytest.raises(InputError, match=rf"^{path}:1: a line of 51 bytes; at most 50, which FADER_LIMIT_LINE_BYTES"):
-        read(path, Skipper())
+        read(path, FaultCollector())
 
 
 def test_corpus_lines_over_the_limit(tmp_path: Path) -> None:

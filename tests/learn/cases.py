@@ -137,7 +137,7 @@ def slow_values(query: Judged, features: FeatureMap, w: F64, aggregator: Aggrega
     out = []
     for rows in kept_rows(query, scores, policy).values():
         at = np.array([0, len(rows)], dtype=np.int64)
-        out.append(float(aggregator.trained(scores[rows], at)[0]))
+        out.append(float(aggregator.loss_values(scores[rows], at)[0]))
     return np.array(out)
 
 

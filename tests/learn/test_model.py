@@ -208,7 +208,7 @@ def test_a_model_fits_its_own_index_only() -> None:
         model.check({**ANALYSIS, "stopwords": ["a", "the"]}, COLLECTION)
     for name in ("documents", "tokens", "mentions", "entities"):
         other = replace(COLLECTION, **{name: 7})
-        with pytest.raises(InputError, match=r"another index \(120 documents.*--any-index.*model\.anywhere\(\)"):
+        with pytest.raises(InputError, match=r"another index \(120 documents.*--any-index.*model\.as_portable\(\)"):
             model.check(ANALYSIS, other)
 
 
@@ -265,7 +265,7 @@ def test_a_model_from_elsewhere_says_nothing_of_growth() -> None:
 def test_anywhere_lifts_the_collection_but_not_the_analysis() -> None:
     """Also after a trip through a file; the model itself stays as it was. A model of no analysis fits any."""
     model = made()
-    portable = model_of(model.anywhere().to_text(), "m")
+    portable = model_of(model.as_portable().to_text(), "m")
     portable.check(ANALYSIS, Collection(1, 2, 3, 4))
     with pytest.raises(InputError, match="analysed with"):
         portable.check({**ANALYSIS, "stemmer": "english"}, COLLECTION)

@@ -21,7 +21,7 @@ from fader.features.base import FeatureMap
 from fader.features.cellmaps.cellmap import CellMap
 from fader.features.combined import Combined, feature_map
 from fader.learn.model import Model
-from fader.learn.modelfile import MadeFor
+from fader.learn.modelfile import ModelScope
 from fader.rank.base import Contributions
 from fader.registry import discover, parse
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explanation_of
@@ -200,7 +200,7 @@ def test_a_saved_system_has_the_grids_of_what_was_saved() -> None:
     """`ranksvm` is features with learned weights."""
     features = feature_map("noprox+rectangle")
     ranker = system("ranksvm")
-    ranker = Saved(type(ranker)(weights=tuple(np.ones(features.size))), MadeFor({}, None, True, {}))
+    ranker = Saved(type(ranker)(weights=tuple(np.ones(features.size))), ModelScope({}, None, True, {}))
     grids, parts = features_of(ranker, *nothing())
     assert [(g.feature, g.points) for g in grids] == [("rectangle", [])]
     assert [(p.feature, p.contribution) for p in parts] == [("noprox", 0.0), ("rectangle", 0.0)]

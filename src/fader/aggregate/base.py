@@ -17,11 +17,11 @@ I64 = NDArray[np.int64]
 
 
 class Aggregator(ABC):
-    """`values` are what entities are ranked by; `trained` are the V(e) that the loss sees.
+    """`values` are what entities are ranked by; `loss_values` are the V(e) that the loss sees.
 
     The two order entities alike, and are the same but where V saturates or overflows in doubles: then `values` are
     in log space. `shares` has a number a context; an entity's add up to its `values`. `gradient` is the sum over
-    entities of upstream[e] * d trained(e) / d scores[x], a number a context; where V has a kink, one of the slopes
+    entities of upstream[e] * d loss_values(e) / d scores[x], a number a context; where V has a kink, one of the slopes
     beside it. All are finite for scores of +-700 and a million contexts, do not depend on the order of an entity's
     contexts but for rounding and the choice among equal scores, and an entity always has one context at least.
     """
@@ -45,10 +45,10 @@ class Aggregator(ABC):
     @abstractmethod
     def gradient(self, scores: F64, at: I64, upstream: F64) -> F64: ...
 
-    def trained(self, scores: F64, at: I64) -> F64:
+    def loss_values(self, scores: F64, at: I64) -> F64:
         """V(e) as the loss sees it."""
         return self.values(scores, at)
 
     def trained_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
-        """`trained`, and d trained(e) / d scores[x] of each context; together where that saves work."""
-        return self.trained(scores, at), self.gradient(scores, at, np.ones(at.size - 1))
+        """`loss_values`, and d loss_values(e) / d scores[x] of each context; together where that saves work."""
+        return self.loss_values(scores, at), self.gradient(scores, at, np.ones(at.size - 1))

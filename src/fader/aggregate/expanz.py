@@ -1,7 +1,7 @@
 """ExpANZ: V(e) = 1/|S_e| * sum over its contexts of exp(a_x).
 
     values:   L(e) = ln V(e) = ln sum_x exp(a_x) - ln |S_e|, which orders entities as V does and cannot overflow
-    trained:  V(e); where L > 200 its tangent e^200 * (1 + L - 200)
+    loss:     V(e); where L > 200 its tangent e^200 * (1 + L - 200)
     gradient: dV/da_x = exp(a_x) / |S_e|; past 200, e^200 * exp(a_x) / sum exp(a)
     share:    L(e) * exp(a_x) / sum exp(a), in proportion to what a context adds to V
 
@@ -33,7 +33,7 @@ class ExpAnz(Aggregator):
     def values(self, scores: F64, at: I64) -> F64:
         return log_sums(scores, at) - np.log(np.diff(at))
 
-    def trained(self, scores: F64, at: I64) -> F64:
+    def loss_values(self, scores: F64, at: I64) -> F64:
         return grown(self.values(scores, at))
 
     def shares(self, scores: F64, at: I64) -> F64:

@@ -1,7 +1,7 @@
 """Softmax: V(e) = sum over its contexts of exp(a_x): a few contexts of large scores decide.
 
     values:   ln V(e) = ln sum_x exp(a_x), which orders entities as V does and cannot overflow
-    trained:  V(e); where ln V > 200 its tangent e^200 * (1 + ln V - 200)
+    loss:     V(e); where ln V > 200 its tangent e^200 * (1 + ln V - 200)
     gradient: dV/da_x = exp(a_x); past 200, e^200 * exp(a_x) / V
     share:    ln V(e) * exp(a_x) / V(e), in proportion to what a context adds to V
 
@@ -34,7 +34,7 @@ class SoftMax(Aggregator):
     def values(self, scores: F64, at: I64) -> F64:
         return log_sums(scores, at)
 
-    def trained(self, scores: F64, at: I64) -> F64:
+    def loss_values(self, scores: F64, at: I64) -> F64:
         return grown(log_sums(scores, at))
 
     def shares(self, scores: F64, at: I64) -> F64:

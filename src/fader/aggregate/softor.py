@@ -1,7 +1,7 @@
 """Soft-or: V(e) = 1 - prod over its contexts of (1 - sigma(a_x)), the chance that one of them at least is evidence.
 
     values:   S(e) = sum_x ln(1 + exp(a_x)) = -ln(1 - V(e)), which orders entities as V does
-    trained:  V(e) = 1 - exp(-S)
+    loss:     V(e) = 1 - exp(-S)
     gradient: dV/da_x = sigma(a_x) * exp(-S)
     share:    ln(1 + exp(a_x))
 
@@ -65,7 +65,7 @@ class SoftOr(Aggregator):
     def values(self, scores: F64, at: I64) -> F64:
         return sums(self.shares(scores, at), at)
 
-    def trained(self, scores: F64, at: I64) -> F64:
+    def loss_values(self, scores: F64, at: I64) -> F64:
         chances: F64 = -np.expm1(-self.values(scores, at))
         return chances
 

@@ -63,7 +63,7 @@ def search_all(
     model: str, any_index: bool, on_error: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Run every query, wherever `write` does that: `write_run` without the index."""
-    from fader.corpus.queries import Skipper
+    from fader.corpus.queries import FaultCollector
     from fader.experiment.measures import mean_measures
     from fader.progress import progress
     from fader.search.models import ranker_of, warnings_of
@@ -74,7 +74,7 @@ def search_all(
     parsed, grades, skipped = asked(index, queries, qrels, on_error, quiet)
     began = time.perf_counter()
     with progress("Searching", quiet) as reporter:
-        fault = Skipper(skip=True) if on_error == "skip" else None
+        fault = FaultCollector(skip=True) if on_error == "skip" else None
         ranked = write(parsed, ranker, k, output, reporter, fault)
     for message in fault.messages if fault else ():
         remark(f"skipped {message}", quiet)

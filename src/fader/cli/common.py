@@ -46,10 +46,10 @@ any_index_option = click.option("--any-index", is_flag=True, help="Use a model t
 
 def asked(index: Any, queries: str, qrels: str | None, on_error: str | None, quiet: bool) -> Any:
     """The queries of a file, parsed, the judgments (None without a file), and how many lines were skipped."""
-    from fader.corpus.queries import Skipper, read_qrels, read_queries
+    from fader.corpus.queries import FaultCollector, read_qrels, read_queries
     from fader.search.batch import parse_all
 
-    fault = Skipper(on_error == "skip")
+    fault = FaultCollector(on_error == "skip")
     grades = read_qrels(qrels, fault) if qrels else None
     parsed = parse_all(index, read_queries(queries, fault), fault)
     for message in fault.messages[:5]:

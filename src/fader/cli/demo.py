@@ -39,7 +39,7 @@ def command(folder: Path | None, served: bool, port: int | None, open_page: bool
     if not served and (open_page or port is not None):
         raise UsageError("--port and --open go with --serve; give that too")
     say_when_compiling(quiet)
-    from fader.corpus.queries import Skipper, read_qrels, read_queries
+    from fader.corpus.queries import FaultCollector, read_qrels, read_queries
     from fader.experiment.judged import judged_queries
     from fader.search.batch import parse_all
     from fader.search.index import Index
@@ -48,9 +48,9 @@ def command(folder: Path | None, served: bool, port: int | None, open_page: bool
     if place.exists() and not place.is_dir():
         raise StorageError(f"{place}: is a file; give the name of a folder")
     index = _prepare(place, quiet)
-    lines = read_queries(place / "queries.jsonl", Skipper())
-    grades = read_qrels(place / "qrels.txt", Skipper())
-    parsed = parse_all(index, lines, Skipper())
+    lines = read_queries(place / "queries.jsonl", FaultCollector())
+    grades = read_qrels(place / "qrels.txt", FaultCollector())
+    parsed = parse_all(index, lines, FaultCollector())
     judged = judged_queries(index, parsed, grades)
     model = _trained(judged, place, quiet)
     if served:

@@ -98,10 +98,10 @@ def _wanted(measures: str, candidates_only: bool) -> Any:
 
 def _read(paths: tuple[str, ...], qrels: str, on_error: str | None, quiet: bool) -> tuple[Any, list[Any], int]:
     """The judgments, the runs, and how many lines were skipped, which is told."""
-    from fader.corpus.queries import Skipper, read_qrels
+    from fader.corpus.queries import FaultCollector, read_qrels
     from fader.experiment.runs import read_run
 
-    fault = Skipper(on_error == "skip")
+    fault = FaultCollector(on_error == "skip")
     grades = read_qrels(qrels, fault)
     runs = [read_run(path, fault) for path in paths]
     for message in fault.messages[:5]:

@@ -96,7 +96,7 @@ def command(
         for line in judged.remarks:
             remark(line, quiet)
         tuned = tune(judged, family if system is None else system, seed, workers, reporter)
-    model = tuned.model.anywhere() if portable else tuned.model
+    model = tuned.model.as_portable() if portable else tuned.model
     save_model(model, output)
     if _ties(model):
         remark("all weights are 0: nothing could be learned, and entities tie; try a larger --lambda", quiet)

@@ -201,7 +201,7 @@ def _taken(values: Any, order: I64, axis: int = 0) -> Any:
         return budget.gathered(order.size, lambda a, b: values[order[a:b]])
     out = np.empty((values.shape[0], order.size), dtype=values.dtype)
     for t in range(values.shape[0]):
-        for a, b in budget.pieces(order.size):
+        for a, b in budget.chunks(order.size):
             out[t, a:b] = values[t][order[a:b]]
     return out
 

@@ -20,7 +20,7 @@ from fader.contexts.join import Joined, distinct
 from fader.contexts.occurrences import Occurrences
 from fader.contexts.plan import PLANS, choose, mentions_in
 from fader.contexts.query import Literal, Query
-from fader.contexts.quota import Room
+from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
@@ -73,7 +73,7 @@ class SegmentMatch:
         """How many documents match."""
         return int(np.count_nonzero(self.marks))
 
-    def match(self, reader: IndexReader, answer_type: int | None, options: MatchOptions, room: Room) -> None:
+    def match(self, reader: IndexReader, answer_type: int | None, options: MatchOptions, quota: ContextQuota) -> None:
         """Find the matching documents, the mentions in them, and every literal's distance to these."""
         self._options = options
         if self._is_hopeless:
@@ -81,7 +81,7 @@ class SegmentMatch:
             return
         self.marks = self._matching_documents()
         self.plan = options.plan or choose(self.segment, answer_type, self.matching)
-        self._take(mentions_in(self.segment, reader.catalog, answer_type, self.marks, self.plan, room))
+        self._take(mentions_in(self.segment, reader.catalog, answer_type, self.marks, self.plan, quota))
         for t in range(len(self.literals)):
             self._locate(t)
         if options.window is not None:
@@ -195,7 +195,7 @@ class SegmentMatch:
         out = np.zeros((len(self.literals), documents.size), dtype=np.int32)
         for t, occurrences in enumerate(self.literals if documents.size else ()):
             positions = occurrences.all()
-            for a, b in budget.pieces(documents.size):
+            for a, b in budget.chunks(documents.size):
                 low, high = base[documents[a:b]], base[documents[a:b] + 1]
                 out[t, a:b] = np.searchsorted(positions, high) - np.searchsorted(positions, low)
         return out
@@ -290,14 +290,14 @@ def match_parts(
 ) -> int:
     """Find the contexts of every part, or leave all empty; how many mentions were taken for that."""
     number = None if query.type is None else reader.catalog.resolve_type(query.type)
-    room = Room(options.limits, len(query.literals))
+    quota = ContextQuota(options.limits, len(query.literals))
     for part in parts:
         if skip:
             part.skip()
         else:
-            part.match(reader, number, options, room)
+            part.match(reader, number, options, quota)
     budget.check()
-    return room.contexts
+    return quota.contexts
 
 
 def join_parts(reader: IndexReader, query: Query, parts: list[SegmentMatch]) -> Joined:

@@ -192,7 +192,7 @@ def where(flags: U8) -> I32:
 
 def _cut(mentions: int, occurrences: int) -> Iterator[tuple[int, int]]:
     """Pieces of some mentions, fewer at once where each passes over many occurrences."""
-    return budget.pieces(mentions, weight=1 + occurrences // max(1, mentions))
+    return budget.chunks(mentions, weight=1 + occurrences // max(1, mentions))
 
 
 def distances(place: I32, occurrences: I32, length: int, out: I32) -> None:
@@ -216,5 +216,5 @@ def sides(place: I32, occurrences: I32, length: int, distance: I32, out: I8) -> 
 def mark_documents(occurrences: I32, base: I32, cell: I32, marks: U8) -> None:
     """Set the mark of every document with an occurrence; the sentinels at both ends are passed over."""
     inside = occurrences[1:-1]
-    for a, b in budget.pieces(inside.size):
+    for a, b in budget.chunks(inside.size):
         _mark_documents(inside[a:b], base, cell, marks)

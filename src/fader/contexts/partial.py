@@ -20,7 +20,7 @@ from fader import budget
 from fader.contexts.join import OF_DOCUMENTS, Joined, Source
 from fader.contexts.match import MatchOptions, counted, join_parts, match_parts, named, parts_of, unknown
 from fader.contexts.query import Query
-from fader.contexts.quota import Room
+from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts, DocumentValues, Positions
 from fader.errors import UsageError
@@ -120,7 +120,7 @@ def table_of(
 ) -> Contexts:  # fmt: skip
     """The Contexts table of a query in a collection of so many documents and tokens, of one share at least."""
     statistics = Statistics(documents, tokens, _added(s.df for s in shares), _added(s.cf for s in shares))
-    Room(options.limits, len(query.literals)).take(sum(s.taken for s in shares))
+    ContextQuota(options.limits, len(query.literals)).reserve(sum(s.taken for s in shares))
     warnings, impossible = unknown(query.literals, statistics)
     joined = Joined(shares, source, [literal.length for literal in query.literals])
     slot, entities = joined.slots
@@ -155,7 +155,7 @@ def _added(counts: Any) -> I64:
 def _occupied(slot: I32, entities: I32) -> tuple[I32, I32]:
     """Slots among the entities that have a row alone: what else is listed under a type need not be told."""
     place = np.zeros(entities.size, dtype=np.int32)
-    for a, b in budget.pieces(slot.size):
+    for a, b in budget.chunks(slot.size):
         _see(slot[a:b], place)
     kept = np.flatnonzero(place)
     place[kept] = np.arange(kept.size, dtype=np.int32)

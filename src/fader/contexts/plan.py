@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.nearest import where
-from fader.contexts.quota import Room
+from fader.contexts.quota import ContextQuota
 from fader.index.catalog import StoredCatalog
 from fader.index.segment import Mentions, Segment
 from fader.kernel import kernel
@@ -38,17 +38,17 @@ def choose(segment: Segment, answer_type: int | None, matching: int) -> str:
 
 
 def mentions_in(
-    segment: Segment, catalog: StoredCatalog, answer_type: int | None, marks: U8, plan: str, room: Room
+    segment: Segment, catalog: StoredCatalog, answer_type: int | None, marks: U8, plan: str, quota: ContextQuota
 ) -> Mentions:
-    """The mentions of the type in marked documents, in order of position, where there is room for them."""
+    """The mentions of the type in marked documents, in order of position, where there is quota for them."""
     if plan == "document":
         rows = segment.rows_of_documents(where(marks), catalog, answer_type)
-        room.take(rows.size)
+        quota.reserve(rows.size)
         return segment.decoded(rows)
-    room.take_list(listed_mentions(segment, answer_type))
+    quota.take_list(listed_mentions(segment, answer_type))
     listed = segment.mentions_of_type(answer_type)
     kept = budget.gathered(listed.document.size, lambda a, b: _marked(listed.document[a:b], a, marks))
-    room.take(kept.size)
+    quota.reserve(kept.size)
     return listed.take(kept)
 
 

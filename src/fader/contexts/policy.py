@@ -78,11 +78,11 @@ def _documents(contexts: Contexts, scores: F64) -> Evidence:
     row = np.empty(len(contexts), dtype=np.int32)
     size = np.zeros(contexts.entities.size, dtype=np.int32)
     latest, kept = np.full(size.size, -1, dtype=np.int32), 0
-    for a, b in budget.pieces(len(contexts)):
+    for a, b in budget.chunks(len(contexts)):
         kept = _best_mentions(contexts.slot, contexts.document, scores, a, b, kept, latest, size, row)
     out, values = np.empty(kept, dtype=np.int32), np.empty(kept)
     put = np.cumsum(size, dtype=np.int32) - size
-    for a, b in budget.pieces(kept):
+    for a, b in budget.chunks(kept):
         _by_slot(row[a:b], contexts.slot, scores, put, out, values)
     entity, at = occupied(contexts.entities, size)
     return Evidence(entity, out, at, values)

@@ -1,4 +1,4 @@
-"""The room that the contexts of one query may take: asked for before columns are made, refused where it is too much.
+"""The quota that the contexts of one query may take: asked for before columns are made, refused where it is too much.
 
     bytes of a context = 64 + 8 literals:  the mention's columns, its distances, both again when segments are put
                                            together, a score and a place in the evidence
@@ -16,7 +16,7 @@ CONTEXT_BYTES, LITERAL_BYTES = 64, 8
 REMEDY = "ask with rarer words or a narrower type"
 
 
-class Room:
+class ContextQuota:
     """What is left for one query."""
 
     def __init__(self, limits: Limits, literals: int) -> None:
@@ -29,8 +29,8 @@ class Room:
         """How many contexts have been taken."""
         return self._contexts
 
-    def take(self, contexts: int) -> None:
-        """Room for so many contexts more."""
+    def reserve(self, contexts: int) -> None:
+        """Count so many contexts more; an error where they are too many."""
         self._contexts += contexts
         most = self._limits.contexts
         if most is not None and self._contexts > most:
@@ -39,7 +39,7 @@ class Room:
         self._check_memory(self._contexts * self._each)
 
     def take_list(self, mentions: int) -> None:
-        """Room for a list of mentions, some of which become contexts."""
+        """Count a list of mentions, some of which become contexts."""
         self._check_memory(self._contexts * self._each + mentions * MENTION_BYTES)
 
     def _check_memory(self, needed: int) -> None:

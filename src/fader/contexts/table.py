@@ -168,7 +168,7 @@ class Contexts:
         """Contexts by entity, entities ascending."""
         size = np.bincount(self.slot, minlength=self.entities.size)
         order, put = np.empty(len(self), dtype=np.int32), np.cumsum(size) - size
-        for begin, end in budget.pieces(len(self)):
+        for begin, end in budget.chunks(len(self)):
             _sort_by_slot(self.slot, begin, end, put, order)
         return Groups(*occupied(self.entities, size), order)
 

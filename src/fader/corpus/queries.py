@@ -38,7 +38,7 @@ class QueryLine:
     place: str
 
 
-class Skipper:
+class FaultCollector:
     """Raises a fault, or keeps it where faults are to be skipped."""
 
     def __init__(self, skip: bool = False) -> None:
@@ -51,7 +51,7 @@ class Skipper:
         self.messages.append(message)
 
 
-def read_queries(path: str | Path, fault: Skipper) -> list[QueryLine]:
+def read_queries(path: str | Path, fault: FaultCollector) -> list[QueryLine]:
     """The queries of a JSON-lines file."""
     found: dict[str, QueryLine] = {}
     for number, line in read_lines(path, fault):
@@ -74,7 +74,7 @@ def read_queries(path: str | Path, fault: Skipper) -> list[QueryLine]:
     return list(found.values())
 
 
-def read_qrels(path: str | Path, fault: Skipper) -> dict[str, dict[str, int]]:
+def read_qrels(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, int]]:
     """Judgments in TREC form, `qid 0 entity grade`: a grade by query and entity.
 
     The same judgment may be repeated; another grade for the same entity is a fault.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fader import __version__
 from fader.contexts.table import Contexts
-from fader.corpus.queries import Skipper
+from fader.corpus.queries import FaultCollector
 from fader.experiment.cache import Kept, Measured
 from fader.experiment.comparison import Comparison, Supports, SystemResult
 from fader.experiment.contest import Contest, Tested, examples_of, precisions, takes_all
@@ -55,7 +55,7 @@ def compare(
     With `keep`, a folder, each system's result is kept there, and taken from there if the comparison is run again.
     """
     index = index if isinstance(index, Index) else Index(index)
-    parsed = parse_all(index, queries_of(queries), Skipper())
+    parsed = parse_all(index, queries_of(queries), FaultCollector())
     judged = judged_queries(index, parsed, qrels_of(qrels), progress)
     return compare_judged(
         judged, systems, cv, measures=measures, baseline=baseline, seed=seed, workers=workers, title=title, keep=keep,

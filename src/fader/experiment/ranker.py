@@ -13,7 +13,7 @@ import inspect
 from pathlib import Path
 from typing import Any, Self
 
-from fader.corpus.queries import Skipper
+from fader.corpus.queries import FaultCollector
 from fader.errors import UsageError
 from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.learn.crossvalidate import Choice, Trained, train
@@ -67,7 +67,7 @@ class Ranker:
     def fit(self, index: Index | str | Path, queries: Any, qrels: Any, *, progress: Progress | None = None) -> Self:
         """Train on the judged queries of an index, which may be given by its folder."""
         index = index if isinstance(index, Index) else Index(index)
-        parsed = parse_all(index, queries_of(queries), Skipper())
+        parsed = parse_all(index, queries_of(queries), FaultCollector())
         return self.fit_judged(judged_queries(index, parsed, qrels_of(qrels), progress), progress)
 
     def fit_judged(self, judged: JudgedQueries, progress: Progress | None = None) -> Self:
@@ -84,7 +84,7 @@ class Ranker:
         self._check_fitted()
         columns: dict[str, list[Any]] = {"qid": [], "query": [], "docno": [], "score": [], "rank": []}
         lines = queries_of(queries)
-        for line, parsed in zip(lines, parse_all(self.index_, lines, Skipper()), strict=True):
+        for line, parsed in zip(lines, parse_all(self.index_, lines, FaultCollector()), strict=True):
             ranked = self.index_.rank(parsed.query, k=k, model=self.model_)
             columns["qid"] += [line.id] * len(ranked.entities)
             columns["query"] += [line.query] * len(ranked.entities)

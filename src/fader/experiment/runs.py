@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from fader.corpus.queries import Skipper
+from fader.corpus.queries import FaultCollector
 from fader.corpus.readers import display_name, read_lines
 from fader.errors import quoted
 
 COLUMNS = "qid Q0 entity rank score tag"
 
 
-def read_run(path: str | Path, fault: Skipper) -> dict[str, dict[str, float]]:
+def read_run(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, float]]:
     """A score by query and entity."""
     run: dict[str, dict[str, float]] = {}
     lines: dict[str, dict[str, int]] = {}

@@ -18,7 +18,7 @@ from fader.experiment.ranker import model_from
 from fader.experiment.system_specs import Entrant, entrant
 from fader.learn.crossvalidate import train
 from fader.learn.model import Model
-from fader.learn.modelfile import MadeFor
+from fader.learn.modelfile import ModelScope
 from fader.learn.threads import cores
 from fader.learn.tuned import train_learner
 from fader.measures import STANDARD
@@ -72,5 +72,5 @@ def _saved(
 ) -> Tuned:
     reader = judged.index.reader
     provenance = {"queries": len(judged), "seed": seed, "validation": tried}
-    made_for = MadeFor(reader.analysis.to_dict(), collection_of(reader), False, provenance)
+    made_for = ModelScope(reader.analysis.to_dict(), collection_of(reader), False, provenance)
     return Tuned(Saved(system, made_for), precision, tried, validated)

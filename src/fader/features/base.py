@@ -167,11 +167,11 @@ def cell_values(blocks: Sequence[Block], cells: F64) -> list[F64]:
 def add_scores(block: Block, values: F64, out: F64) -> None:
     """Add a block's scores to `out`, with `values` from `cell_values`; literals one after the other, in query order."""
     if isinstance(block, Codes):
-        for a, b in budget.pieces(out.size):
+        for a, b in budget.chunks(out.size):
             _add_codes(block.codes[a:b], block.scale, values, out[a:b])
         return
     shared = np.zeros(block.values.shape[0])
-    for a, b in budget.pieces(shared.size):
+    for a, b in budget.chunks(shared.size):
         _weigh(block.values[a:b], values, shared[a:b])
-    for a, b in budget.pieces(out.size):
+    for a, b in budget.chunks(out.size):
         _add_shared(shared, block.row[a:b], out[a:b])

@@ -118,7 +118,7 @@ class NoProx(FeatureMap):
         documents = contexts.documents
         values = np.tile(self._is_constant(), (documents.length.size, 1))
         literal, document = _per_literal(contexts.statistics), _per_document(contexts.statistics, documents)
-        for a, b in budget.pieces(values.shape[0]):
+        for a, b in budget.chunks(values.shape[0]):
             _add_terms(documents.counts, literal, document, self._place(), a, b, values)
         return [Columns(values, documents.row)]
 

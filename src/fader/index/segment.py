@@ -58,7 +58,7 @@ class Mentions:
         """Some of the mentions; slots keep their meaning."""
         row, document, slot = np.empty((3, kept.size), dtype=np.int32)
         place = np.empty((kept.size, 4), dtype=np.int32)
-        for a, b in budget.pieces(kept.size):
+        for a, b in budget.chunks(kept.size):
             taken = row[a:b], document[a:b], place[a:b], slot[a:b]
             _take(kept[a:b], self.row, self.document, self.place, self.slot, *taken)
         return Mentions(row, document, place, slot, self.entities)
@@ -171,7 +171,7 @@ class Segment:
         """Some mentions, decoded."""
         document, place = np.empty(rows.size, dtype=np.int32), np.empty((rows.size, 4), dtype=np.int32)
         columns = (*self.document.arrays, *self.start.arrays, *self.length.arrays)
-        for a, b in budget.pieces(rows.size):
+        for a, b in budget.chunks(rows.size):
             _decode(rows[a:b], self.base, *columns, document[a:b], place[a:b])
         entities, slot = numbered(self.entity.gather(rows))
         return Mentions(rows, document, place, slot, entities)
@@ -311,10 +311,10 @@ def _decode(
 def numbered(entity: I32) -> tuple[I32, I32]:
     """The different entities, ascending, and the place of each one among them: a sort by counting."""
     place = np.zeros(int(entity.max()) + 1 if entity.size else 0, dtype=np.int32)
-    for a, b in budget.pieces(entity.size):
+    for a, b in budget.chunks(entity.size):
         _see(entity[a:b], place)
     entities, slot = np.empty(_count_off(place), dtype=np.int32), np.empty(entity.size, dtype=np.int32)
-    for a, b in budget.pieces(entity.size):
+    for a, b in budget.chunks(entity.size):
         _number(entity[a:b], place, slot[a:b], entities)
     return entities, slot
 

@@ -185,7 +185,7 @@ class TextStore:
         size = int(self.raw_at[block + 1] - self.raw_at[block])
         frame = self.compressed(block)
         try:
-            # Room is made as the frame says, so what it says must be what is expected.
+            # ContextQuota is made as the frame says, so what it says must be what is expected.
             if zstandard.frame_content_size(frame) != size:
                 raise DamagedError(f"{self.container.path}: text block {block} is not of the size it should have")
             return zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)

@@ -21,7 +21,7 @@ from fader.errors import FaderError, InputError, quoted
 from fader.features.base import FeatureMap
 from fader.features.combined import feature_map
 from fader.learn.dataset import View
-from fader.learn.modelfile import Collection, MadeFor, file_text, opened, read_text, sealed
+from fader.learn.modelfile import Collection, ModelScope, file_text, opened, read_text, sealed
 from fader.rank.pipeline import Piped, Pipeline
 from fader.registry import parse, split_top
 
@@ -71,15 +71,15 @@ class Model(Piped):
         return Pipeline(self.features, self.weights, self.aggregator, self.policy)
 
     @property
-    def made_for(self) -> MadeFor:
+    def made_for(self) -> ModelScope:
         """Where it comes from and where it may be used."""
-        return MadeFor(self.analysis, self.collection, self.portable, self.provenance)
+        return ModelScope(self.analysis, self.collection, self.portable, self.provenance)
 
     def check(self, analysis: dict[str, Any], collection: Collection) -> None:
         """Refuse an index that the model was not made for."""
         self.made_for.check(analysis, collection)
 
-    def anywhere(self) -> Model:
+    def as_portable(self) -> Model:
         """The same model, for any collection."""
         return replace(self, portable=True)
 
@@ -122,7 +122,7 @@ def built(plain: dict[str, Any], name: str) -> Model:
 
 
 def _built(plain: dict[str, Any]) -> Model:
-    made_for = MadeFor.from_dict(plain)
+    made_for = ModelScope.from_dict(plain)
     return Model(
         features=feature_map(plain["features"]),
         weights=np.array(plain["weights"], dtype=np.float64),

@@ -55,7 +55,7 @@ class Collection:
 
 
 @dataclass(frozen=True)
-class MadeFor:
+class ModelScope:
     """Where a model comes from and where it may be used."""
 
     analysis: dict[str, Any] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class MadeFor:
         if not self.portable and self.collection is not None and not self.collection.same(collection):
             raise InputError(
                 f"the model was trained on another index ({self.collection}; this one has {collection}); train a model "
-                "for this index, or take the model as it is with --any-index (in Python: model.anywhere())"
+                "for this index, or take the model as it is with --any-index (in Python: model.as_portable())"
             )
 
     def warnings(self, collection: Collection) -> list[str]:
@@ -95,7 +95,7 @@ class MadeFor:
         }  # fmt: skip
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> MadeFor:
+    def from_dict(cls, plain: dict[str, Any]) -> ModelScope:
         """What `to_dict` gave."""
         collection = plain["collection"]
         return cls(

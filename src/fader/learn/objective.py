@@ -313,7 +313,7 @@ class ContextLevel:
         cells, out = self._cells(w), np.zeros(int(self.at[-1]))
         for q in np.flatnonzero(weight):
             query = self.dataset.queries[q]
-            out[self.at[q] : self.at[q + 1]] = self.aggregator.trained(query.scores_by_block(cells), query.at)
+            out[self.at[q] : self.at[q + 1]] = self.aggregator.loss_values(query.scores_by_block(cells), query.at)
         return out
 
     def loss(self, w: F64, loss: Loss) -> tuple[float, F64]:

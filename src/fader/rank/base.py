@@ -90,7 +90,7 @@ def aggregated(aggregator: Aggregator, scores: F64, at: I64) -> F64:
     if not budget.is_counted():
         return aggregator.values(scores, at)
     first, values = 0, [np.empty(0)]
-    for _begin, end in budget.pieces(scores.size):
+    for _begin, end in budget.chunks(scores.size):
         last = max(first, int(np.searchsorted(at, end, side="right")) - 1)
         if last > first:
             values.append(aggregator.values(scores[at[first] : at[last]], at[first : last + 1] - at[first]))

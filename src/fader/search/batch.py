@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from fader.contexts.query import Query
-from fader.corpus.queries import QueryLine, Skipper
+from fader.corpus.queries import FaultCollector, QueryLine
 from fader.errors import FaderError, InputError, LimitError, StorageError, UsageError, quoted
 from fader.features.combined import Combined
 from fader.progress import Progress
@@ -32,7 +32,7 @@ class Parsed:
     query: Query
 
 
-def parse_all(index: Index, lines: list[QueryLine], fault: Skipper) -> list[Parsed]:
+def parse_all(index: Index, lines: list[QueryLine], fault: FaultCollector) -> list[Parsed]:
     """Parse every query before the first is run, so that a fault costs no work."""
     parsed = []
     for line in lines:
@@ -76,7 +76,7 @@ def refuse_overwriting(output: str, *inputs: str | None) -> None:
 
 def write_run(
     index: Index, queries: list[Parsed], model: System, k: int, path: str, progress: Progress,
-    fault: Skipper | None = None,
+    fault: FaultCollector | None = None,
 ) -> dict[str, list[str]]:  # fmt: skip
     """A TREC run of all queries; returns the ranked entities of each.
 
@@ -96,7 +96,7 @@ def ranked_or_refused(index: Index, query: Query, model: System, k: int) -> Rank
 
 def write_rankings(
     queries: list[Parsed], found: Iterable[Ranked | LimitError], model: System, path: str, progress: Progress,
-    fault: Skipper | None = None,
+    fault: FaultCollector | None = None,
 ) -> dict[str, list[str]]:  # fmt: skip
     """The same of rankings, wherever they come from, in the order of the queries."""
     if path == "-":
@@ -109,7 +109,7 @@ def write_rankings(
 
 def _write_all(
     queries: list[Parsed], found: Iterable[Ranked | LimitError], model: System, out: TextIO, progress: Progress,
-    fault: Skipper | None,
+    fault: FaultCollector | None,
 ) -> dict[str, list[str]]:  # fmt: skip
     ranked = {}
     tag = str(model).replace(" ", "")
@@ -125,7 +125,7 @@ def _write_all(
     return ranked
 
 
-def _tell(fault: Skipper | None, query: str, error: LimitError) -> None:
+def _tell(fault: FaultCollector | None, query: str, error: LimitError) -> None:
     message = f"query {quoted(query)}: {error}"
     if fault is None:
         raise type(error)(message) from None

@@ -14,7 +14,7 @@ from fader.errors import UsageError, quoted
 from fader.index.reader import IndexReader
 from fader.limits import variable, whole
 from fader.search.answer import Snippet
-from fader.search.entity_rank import Standing, entity_number
+from fader.search.entity_rank import EntityRank, entity_number
 from fader.search.evidence import by_weight
 from fader.search.snippets import snippet_of
 
@@ -134,7 +134,7 @@ def check_page(offset: object, limit: object, most: int) -> tuple[int, int]:
     return first, size
 
 
-def entity_evidence(found: Standing, offset: int, limit: int) -> EntityEvidence:
+def entity_evidence(found: EntityRank, offset: int, limit: int) -> EntityEvidence:
     """A page of an entity's contexts."""
     shares, contexts = found.contributions(), found.contexts
     order = by_weight(shares)

@@ -23,7 +23,7 @@ I32 = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Standing:
+class EntityRank:
     """An entity by number in the ranking of a query.
 
     `ranking` has this entity alone, in its place among the values of all; None where it is no candidate. `warnings`
@@ -75,15 +75,15 @@ def entity_number(reader: IndexReader, wanted: object) -> int:
     return reader.catalog.resolve_entity(wanted)
 
 
-def standing(reader: IndexReader, ranker: System, contexts: Contexts, whole: Ranking, entity: int) -> Standing:
+def standing(reader: IndexReader, ranker: System, contexts: Contexts, whole: Ranking, entity: int) -> EntityRank:
     """Find one candidate in the ranking of all."""
     budget.check()
     found = np.flatnonzero(whole.evidence.entity == entity)
     warnings = [*warnings_of(ranker, reader), *contexts.warnings]
     if not found.size:
         why = contexts.empty_because or _no_candidate(reader, ranker, contexts, entity)
-        return Standing(reader, ranker, contexts, entity, whole.candidates, None, [*warnings, why])
-    return Standing(reader, ranker, contexts, entity, whole.candidates, alone(whole, int(found[0])), warnings)
+        return EntityRank(reader, ranker, contexts, entity, whole.candidates, None, [*warnings, why])
+    return EntityRank(reader, ranker, contexts, entity, whole.candidates, alone(whole, int(found[0])), warnings)
 
 
 def alone(ranking: Ranking, place: int) -> Ranking:

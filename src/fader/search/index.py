@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fader import budget
-from fader.budget import spending
+from fader.budget import deadline
 from fader.contexts.match import MatchOptions, match
 from fader.contexts.query import Query, parse_query
 from fader.contexts.table import Contexts
@@ -31,7 +31,7 @@ from fader.progress import Progress
 from fader.rank.base import Contributions, Ranking, System
 from fader.search.answer import Answer, Result
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
-from fader.search.entity_rank import Standing, entity_number, standing
+from fader.search.entity_rank import EntityRank, entity_number, standing
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, evidence_of, explanation_of
 from fader.search.models import DEFAULT, ranker_of, view_of, warnings_of
 from fader.search.versus import Versus, versus
@@ -120,7 +120,7 @@ class Index:
     @contextmanager
     def _spending(self, timeout_ms: float | None) -> Iterator[None]:
         """Count the time of a query: its own, and never more than the limit."""
-        with spending(self.limits.time_ms), spending(timeout_ms):
+        with deadline(self.limits.time_ms), deadline(timeout_ms):
             yield
 
     def _contexts_for(self, ranker: System, query: str | Query, type: str | None) -> Contexts:
@@ -220,7 +220,7 @@ class Index:
         with self._spending(timeout_ms):
             return why_of(self._standing(query, entity, type, model))
 
-    def _standing(self, query: str | Query, entity: str, type: str | None, model: Any) -> Standing:
+    def _standing(self, query: str | Query, entity: str, type: str | None, model: Any) -> EntityRank:
         number, ranker = entity_number(self.reader, entity), ranker_of(model, self.reader)
         asked = self._ranked(ranker, query, type, 1, entity=number)
         return standing(self.reader, ranker, asked.contexts, asked.ranking, number)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fader.corpus.queries import MOST, QueryLine, Skipper, read_qrels, read_queries
+from fader.corpus.queries import MOST, FaultCollector, QueryLine, read_qrels, read_queries
 from fader.errors import InputError, UsageError, quoted
 
 QUERY_ID = ("id", "qid", "query_id")
@@ -23,7 +23,7 @@ GRADE = ("grade", "label", "relevance")
 def queries_of(given: Any) -> list[QueryLine]:
     """Queries from a path, from dictionaries with id (or qid), query and perhaps type, or from a frame."""
     if isinstance(given, str | Path):
-        return read_queries(given, Skipper())
+        return read_queries(given, FaultCollector())
     lines: dict[str, QueryLine] = {}
     for number, row in enumerate(_records(given), 1):
         place = f"query {number}"
@@ -47,7 +47,7 @@ def queries_of(given: Any) -> list[QueryLine]:
 def qrels_of(given: Any) -> dict[str, dict[str, int]]:
     """Judgments from a path, from `{query: {entity: grade}}`, or from a frame with qid, docno and label."""
     if isinstance(given, str | Path):
-        return read_qrels(given, Skipper())
+        return read_qrels(given, FaultCollector())
     if isinstance(given, Mapping):
         return {str(q): _grades(of, f"judgments of {quoted(q)}") for q, of in given.items()}
     qrels: dict[str, dict[str, int]] = {}

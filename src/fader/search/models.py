@@ -63,7 +63,7 @@ def ranker_of(given: Any, reader: IndexReader, any_index: bool = False) -> Syste
     if hasattr(given, "model_"):
         given = given.model_
     if isinstance(given, Model | Saved):
-        made: Model | Saved = given.anywhere() if any_index else given
+        made: Model | Saved = given.as_portable() if any_index else given
         made.check(reader.analysis.to_dict(), collection_of(reader))
         return made
     if not hasattr(given, "rank"):

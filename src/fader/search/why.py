@@ -14,7 +14,7 @@ from fader.contexts.query import REQUIRED
 from fader.contexts.table import Contexts
 from fader.rank.base import Contributions
 from fader.search.answer import Snippet
-from fader.search.entity_rank import Standing
+from fader.search.entity_rank import EntityRank
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, evidence_of, explanation_of
 from fader.search.grids import FeaturePart, WeightGrid, features_of
 
@@ -72,7 +72,7 @@ class Why:
         return asdict(self)
 
 
-def why_of(found: Standing) -> Why:
+def why_of(found: EntityRank) -> Why:
     """The explanation of where an entity stands."""
     contexts, shares = found.contexts, found.contributions()
     budget.check()

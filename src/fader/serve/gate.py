@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from fader.budget import spending
+from fader.budget import deadline
 from fader.errors import BudgetError
 from fader.serve.errors import OutOfTime, Overloaded
 
@@ -173,7 +173,7 @@ def _counted(clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) ->
     if left <= 0:
         raise OutOfTime(clock.time_ms)
     try:
-        with spending(left):
+        with deadline(left):
             return function(*args)
     except BudgetError:
         raise OutOfTime(clock.time_ms) from None

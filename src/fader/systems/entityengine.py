@@ -100,7 +100,7 @@ class EntityEngine(Valued):
         if not len(contexts):
             return out
         windows, positions = smallest_windows(contexts), contexts.positions
-        for a, b in budget.pieces(len(contexts), weight=WEIGHT * len(contexts.distances)):
+        for a, b in budget.chunks(len(contexts), weight=WEIGHT * len(contexts.distances)):
             _strengths(
                 windows.begin, windows.size, windows.held, contexts.start, contexts.end, contexts.documents.row,
                 contexts.distances, contexts.statistics.perplexity(), positions.at, positions.start, positions.length,

@@ -14,7 +14,7 @@ from typing import Any
 from fader.contexts.table import Contexts
 from fader.errors import FaderError, InputError, quoted
 from fader.features.base import Piece
-from fader.learn.modelfile import Collection, MadeFor, file_text, sealed
+from fader.learn.modelfile import Collection, ModelScope, file_text, sealed
 from fader.rank.base import Contributions, Ranking, System, WhatIf
 from fader.registry import discover
 
@@ -24,7 +24,7 @@ class Saved:
     """A system with where it comes from."""
 
     system: System
-    made_for: MadeFor
+    made_for: ModelScope
 
     def __str__(self) -> str:
         return str(getattr(self.system, "name", self.system))
@@ -49,7 +49,7 @@ class Saved:
         """Refuse an index that it was not made for."""
         self.made_for.check(analysis, collection)
 
-    def anywhere(self) -> Saved:
+    def as_portable(self) -> Saved:
         """The same, for any collection."""
         return replace(self, made_for=replace(self.made_for, portable=True))
 
@@ -73,7 +73,7 @@ def built(plain: dict[str, Any], name: str) -> Saved:
             kind = float if isinstance(field.default, float) else type(field.default)
             if field.name in given and not isinstance(given[field.name], (kind, int) if kind is float else kind):
                 raise InputError(f"{name}: {field.name} of {part.name} must be like {field.default!r}")
-        return Saved(part(**given), MadeFor.from_dict(plain))
+        return Saved(part(**given), ModelScope.from_dict(plain))
     except FaderError as error:
         raise InputError(f"{name}: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:

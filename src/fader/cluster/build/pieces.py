@@ -38,13 +38,13 @@ def cut(sources: Sequence[Mapping[str, Any]], piece_bytes: int) -> tuple[list[Sp
         starts = [0] if whole else range(0, size, piece_bytes)
         spans += [[number, a, size if whole else min(a + piece_bytes, size), int(whole)] for a in starts]
     pieces: list[list[int]] = []
-    room = 0
+    quota = 0
     for number, (_source, a, b, _whole) in enumerate(spans):
-        if not pieces or b - a > room:
+        if not pieces or b - a > quota:
             pieces.append([])
-            room = piece_bytes
+            quota = piece_bytes
         pieces[-1].append(number)
-        room -= b - a
+        quota -= b - a
     return spans, pieces
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from fader import __version__
-from fader.budget import spending
+from fader.budget import deadline
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.shards.groups import files_of
 from fader.cluster.shards.scores import text_of
@@ -40,7 +40,7 @@ from fader.index.part import Ids
 from fader.index.reader import CACHE_MB
 
 RESOURCE = "shards"  # what a node offers that holds shards; one for each host
-# Of it: hosts of two services exclude each other, also on a node that offers dozens; jobs find room beside them.
+# Of it: hosts of two services exclude each other, also on a node that offers dozens; jobs find quota beside them.
 HOST_TAKES, HOLDER_TAKES = 0.99, 0.0005
 LEASE_SECONDS = 120.0  # longer than a controller may take to be there again
 END_SECONDS = 5.0  # that Ray may take to end an actor, where it has a head
@@ -186,7 +186,7 @@ def warm(shard: Shard) -> None:
 
     shard.warm()
     pipeline = default_model().pipeline
-    with suppress(FaderError), spending(WARM_MS):  # a collection may have none of the words
+    with suppress(FaderError), deadline(WARM_MS):  # a collection may have none of the words
         query = query_to(parse_query(SAMPLE, shard.reader.analysis))
         counts = shard.call("statistics", {"query": query})
         whole = Statistics(shard.reader.documents, shard.reader.tokens, counts["df"], counts["cf"])

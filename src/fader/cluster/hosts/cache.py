@@ -120,7 +120,7 @@ def _writing(folder: Path) -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR):
             raise
         raise StorageError(
-            f"{folder}: the copy of an index cannot be written: {error.strerror}; make room there, or set "
+            f"{folder}: the copy of an index cannot be written: {error.strerror}; make quota there, or set "
             "FADER_CLUSTER_CACHE to another folder"
         ) from None
 

@@ -20,7 +20,7 @@ from fader import __version__
 from fader.cluster.jobs.checkpoint import Parts, parts_of
 from fader.cluster.jobs.index_handle import Found, Given, Recipe, asking, opened
 from fader.cluster.jobs.scheduler import Job, Runner
-from fader.corpus.queries import Skipper
+from fader.corpus.queries import FaultCollector
 from fader.errors import LimitError, quoted
 from fader.learn.model import Model
 from fader.progress import Progress
@@ -46,7 +46,7 @@ Grades = Mapping[str, Mapping[str, int]]
 
 def run(
     runner: Runner, recipe: Recipe, queries: list[Parsed], model: System, k: int, path: str, progress: Progress,
-    fault: Skipper | None = None,
+    fault: FaultCollector | None = None,
 ) -> dict[str, list[str]]:  # fmt: skip
     """A TREC run of all queries; see `write_run`."""
     opened(recipe).limits.check("k", k)

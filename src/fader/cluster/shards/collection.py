@@ -27,7 +27,7 @@ from fader.contexts.match import MatchOptions, unknown
 from fader.contexts.partial import table_of
 from fader.contexts.policy import select
 from fader.contexts.query import Query
-from fader.contexts.quota import Room
+from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.combined import Combined
@@ -112,7 +112,7 @@ class ClusterIndex(Index):
             self._elsewhere.add(features)
             return super()._ranked(ranker, parsed, None, k, entity=entity, with_rows=with_rows)
         answers, parts = found
-        Room(self.limits, len(parsed.literals)).take(sum(part.taken for part in parts))
+        ContextQuota(self.limits, len(parsed.literals)).reserve(sum(part.taken for part in parts))
         ranking = pipeline.ranked(merged(parts), k)
         warnings, empty = unknown(parsed.literals, statistics)
         contexts = self._rows(parsed, options, asked, answers, ranking, entity, with_rows, pipeline)

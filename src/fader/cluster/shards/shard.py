@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.budget import spending
+from fader.budget import deadline
 from fader.cluster.shards.groups import documents_in, files_of
 from fader.cluster.shards.scores import maps_of, scored
 from fader.cluster.wire.serialization import Plain, columns_to, options_from, query_from, share_to, statistics_from
@@ -64,7 +64,7 @@ class Shard:
         """The answer of a method, by name, within a time."""
         if method not in METHODS:
             raise UsageError(f"a shard has no method {quoted(method)}; there are {', '.join(METHODS)}")
-        with spending(deadline_ms):
+        with deadline(deadline_ms):
             return getattr(self, method)(**_bound(getattr(self, method), arguments))
 
     def about(self) -> Plain:

@@ -9,7 +9,7 @@
     answer  := {"value"} or {"error": [class, text, position]}
 
 It may hold several commits and groups at once: a new commit is served beside the old one, until nobody asks for that.
-Only clients that know the secret are heard (wire.py); strangers take neither time nor room from them. A client that
+Only clients that know the secret are heard (wire.py); strangers take neither time nor quota from them. A client that
 hangs up, as one does whose answer came from another replica first, ends the work for it. Binds the loopback address
 unless told otherwise. Knows nothing of Ray.
 """
@@ -24,7 +24,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
-from fader.budget import spending
+from fader.budget import deadline
 from fader.cluster.shards.shard import Shard
 from fader.cluster.wire.frames import (
     MOST_REQUEST,
@@ -39,9 +39,9 @@ from fader.cluster.wire.frames import (
 from fader.errors import BudgetError, FaderError, StorageError
 
 FRAME_S = 60.0  # in which a frame that has begun must come or go on
-ROOM_S = 0.25  # between two looks whether a client still waits for room
-MOST_CONNECTIONS = 512  # known ones; that which is idle longest makes room for a new one, and its client comes again
-MOST_STRANGERS = 64  # connections that have not greeted yet; the oldest makes room for a new one
+ROOM_S = 0.25  # between two looks whether a client still waits for quota
+MOST_CONNECTIONS = 512  # known ones; that which is idle longest makes quota for a new one, and its client comes again
+MOST_STRANGERS = 64  # connections that have not greeted yet; the oldest makes quota for a new one
 NOT_HELD, INTERNAL = "not held", "internal"
 
 
@@ -137,7 +137,7 @@ class ShardServer:
             self._drop(connection)
 
     def _is_known(self, connection: socket.socket) -> bool:
-        """Count a connection that has greeted among the known; whether there is room for it."""
+        """Count a connection that has greeted among the known; whether there is quota for it."""
         with self._lock:
             self._strangers.pop(connection, None)
             if self._closed or not (connection in self._connections or self._has_room()):
@@ -147,7 +147,7 @@ class ShardServer:
             return True
 
     def _has_room(self) -> bool:
-        """Whether there is room for a connection more; one that is idle goes where there is none."""
+        """Whether there is quota for a connection more; one that is idle goes where there is none."""
         if len(self._connections) < MOST_CONNECTIONS:
             return True
         longest = next(iter(self._idle), None)
@@ -197,16 +197,16 @@ class ShardServer:
     def _called(
         self, shard: Shard, method: str, arguments: dict[str, Any], deadline_ms: float | None, connection: socket.socket
     ) -> Any:
-        """The answer of the shard, once there is room, as long as there is time and the client waits."""
+        """The answer of the shard, once there is quota, as long as there is time and the client waits."""
         until = math.inf if deadline_ms is None else time.monotonic() + deadline_ms / 1000
         while not self._room.acquire(timeout=max(0.0, min(ROOM_S, until - time.monotonic()))):
             if time.monotonic() >= until or _has_gone(connection):
-                raise BudgetError("the shard had no room for the call in time")
+                raise BudgetError("the shard had no quota for the call in time")
         try:
             left = 1000 * (until - time.monotonic())
             if left <= 0 or _has_gone(connection):
-                raise BudgetError("the shard had no room for the call in time")
-            with spending(None if deadline_ms is None else left, lambda: _has_gone(connection)):
+                raise BudgetError("the shard had no quota for the call in time")
+            with deadline(None if deadline_ms is None else left, lambda: _has_gone(connection)):
                 return shard.call(method, arguments)
         finally:
             self._room.release()

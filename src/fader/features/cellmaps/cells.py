@@ -42,14 +42,14 @@ class Cells:
         right = np.where(self.column >= 0, left + self.copy, self.cells)
         table = np.concatenate([left, right], axis=1).astype(code_type(self.cells))
         out = np.empty(distances.shape[::-1], dtype=table.dtype)
-        for a, b in budget.pieces(out.shape[0]):
+        for a, b in budget.chunks(out.shape[0]):
             _encode(distances, sides, table, self.copy > 0, a, b, out)
         return out
 
     def scores(self, distances: I32, sides: I8, scale: F64, values: F64) -> F64:
         """The sum of each context's cell values."""
         out = np.zeros(distances.shape[1])
-        for a, b in budget.pieces(out.size):
+        for a, b in budget.chunks(out.size):
             _look_up(distances, sides, self.column, self.first, self.copy, scale, values, a, b, out)
         return out
 

@@ -511,7 +511,7 @@ class Lists:
         if n <= budget.PIECE:
             return _decode(*self._arrays, i, margin)  # type: ignore[no-any-return]
         out = np.empty(n + 2 * margin, dtype=np.int32)
-        for first, last in budget.pieces(n // BLOCK, weight=BLOCK):
+        for first, last in budget.chunks(n // BLOCK, weight=BLOCK):
             _decode_part(*self._arrays, i, first, last, margin, out)
         return out
 

@@ -436,7 +436,7 @@ def _check_texts(c: Container, documents: int, lengths: I64 | None) -> None:
 
 
 def _decompressed(c: Container, block: int, start: int, end: int, size: int) -> U8:
-    """A block of texts. The frame's own word on its size is compared first, because room is made as it says."""
+    """A block of texts. The frame's own word on its size is compared first, because quota is made as it says."""
     frame = c.slice("text", start, end)
     try:
         claimed = zstandard.get_frame_parameters(frame)
@@ -452,10 +452,10 @@ def _decompressed(c: Container, block: int, start: int, end: int, size: int) -> 
 
 def _tokens(data: U8, ends: I64) -> I64:
     """How many tokens each text of a block has."""
-    room = data.size // 2 + ends.size + 1
-    size, first, last = (np.empty(room, dtype=np.int32) for _ in range(3))
+    quota = data.size // 2 + ends.size + 1
+    size, first, last = (np.empty(quota, dtype=np.int32) for _ in range(3))
     tokens_end = np.empty(ends.size, dtype=np.int64)
-    _scan(data, ends, character_classes(), np.empty(room, dtype=np.int64), size, first, last, tokens_end)
+    _scan(data, ends, character_classes(), np.empty(quota, dtype=np.int64), size, first, last, tokens_end)
     return np.diff(tokens_end, prepend=0)
 
 

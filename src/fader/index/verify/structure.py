@@ -183,7 +183,7 @@ def _walk_sorted(data: U8, at: Any, n: int, state: I64, before: U8, pieces: U8, 
 
     `state` is the string to be walked next, its place, the bytes of the one `before`, and, on return, how many of
     `pieces` were filled. A piece is what has to be UTF-8 for its string to be, given that the one before is. Stops
-    early where `before` or `pieces` lack room.
+    early where `before` or `pieces` lack quota.
     """
     i, p, size, used = state[0], state[1], state[2], np.int64(0)
     while i < n:
@@ -223,8 +223,8 @@ def check_sorted(container: Container, name: str) -> U8:
     if 2 * n > data.size:
         raise damaged(container, f"{name!r} has {n} strings in {data.size} bytes")
     same, state = np.zeros(n, dtype=np.uint8), np.zeros(4, dtype=np.int64)
-    room = CHUNK
-    before, pieces = np.empty(room, dtype=np.uint8), np.empty(room, dtype=np.uint8)
+    quota = CHUNK
+    before, pieces = np.empty(quota, dtype=np.uint8), np.empty(quota, dtype=np.uint8)
     while state[0] < n:
         began = int(state[0])
         fault = _walk_sorted(data, at, n, state, before, pieces, same)
@@ -233,8 +233,8 @@ def check_sorted(container: Container, name: str) -> U8:
         if fault:
             raise damaged(container, f"{name!r} {SORTED_FAULTS[fault]}")
         if state[0] == began:
-            room *= 4
-            before, pieces = np.resize(before, room), np.empty(room, dtype=np.uint8)
+            quota *= 4
+            before, pieces = np.resize(before, quota), np.empty(quota, dtype=np.uint8)
     if state[1] != data.size:
         raise damaged(container, f"{name!r} does not end with its last string")
     return same
@@ -340,7 +340,7 @@ def _walk_lists(
     """Decode on through lists of values below `end`; returns the number of a fault, 0 for none.
 
     `state` is the list to be decoded next, its entry's place, its first block, and, on return, how many lists were
-    decoded. Stops early where there is no room; where not even one list had any, `at[0]` says how much it needs.
+    decoded. Stops early where there is no quota; where not even one list had any, `at[0]` says how much it needs.
     """
     i, e, b, k, o = state[0], state[1], state[2], 0, np.int64(0)
     at[0] = 0

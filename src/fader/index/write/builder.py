@@ -118,7 +118,7 @@ class SegmentBuilder:
         )
 
     @property
-    def room(self) -> int:
+    def quota(self) -> int:
         """Positions left before they would not fit their integers."""
         return MAX_POSITIONS - self.tokens - self.documents
 

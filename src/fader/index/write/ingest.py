@@ -153,7 +153,7 @@ class _Run:
         return SegmentBuilder(h.folder, name, h.catalog, h.analysis, h.faults, self._pool, h.keep_text)
 
     def _add(self, documents: list[Document]) -> None:
-        if self._builder is not None and self._builder.room < sum(len(d.text) + 1 for d in documents):
+        if self._builder is not None and self._builder.quota < sum(len(d.text) + 1 for d in documents):
             self._freeze()
         if self._builder is None:
             self._builder = self._new_builder()

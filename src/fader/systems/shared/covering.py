@@ -112,6 +112,6 @@ def _windows(contexts: Contexts) -> Windows:
     if n:
         positions = contexts.positions
         tokens = contexts.start, contexts.end, contexts.documents.row, contexts.distances
-        for a, b in budget.pieces(n, weight=WEIGHT * len(contexts.distances)):
+        for a, b in budget.chunks(n, weight=WEIGHT * len(contexts.distances)):
             _smallest(*tokens, positions.at, positions.start, positions.length, a, b, begin, size, held)
     return Windows(begin, size, held)

@@ -89,7 +89,7 @@ def propagated(contexts: Contexts, shape: str, width: float) -> tuple[F64, F64]:
     sums = np.concatenate([[0.0], np.cumsum(k[1:])])
     reach = int(np.flatnonzero(k)[-1])
     tokens = contexts.start, contexts.end, documents.row, documents.length
-    for a, b in budget.pieces(len(contexts), weight=WEIGHT * len(count)):
+    for a, b in budget.chunks(len(contexts), weight=WEIGHT * len(count)):
         _propagate(*tokens, positions.at, positions.start, k, sums, reach, a, b, count, mass)
     return count, mass
 
@@ -113,5 +113,5 @@ def add_window(contexts: Contexts, w: int, weight: float, out: F64) -> None:
     """Add weight * p(t|window) to (literals, contexts)."""
     positions, documents = contexts.positions, contexts.documents
     tokens = contexts.start, contexts.end, documents.row, documents.length
-    for a, b in budget.pieces(len(contexts), weight=WEIGHT * len(out)):
+    for a, b in budget.chunks(len(contexts), weight=WEIGHT * len(out)):
         _add_windows(*tokens, positions.at, positions.start, positions.length, w, weight, a, b, out)
