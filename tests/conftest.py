@@ -11,6 +11,11 @@ import signal
 
 from hypothesis import settings
 
+from fader.kernel import cache_folder
+
+# Programs started with another cache folder still share the compiled kernels.
+os.environ.setdefault("FADER_KERNEL_CACHE", str(cache_folder()))
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
