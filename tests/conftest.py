@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 from fader.kernel import cache_folder
@@ -23,3 +25,11 @@ settings.register_profile("ci", max_examples=12, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session")
+def rankers(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """Rankers of every kind, the learners among them fitted once for all tests of a process."""
+    from index.answers import make_rankers
+
+    return make_rankers(tmp_path_factory.mktemp("trained") / "index")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.looks import accessible
-from browser.test_looks import VIEWS, seen
+from browser.views import VIEWS, seen
 from browser.visits import PHONE, Visits
 from dose import some
 

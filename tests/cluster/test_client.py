@@ -39,7 +39,7 @@ from fader.errors import (
     StorageError,
     UsageError,
 )  # fmt: skip
-from index.test_histories import answer
+from index.answers import answer
 
 ASKED = {
     "query": {"literals": [[["a"], [0], "optional"]], "forbidden": [], "type": None},

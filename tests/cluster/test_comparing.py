@@ -5,26 +5,22 @@ In this process: what is sent to tasks and back is packed and unpacked as it is 
 
 from __future__ import annotations
 
-import json
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cluster.comparisons import judged, told
 from cluster.conftest import needs_ray
 from dose import some
 from fader.cluster.jobs.compare import Spread, Unsent
 from fader.cluster.jobs.index_handle import Here, opened
-from fader.corpus.queries import FaultCollector
 from fader.errors import InputError
 from fader.experiment.compare import _at_once, compare_judged
-from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.limits import Limits
 from fader.progress import Silent
-from fader.search.batch import parse_all
 from fader.search.index import Index
-from fader.search.inputs import qrels_of, queries_of
 
 pytestmark = needs_ray  # its pickler
 # The first few are tried in CI: what is not fitted, with and without a choice; features x aggregator; edges to learn.
@@ -33,19 +29,6 @@ SYSTEMS = [
     "fader(features=noprox+rectangle)", "fader(features=noprox,aggregator=max)", "fang", "ranksvm", "lambdamart",
     "balog2", "petkova", "plm", "fader(features=noprox,aggregator=softcutoff)",
 ]  # fmt: skip
-
-
-def judged(index: Index, demo: Path, sample: int = 12) -> JudgedQueries:
-    queries = parse_all(index, queries_of(demo / "queries.jsonl"), FaultCollector())
-    return judged_queries(index, queries, qrels_of(demo / "qrels.txt"), None, sample, 1)
-
-
-def told(found: Any) -> str:
-    """All of a comparison but the seconds."""
-    plain = found.to_dict()
-    for system in plain["systems"]:
-        system.pop("seconds")
-    return json.dumps(plain, sort_keys=True)
 
 
 @pytest.mark.parametrize("cv", ["3", "loo"])

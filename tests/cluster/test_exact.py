@@ -6,9 +6,7 @@ makes them, and ranges that overlap, with deleted documents, as a changed index 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +15,7 @@ import numpy as np
 import pytest
 
 import fader
+from cluster.exact import GROUPS, QUERIES, expected, plain, told
 from cluster.serving import mingled_index, ranged_index, serving
 from dose import dose
 from fader.cluster.shards import collection as gather
@@ -31,15 +30,9 @@ from fader.rank.pipeline import Pipeline
 from fader.registry import discover, parse
 from fader.search.info import describe
 from fader.search.suggest import Suggester
-from index.histories import ENTITIES
-from index.test_histories import answer, equal_tables, rankers  # noqa: F401 - a fixture
+from index.answers import answer, equal_tables
 
 T = TypeVar("T")
-GROUPS = (1, 2, 4, 8)
-QUERIES: list[tuple[str, str | None]] = [
-    ("a b", None), ('+a "b the c" d', "person"), ("c -e é absent", "thing"), ("+absent a", None), ("x1 A", "poet"),
-]  # fmt: skip
-_ANSWERS: dict[Any, str] = {}
 
 
 # Ranges of ids that are apart by sockets, ranges that overlap in this process.
@@ -72,30 +65,6 @@ def in_turn(spread: ClusterIndex, cases: Sequence[T]) -> list[T]:
     return list(cases[turn % len(GROUPS) :: len(GROUPS)])
 
 
-def told(index: fader.Index, query: str, kind: str | None, ranker: Any) -> str:
-    """A whole ranking with evidence, the explanation of one entity, of the others in turn, and a short ranking."""
-    found = index.search(query, kind, k=100, model=ranker, snippets=2)
-    entity = f"E{sum(map(len, (query, str(ranker)))) % len(ENTITIES)}"
-    short = index.rank("a b c d", k=3, model=ranker)
-    return plain(found) + plain(index.why(query, entity, kind, ranker)) + repr(short)
-
-
-def expected(local: fader.Index, query: str, kind: str | None, ranker: Any) -> str:
-    """What one machine tells, asked once."""
-    key = local.reader.folder, query, kind, str(ranker), getattr(ranker, "policy", "")
-    if key not in _ANSWERS:
-        _ANSWERS[key] = told(local, query, kind, ranker)
-    return _ANSWERS[key]
-
-
-def plain(found: Any) -> str:
-    """All that is told but the time it took."""
-    as_dict = asdict(found)
-    for one in (as_dict, *as_dict.get("sides", [])):
-        one.pop("took_ms", None)
-    return json.dumps(as_dict, sort_keys=True)
-
-
 def test_what_is_known_of_the_whole(local: fader.Index, spread: ClusterIndex) -> None:
     """Counts, ids, texts, statistics of entities and the description are those of the index."""
     a, b = local.reader, spread.reader
@@ -124,7 +93,7 @@ def test_tables(local: fader.Index, spread: ClusterIndex, query: str, kind: str 
         assert one.to_arrow("q").equals(many.to_arrow("q"))
 
 
-def test_answers_of_all_rankers(local: fader.Index, spread: ClusterIndex, rankers: list[Any]) -> None:  # noqa: F811
+def test_answers_of_all_rankers(local: fader.Index, spread: ClusterIndex, rankers: list[Any]) -> None:
     """Ranking, evidence and explanation by each system and each aggregator, all by sockets; queries in turn."""
     every = list(enumerate(rankers))
     is_local = isinstance(spread.reader.shards, LocalShards)

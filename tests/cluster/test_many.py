@@ -27,7 +27,6 @@ from fader.limits import Limits
 from fader.progress import Silent
 from fader.search.batch import Parsed, parse_all, write_contexts, write_letor, write_run
 from fader.search.models import ranker_of
-from index.test_histories import rankers  # noqa: F401 - a fixture
 
 GROUPS = (1, 2, 4, 8)
 TEXTS: list[tuple[str, str | None]] = [
@@ -63,7 +62,7 @@ def ran_by(write: Callable[..., Any], queries: list[Parsed], ranker: Any, path: 
     return write(queries, ranker, 20, path, Silent())
 
 
-def test_runs_of_all_rankers(local: fader.Index, rankers: list[Any], tmp_path: Path) -> None:  # noqa: F811
+def test_runs_of_all_rankers(local: fader.Index, rankers: list[Any], tmp_path: Path) -> None:
     """The default model, all aggregators, all systems."""
     queries = parsed(local)
     for n, given in enumerate(rankers):

@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 
 from cli.running import passed, refused
+from cluster.comparisons import judged, told
 from cluster.conftest import needs_ray
 from cluster.serving import ranged_index
-from cluster.test_comparing import judged, told
 from dose import dose
 from fader.cluster.hosts.local_cluster import command_of
 from fader.cluster.jobs import batch as many

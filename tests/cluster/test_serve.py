@@ -25,9 +25,9 @@ import pytest
 
 import fader
 from cluster.conftest import needs_ray
+from cluster.exact import GROUPS, QUERIES, expected, told
 from cluster.http import OTHERS, RANKED, more, same, some_index
 from cluster.serving import SECRET, ranged_index
-from cluster.test_exact import GROUPS, QUERIES, expected, told
 from dose import dose
 from fader.cluster.hosts.frontend import Front
 from fader.cluster.hosts.placement import placed
@@ -36,7 +36,6 @@ from fader.cluster.shards.groups import plan
 from fader.cluster.wire.client import Shards
 from fader.errors import IncompleteError
 from fader.serve.settings import Settings
-from index.test_histories import rankers  # noqa: F401 - a fixture
 from serve.live import running
 
 pytestmark = [
@@ -182,7 +181,7 @@ def load(service: Service, clients: int = 2) -> Iterator[Load]:
 def test_every_system_and_aggregator_by_hosts_of_three_nodes(
     ray_cluster: Any,
     tmp_path: Path,
-    rankers: list[Any],  # noqa: F811
+    rankers: list[Any],
 ) -> None:
     """Rankings, evidence and explanations by each, cut into 1, 2, 4 and 8 groups of two replicas: the bits of one
     machine. The first test, as a node holds shards for one service.

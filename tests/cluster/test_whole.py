@@ -27,8 +27,8 @@ from fader.corpus.queries import FaultCollector, QueryLine
 from fader.index.write.writer import BuildOptions
 from fader.limits import Limits
 from fader.search.batch import Parsed, parse_all
+from index.answers import answer, equal_tables
 from index.histories import ENTITIES, STOP, TYPES, some_document
-from index.test_histories import answer, equal_tables, rankers  # noqa: F401 - a fixture
 
 pytestmark = needs_ray
 SHARDS = (1, 2, 4, 8)
@@ -77,7 +77,7 @@ def sharded(
 
 
 @pytest.fixture(scope="module")
-def expected(local: fader.Index, rankers: list[Any]) -> list[str]:  # noqa: F811
+def expected(local: fader.Index, rankers: list[Any]) -> list[str]:
     """What one machine answers by each ranker."""
     return [answer(local, *query_for(n), ranker) for n, ranker in enumerate(rankers)]
 
@@ -94,7 +94,7 @@ def test_build(local: fader.Index, sharded: fader.Index) -> None:
         equal_tables(local.contexts(*query), sharded.contexts(*query))
 
 
-def test_batch(local: fader.Index, sharded: fader.Index, rankers: list[Any], driver: Any) -> None:  # noqa: F811
+def test_batch(local: fader.Index, sharded: fader.Index, rankers: list[Any], driver: Any) -> None:
     """The tasks of `fader cluster batch`, for all rankers at once."""
     lines = [QueryLine(f"q{n}", text, kind, "", "") for n, (text, kind) in enumerate(QUERIES)]
     queries, found = parse_all(local, lines, FaultCollector()), {}
@@ -119,7 +119,7 @@ def rows_of(index: fader.Index, queries: list[Parsed], ranker: Any) -> Rows:
 
 def test_serve(
     sharded: fader.Index,
-    rankers: list[Any],  # noqa: F811
+    rankers: list[Any],
     expected: list[str],
     ray_cluster: Any,
     monkeypatch: pytest.MonkeyPatch,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contexts.test_oracle import SEGMENT_TOKENS, asked, built, examples, oracle_of
+from contexts.drawn import SEGMENT_TOKENS, asked, built, examples, oracle_of
 from fader.contexts.table import Contexts
 from oracles.bruteforce import BruteForce, Document, document_matches, occurrences
 from oracles.strategies import World, worlds

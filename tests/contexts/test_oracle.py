@@ -6,63 +6,23 @@ FADER_EXAMPLES raises the number of examples of each property for a long run.
 
 from __future__ import annotations
 
-import os
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fader
+from contexts.drawn import SEGMENT_TOKENS, asked, built, examples, oracle_of
 from fader.errors import FaderError, QueryError
 from oracles import strategies
 from oracles.bruteforce import BruteForce, Ranking, RefusedError
 from oracles.strategies import World, worlds
 
-SEGMENT_TOKENS = (1, 5, 1000)
 PLANS = (None, "type", "document")
-
-
-def examples(share: float = 1.0) -> Callable[[Any], Any]:
-    """The settings of every property here. Building an index is slow by hypothesis' standards, and varies."""
-    usual = "30" if os.environ.get("CI") else "60"
-    number = max(1, int(int(os.environ.get("FADER_EXAMPLES", usual)) * share))
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=number, deadline=None, suppress_health_check=slow, print_blob=True)
-
-
-@contextmanager
-def built(world: World, **options: Any) -> Iterator[Any]:
-    """The engine's index of a world."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield fader.build(
-            Path(folder) / "index",
-            corpus=world.corpus,
-            entities=world.entities,
-            types=world.types,
-            **options,
-        )
-
-
-def oracle_of(world: World, **options: Any) -> BruteForce:
-    """The oracle's view of a world."""
-    return BruteForce(world.corpus, world.entities, world.types, **options)
-
-
-def asked(world: World, oracle: BruteForce) -> list[tuple[str, str | None]]:
-    """The (query, type) pairs of a world that the specification gives a meaning to."""
-    pairs = []
-    for query, answer_type in zip(world.queries, world.answer_types, strict=True):
-        try:
-            oracle.parse(query)
-        except RefusedError:
-            continue
-        pairs.append((query, answer_type))
-    return pairs
 
 
 def summary(contexts: Any) -> dict[str, Any]:

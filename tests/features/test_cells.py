@@ -15,6 +15,7 @@ from contracts.tables import Columns, contexts_of, tables
 from fader.features.base import Codes
 from fader.registry import parse
 from features.oracles import Match, Plane, Vector, shares_of
+from features.tables import table
 
 LADDER = (0, 1, 2, 3, 6, 11, 19, 34, 62, 111, 200)
 EDGES = "distances=0/1/5,shares=0/0.2/0.5/0.9"
@@ -45,14 +46,6 @@ CASES = [
 
 def feature_of(text: str) -> Any:
     return parse("fader.features", text)
-
-
-def table(distances: list[list[int]], df: list[int], sides: list[list[int]] | None = None) -> Columns:
-    """A table with a row of `distances` a literal."""
-    cells = np.array(distances, dtype=np.int32)
-    place = np.arange(cells.shape[1], dtype=np.int32) % np.int32(10)
-    side = np.zeros_like(cells) if sides is None else np.array(sides)
-    return Columns(3 * place, place, place, cells, side.astype(np.int8), np.ones(place.size), df)
 
 
 def vectors(columns: Columns, idf: str, vector_of: Any) -> list[Vector]:

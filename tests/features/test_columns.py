@@ -15,7 +15,7 @@ from contracts.worlds import Document, Mention, World, worlds
 from fader.features.combined import feature_map
 from fader.features.kernel import NEAR, SHAPES
 from fader.registry import parse
-from features.test_cells import table
+from features.tables import table
 
 DECAYS: dict[str, Any] = {
     "gaussian": lambda d, width: math.exp(-(d**2) / (2 * width**2)),

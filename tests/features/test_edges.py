@@ -10,7 +10,7 @@ import pytest
 from contracts.tables import contexts_of
 from fader.contexts.table import Contexts
 from fader.registry import parse
-from features.test_cells import table
+from features.tables import table
 
 
 def feature_of(text: str) -> Any:

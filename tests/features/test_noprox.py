@@ -13,7 +13,7 @@ from contracts.tables import Columns, contexts_of, tables
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts, DocumentValues
 from fader.registry import parse
-from features.test_cells import table
+from features.tables import table
 
 NAMES = ["cosine", "bm25", "jaccard", "dirichlet", "constant"]
 

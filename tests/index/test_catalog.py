@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from fader.corpus.catalog import read_catalog
 from fader.errors import CatalogError
-from fader.index.catalog import StoredCatalog, write_catalog
+from fader.index.catalog import StoredCatalog
+from index.catalogs import Rows, graphs, stored_catalog
 from oracles.bruteforce import reachable_types
-
-Rows = list[dict[str, Any]]
 
 TYPES: Rows = [
     {"id": "T1", "name": "Scientist", "supertypes": ["T2"]},
@@ -32,14 +25,6 @@ ENTITIES: Rows = [
     {"id": "E2", "name": "Alberta", "types": []},
     {"id": "E3", "name": "einsteinium", "types": ["T3", "T2"]},
 ]
-
-
-@contextmanager
-def stored_catalog(entities: Rows, types: Rows) -> Iterator[StoredCatalog]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "catalog"
-        described = write_catalog(path, read_catalog(entities, types))
-        yield StoredCatalog(path, described)
 
 
 @pytest.fixture(scope="module")
@@ -104,21 +89,6 @@ def test_an_unknown_entity_comes_with_a_suggestion() -> None:
         with pytest.raises(CatalogError) as caught:
             found.resolve_entity("Q12346")
         assert str(caught.value) == 'unknown entity "Q12346"; did you mean "Q12345"?'
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> tuple[Rows, Rows]:
-    """Types in a random DAG under shuffled ids, and entities with some of them."""
-    ids = draw(st.permutations([f"T{i}" for i in range(draw(st.integers(1, 9)))]))
-    types = []
-    for i, name in enumerate(ids):
-        above = draw(st.lists(st.sampled_from(ids[:i]), unique=True, max_size=3)) if i else []
-        types.append({"id": name, "supertypes": above})
-    entities = [
-        {"id": f"E{i}", "types": draw(st.lists(st.sampled_from(ids), unique=True, max_size=3))}
-        for i in range(draw(st.integers(0, 6)))
-    ]
-    return entities, types
 
 
 @settings(deadline=None)

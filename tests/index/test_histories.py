@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import filecmp
-import json
 import random
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,70 +12,12 @@ import pytest
 
 import fader
 from dose import dose
-from fader.contexts.table import Contexts
-from fader.features.combined import feature_map
 from fader.index.verify.check import check
 from fader.index.write.change import merge
-from fader.learn.learner import Learner
-from fader.learn.tuned import example_of
-from fader.rank.pipeline import Pipeline
-from fader.registry import discover
-from fader.systems.base import system
-from fader.systems.fader import Fader
+from index.answers import answer, equal_tables
 from index.histories import ENTITIES, History
 
 HISTORIES, QUERIES, CHANGES = dose(full=200, least=8), dose(full=50, least=12), 10
-COLUMNS = ("entity", "document", "distances", "sides", "start", "end", "confidence")
-OF_DOCUMENTS = ("row", "number", "counts", "length", "distinct", "square", "prior")
-
-
-def equal_tables(a: Contexts, b: Contexts) -> None:
-    """Every column, every statistic, every late column."""
-    assert (a.df, a.cf, a.matched_documents, a.warnings) == (b.df, b.cf, b.matched_documents, b.warnings)
-    assert (a.statistics.documents, a.statistics.tokens) == (b.statistics.documents, b.statistics.tokens)
-    for name in COLUMNS:
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
-    for values in ("documents", "matching"):
-        for name in OF_DOCUMENTS:
-            one, other = getattr(getattr(a, values), name), getattr(getattr(b, values), name)
-            np.testing.assert_array_equal(one, other, err_msg=f"{values}.{name}")
-    for name in ("at", "start", "length"):
-        np.testing.assert_array_equal(getattr(a.positions, name), getattr(b.positions, name), err_msg=name)
-    assert a.document_ids() == b.document_ids()
-
-
-@pytest.fixture(scope="module")
-def rankers(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """The default model, all features by every aggregator, and every prior system, learners fitted to a few queries."""
-    history = History(tmp_path_factory.mktemp("trained") / "index", random.Random(0))
-    history.begin()
-    index = fader.open(history.folder)
-    tables = [index.contexts(query) for query in ("a b", "c d e", "b the é")]
-    maps = feature_map("noprox+rectangle+coverage+idfupto+confidence")
-    weights = np.linspace(0.01, 0.3, maps.size)
-    found: list[Any] = ["default"]
-    for n, part in enumerate(discover("fader.aggregate").values()):
-        found.append(Pipeline(maps, weights, part(), ("document", "mention")[n % 2]))
-    for name, part in discover("fader.systems").items():
-        if issubclass(part, Learner):
-            found.append(fitted(system(name), tables))
-        elif not issubclass(part, Fader):
-            found.append(name)
-    return found
-
-
-def fitted(learner: Any, tables: list[Contexts]) -> Any:
-    """A learner that has seen a few queries; every second candidate is good."""
-    chance = np.random.default_rng(0)
-    grades = [{int(e): 1 for e in t.groups.entity[::2]} for t in tables]
-    return learner.fit([example_of(learner, t, g, chance) for t, g in zip(tables, grades, strict=True)], seed=0)
-
-
-def answer(index: fader.Index, query: str, kind: str | None, model: Any) -> str:
-    """All that a search says but the time it took."""
-    found = asdict(index.search(query, kind, k=100, model=model, snippets=3, explain=True))
-    found.pop("took_ms")
-    return json.dumps(found, sort_keys=True)
 
 
 @pytest.mark.parametrize("seed", range(HISTORIES))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,36 +15,11 @@ from fader.index.format import Container
 from fader.index.names import InMemory, Names, fold, words_of, write_names
 from fader.index.verify.invariants import _check_names
 from index.damage import Sealed
+from index.plain_names import HOSTILE, plain_fold, plain_words
 from index.stored import stored
 
-HOSTILE = [
-    "", " ", "\t", "…", "İstanbul", "ISTANBUL", "ıssız", "Straße", "STRASSE", "é", "e\u0301", "\u0301", "Łódź", "Æsir",
-    "ﬁn", "№ 5", "日本 語", "ﾊﾟ", "パ", "각", "가", "שָׁלוֹם", "שלום", "\u202eevil\u202c", "a\u200db", "👩‍👩‍👧", "❤\ufe0f",
-    "दिल्ली", "دلی", "A. E.", "a-b_c", "O'Neill", "x" * 300, "\0", "a\0b", "Ⅷ", "ǅ", "ͅ", "𝔘𝔫𝔦", "new york new york",
-]  # fmt: skip
 label = st.text(max_size=8) | st.text("aAbé ßİ-\u0301", max_size=6) | st.sampled_from(HOSTILE)
 things = st.lists(st.lists(label, min_size=1, max_size=4), max_size=12)
-
-
-def plain_fold(text: str) -> str:
-    """The definition, character by character."""
-    text = unicodedata.normalize("NFKD", text)
-    text = unicodedata.normalize("NFKD", text.casefold())
-    text = "".join(c for c in text if unicodedata.combining(c) == 0)
-    for letter, plain in (("ł", "l"), ("ø", "o"), ("đ", "d"), ("ħ", "h"), ("ŧ", "t"), ("ı", "i"), ("ð", "d")):
-        text = text.replace(letter, plain)
-    return re.sub(r"\s+", " ", text.replace("þ", "th").replace("æ", "ae").replace("œ", "oe")).strip()
-
-
-def plain_words(folded: str) -> list[str]:
-    """Runs of letters, marks and numbers."""
-    found = [""]
-    for c in folded:
-        if unicodedata.category(c)[0] in "LMN":
-            found[-1] += c
-        else:
-            found.append("")
-    return [word for word in found if word]
 
 
 @pytest.mark.parametrize(

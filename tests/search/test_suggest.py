@@ -19,8 +19,8 @@ from fader.errors import CatalogError, UsageError
 from fader.index.reader import IndexReader
 from fader.limits import Limits
 from fader.search.suggest import EntityHint, Suggester, TypeHint
-from index.test_catalog import Rows, stored_catalog
-from index.test_names import HOSTILE, plain_fold, plain_words
+from index.catalogs import Rows, stored_catalog
+from index.plain_names import HOSTILE, plain_fold, plain_words
 from oracles.bruteforce import reachable_types
 
 FORMATS = Path(__file__).parent.parent / "index" / "formats"

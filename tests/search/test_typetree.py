@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from fader.errors import CatalogError, UsageError
 from fader.search.typetree import TypeNode, TypeTree
-from index.test_catalog import Rows, graphs, stored_catalog
+from index.catalogs import Rows, graphs, stored_catalog
 from oracles.bruteforce import reachable_types
 
 TYPES: Rows = [

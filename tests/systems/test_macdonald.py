@@ -25,7 +25,7 @@ from fader.systems.shared.weighting import MODELS
 from fader.systems.voting import TECHNIQUES
 from systems import voting_oracle
 from systems.checks import check_contract
-from systems.test_voting import scores_of
+from systems.document_scores import scores_of
 
 F64 = NDArray[np.float64]
 LADDER = (1, 2, 4, 0)

@@ -13,10 +13,11 @@ from contracts.worlds import Document, Mention, World, worlds
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.systems.base import system
-from fader.systems.shared.weighting import MODELS, document_scores
+from fader.systems.shared.weighting import MODELS
 from fader.systems.voting import NORMALISATIONS, TECHNIQUES, Voting, normalised
 from systems import voting_oracle
 from systems.checks import check_contract
+from systems.document_scores import scores_of
 
 every = pytest.mark.parametrize("technique", list(TECHNIQUES))
 cutoffs = st.sampled_from([0, 1, 2, 3, 5, 1000])
@@ -25,10 +26,6 @@ cutoffs = st.sampled_from([0, 1, 2, 3, 5, 1000])
 def values(ranker: Voting, contexts: Contexts) -> dict[int, float]:
     ranking = ranker.rank(contexts, 1000)
     return dict(zip(ranking.entity.tolist(), ranking.score.tolist(), strict=True))
-
-
-def scores_of(contexts: Contexts, model: str) -> dict[int, float]:
-    return dict(zip(contexts.matching.number.tolist(), document_scores(contexts, model).tolist(), strict=True))
 
 
 @every
