@@ -62,7 +62,7 @@ def test_values_do_not_depend_on_order(aggregator: Any, given: Groups, random: A
     """Of contexts within an entity but for rounding; of entities not at all."""
     shuffled = [random.sample(group, len(group)) for group in given]
     order = random.sample(range(len(given)), len(given))
-    for function in (aggregator.values, aggregator.trained):
+    for function in (aggregator.values, aggregator.loss_values):
         values = function(*arrays(given))
         assert values.shape == (len(given),)
         assert values.dtype == np.float64
@@ -76,7 +76,7 @@ def test_values_do_not_depend_on_order(aggregator: Any, given: Groups, random: A
 @given(signed)
 def test_an_entity_alone_has_the_same_value(aggregator: Any, given: Groups) -> None:
     """Values do not depend on other entities."""
-    for function in (aggregator.values, aggregator.trained):
+    for function in (aggregator.values, aggregator.loss_values):
         alone = [float(function(*arrays([group]))[0]) for group in given]
         assert function(*arrays(given)).tolist() == alone
 
@@ -119,7 +119,7 @@ def test_the_share_of_an_only_context_is_the_value(aggregator: Any, score: float
 def test_a_better_context_never_lowers_the_value(aggregator: Any, given: Groups, more: float) -> None:
     """Values do not fall when a context's score rises."""
     raised = [[group[0] + more, *group[1:]] for group in given]
-    for function in (aggregator.values, aggregator.trained):
+    for function in (aggregator.values, aggregator.loss_values):
         before, after = function(*arrays(given)), function(*arrays(raised))
         assert (after >= before - 1e-9 * np.abs(before) - 1e-10).all()
 
