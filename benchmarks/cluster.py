@@ -55,14 +55,14 @@ def by_sockets(folder: Path, groups: int) -> Iterator[Any]:
     processes = []
     for s in range(min(SERVERS, len(cut))):
         held = {g: segments for g, segments in cut.items() if g % SERVERS == s}
-        given = str(folder), held, manifest["commit"], secret, told, end
+        given = str(folder), held, manifest.commit, secret, told, end
         processes.append(spawn.Process(target=serve, args=given, daemon=True))
     shards = Shards(secret)
     try:
         for process in processes:
             process.start()
         addresses = {g: address for held, address in (told.get(timeout=300) for _ in processes) for g in held}
-        shards.update({"commit": manifest["commit"], "groups": [[addresses[g]] for g in cut]})
+        shards.update({"commit": manifest.commit, "groups": [[addresses[g]] for g in cut]})
         yield ClusterIndex(folder, shards)
     finally:
         shards.close()

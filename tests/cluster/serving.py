@@ -47,8 +47,8 @@ def serving(
 ) -> Iterator[Serving]:
     """All groups of a commit, served."""
     manifest = read_commit(folder, at)
-    shards = [Shard(folder, manifest["commit"], segments) for segments in plan(manifest, groups)]
-    found = Serving([[] for _ in shards], shards, Shards(SECRET, settings or ClientSettings()), manifest["commit"])
+    shards = [Shard(folder, manifest.commit, segments) for segments in plan(manifest, groups)]
+    found = Serving([[] for _ in shards], shards, Shards(SECRET, settings or ClientSettings()), manifest.commit)
     try:
         for g, servers in enumerate(found.servers):
             servers += [found.start(g) for _ in range(replicas)]

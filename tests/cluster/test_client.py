@@ -444,7 +444,7 @@ def test_calls_wait_for_room(folder: Path) -> None:
     """More calls than a server takes at a time are answered one after the other; a call's time counts meanwhile."""
     manifest = fader.open(folder).reader.manifest
     server = ShardServer(SECRET, calls=1)
-    server.serve(0, Shard(folder, 1, range(len(manifest["segments"]))))
+    server.serve(0, Shard(folder, 1, range(len(manifest.segments))))
     server.start()
     client = Shards(SECRET)
     client.update({"commit": 1, "groups": [[server.address]]})

@@ -20,7 +20,6 @@ from cluster.serving import SECRET, Serving, serving
 from fader.cluster.hosts import frontend
 from fader.cluster.hosts.frontend import Front
 from fader.cluster.hosts.runtime import connected
-from fader.cluster.shards.groups import files_of
 from fader.errors import ClusterError, StorageError, UsageError
 from fader.index.commit import read_commit
 
@@ -35,7 +34,7 @@ def until(condition: Callable[[], Any]) -> None:
 
 
 def told(served: Serving, folder: Path) -> dict[str, Any]:
-    return served.map | {"files": files_of(read_commit(folder, served.commit))}
+    return served.map | {"files": read_commit(folder, served.commit).fingerprint}
 
 
 @pytest.fixture
@@ -129,7 +128,7 @@ def test_commits_that_nobody_uses_are_retired(tmp_path: Path) -> None:
         index = front.opened()
         for commit in range(2, 7):
             fader.add(folder, more(commit), merge=False)
-            front._heard({"map": served.map | {"commit": commit, "files": files_of(read_commit(folder, commit))}})
+            front._heard({"map": served.map | {"commit": commit, "files": read_commit(folder, commit).fingerprint}})
             front._heard({"state": STATE})
         assert sorted(front._maps) == [index.commit, 5, 6]
         assert sent == [{"retire": commit} for commit in (2, 3, 4)]

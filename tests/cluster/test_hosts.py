@@ -18,7 +18,7 @@ from cluster.serving import SECRET, mingled_index
 from fader.cluster.hosts import actors
 from fader.cluster.hosts.actors import HOLDER_TAKES, HOST_TAKES, Given, ShardHost, calls_of, range_of, starts_from
 from fader.cluster.shards.collection import ClusterIndex
-from fader.cluster.shards.groups import files_of, plan
+from fader.cluster.shards.groups import plan
 from fader.cluster.shards.shard import KEPT_BYTES
 from fader.cluster.wire.client import Shards
 from fader.index.commit import read_commit
@@ -40,8 +40,8 @@ def test_starts_follow_from_ranges_of_ids(make: object, tmp_path: Path) -> None:
     """What hosts tell of their own segments gives what the ids of all segments give, in both kinds of index."""
     make(tmp_path / "index")  # type: ignore[operator]
     manifest = read_commit(tmp_path / "index")
-    every = range(len(manifest["segments"]))
-    ranges = [range_of(tmp_path / "index", manifest["commit"], s) for s in every]
+    every = range(len(manifest.segments))
+    ranges = [range_of(tmp_path / "index", manifest.commit, s) for s in every]
     assert starts_from(ranges) == starts_of(tmp_path / "index", manifest)
 
 
@@ -80,7 +80,7 @@ def test_a_host_serves_what_it_is_told_to_hold(tmp_path: Path) -> None:
 def test_a_host_answers_while_it_opens_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Orders to retire neither wait for that, which would leave no thread to answer in, nor are they lost."""
     folder = some_index(tmp_path / "index")
-    every = list(range(len(read_commit(folder)["segments"])))
+    every = list(range(len(read_commit(folder).segments)))
     opening, go_on = threading.Event(), threading.Event()
     with host_of(folder) as host:
         assert host.hold(1, {0: every}) == {}
@@ -138,7 +138,7 @@ def test_what_cannot_be_held_is_said(tmp_path: Path) -> None:
         assert "has no commit 7" in host.hold(7, {0: [0]})[0]
         manifest = read_commit(folder)
         groups = plan(manifest, 3)
-        broken = folder / f"{manifest['segments'][groups[1][0]]['name']}.terms"
+        broken = folder / f"{manifest.segments[groups[1][0]].name}.terms"
         broken.write_bytes(broken.read_bytes()[:-7])
         problems = host.hold(1, dict(enumerate(groups)))
         assert list(problems) == [1]
@@ -167,7 +167,7 @@ def test_a_host_that_is_asked_does_not_end(asked_by: str, tmp_path: Path, monkey
     folder, ended = some_index(tmp_path / "index"), threading.Event()
     monkeypatch.setattr(actors, "end_process", ended.set)
     with host_of(folder) as host:
-        assert host.hold(1, {0: list(range(len(read_commit(folder)["segments"])))}) == {}
+        assert host.hold(1, {0: list(range(len(read_commit(folder).segments)))}) == {}
         shards = Shards(SECRET)
         shards.update({"commit": 1, "groups": [[host.about()["address"]]]})
         host._wanted_at = host._server.asked_at = 0.0
@@ -189,7 +189,7 @@ def test_another_index_of_the_same_commit_is_not_held(tmp_path: Path) -> None:
         assert host.hold(1, {0: groups[0]}) == {}
         other = some_index(tmp_path / "other")
         fader.add(other, more(1), merge=False)
-        assert "is not the one that is served" in host.hold(1, {1: groups[1]}, None, files_of(read_commit(other)))[1]
+        assert "is not the one that is served" in host.hold(1, {1: groups[1]}, None, read_commit(other).fingerprint)[1]
         shutil.rmtree(folder)
         fader.build(folder, more(1), ENTITIES, TYPES)
         assert "is not the one that is served" in host.hold(1, {1: [0]})[1]

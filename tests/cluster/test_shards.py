@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,10 +11,18 @@ from hypothesis import strategies as st
 
 from fader.cluster.shards.groups import documents_in, plan
 from fader.errors import UsageError
+from fader.index.format import FileEntry
+from fader.index.manifest import PartEntries, SegmentEntry
 
 
-def manifest(tokens: list[int]) -> dict[str, Any]:
-    return {"segments": [{"tokens": n, "documents": 1 + n // 10, "deleted": None} for n in tokens]}
+def manifest(tokens: list[int]) -> Any:
+    file = FileEntry(1, "0" * 16)
+    files = PartEntries(file, file, file, file)
+    segments = (
+        SegmentEntry(documents=1 + n // 10, files=files, mentions=0, name=f"00000001-{i}", terms=0, tokens=n)
+        for i, n in enumerate(tokens)
+    )
+    return SimpleNamespace(segments=tuple(segments))
 
 
 @settings(deadline=None)

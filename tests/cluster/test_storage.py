@@ -140,7 +140,7 @@ def test_no_password_is_kept_or_told(given: dict[str, Any], monkeypatch: pytest.
     assert all(b"secret" not in memory.cat_file(path) for path in memory.find("/out"))
     with pytest.raises(InputError, match=r"memory://me:\*\*\*@host/gone: no such file"):
         described(far("secret", "gone"))
-    assert run("changed").manifest["commit"] == 1
+    assert run("changed").manifest.commit == 1
     with pytest.raises(StorageError, match=r"memory://me:\*\*\*@host/out: holds an index already"):
         run("secret")
     for folder in ("/in", "/out"):

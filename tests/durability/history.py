@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import fader
-from fader.index.commit import commit_numbers, file_names, read_commit
+from fader.index.commit import commit_numbers, read_commit
 from fader.index.write import change
 from fader.index.write.writer import BuildOptions, build
 
@@ -138,7 +138,7 @@ def _expected(documents: tuple[tuple[str, str], ...]) -> Answers:
 def needed(folder: Path) -> set[str]:
     """The names of all files that the commits of a folder are made of, their manifests among them."""
     numbers = commit_numbers(folder)
-    names = {name for number in numbers for name in file_names(read_commit(folder, number))}
+    names = {name for number in numbers for name in read_commit(folder, number).file_names}
     return names | {f"commit-{number:08d}.json" for number in numbers}
 
 

@@ -29,7 +29,7 @@ def any_reader() -> Any:
         documents=0,
         tokens=0,
         mentions=0,
-        manifest={"origin": ""},
+        manifest=SimpleNamespace(origin=""),
         catalog=SimpleNamespace(entity_ids=[]),
     )
 

@@ -115,7 +115,7 @@ def test_a_faulty_mention_is_skipped(
     assert example.startswith(f"{tmp_path / 'corpus.jsonl'}:2: mention ")
     assert 'document "d1"' in example
     assert reason in example
-    assert fader.open(place / "index").reader.manifest["skipped"] == {kind: 1}
+    assert fader.open(place / "index").reader.manifest.skipped == {kind: 1}
 
 
 @mention_faults

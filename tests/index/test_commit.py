@@ -12,19 +12,21 @@ import pytest
 import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import convert, to_builtins
 
 from fader.corpus.analysis import Analysis
 from fader.errors import DamagedError, NotAnIndexError, StorageError, VersionError
 from fader.index import commit
 from fader.index.commit import (
     commit_numbers,
-    commits,
-    file_names,
+    list_commits,
     read_commit,
     remove_debris,
     remove_unneeded,
     write_commit,
 )
+from fader.index.format import VERSION
+from fader.index.manifest import Manifest
 
 PARTS = ("terms", "mentions", "documents", "text")
 SUM = "0123456789abcdef"
@@ -39,7 +41,7 @@ def segment(name: str, documents: int = 5, deleted: str | None = None) -> dict[s
     return described
 
 
-def manifest(number: int, *segments: dict[str, Any]) -> dict[str, Any]:
+def fields(number: int, *segments: dict[str, Any]) -> dict[str, Any]:
     return {
         "commit": number, "origin": "0123456789abcdef", "keep": 3, "skipped": {"é\n": 7},
         "operation": {"name": "add", "documents": 4, "replaced": 3, "deleted": 2, "merged": 1},
@@ -48,10 +50,14 @@ def manifest(number: int, *segments: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def place(folder: Path, *manifests: dict[str, Any]) -> None:
+def manifest(number: int, *segments: dict[str, Any]) -> Manifest:
+    return convert({"format": VERSION, **fields(number, *segments)}, Manifest)
+
+
+def place(folder: Path, *manifests: Manifest) -> None:
     """Commit manifests, in this order, with files of a byte each."""
     for made in manifests:
-        for name in file_names(made):
+        for name in made.file_names:
             (folder / name).write_bytes(b"x")
         write_commit(folder, made)
 
@@ -69,8 +75,9 @@ def names(folder: Path) -> set[str]:
 def test_a_manifest_comes_back(tmp_path: Path) -> None:
     """As it was written; nothing but the commit is left."""
     write_commit(tmp_path, manifest(1))
-    found = read_commit(tmp_path)
-    assert {key: found[key] for key in manifest(1)} == manifest(1)
+    assert read_commit(tmp_path) == manifest(1)
+    line = (tmp_path / "commit-00000001.json").read_text(encoding="utf-8").split("\n")[0]
+    assert line == json.dumps({"format": VERSION, **fields(1)}, ensure_ascii=False, sort_keys=True)
     assert [p.name for p in tmp_path.iterdir()] == ["commit-00000001.json"]
 
 
@@ -80,8 +87,8 @@ def test_the_newest_commit_is_the_index(tmp_path: Path) -> None:
         write_commit(tmp_path, manifest(number))
     (tmp_path / "pending-00000011").write_text("half")
     assert commit_numbers(tmp_path) == [2, 9, 10]
-    assert read_commit(tmp_path)["commit"] == 10
-    assert read_commit(tmp_path, 2)["commit"] == 2
+    assert read_commit(tmp_path).commit == 10
+    assert read_commit(tmp_path, 2).commit == 2
 
 
 def test_a_commit_that_is_not_there_is_said_with_those_that_are(tmp_path: Path) -> None:
@@ -106,10 +113,10 @@ def test_a_folder_without_a_commit_is_no_index(tmp_path: Path) -> None:
 def test_version_1_has_the_new_keys_too() -> None:
     """It was built, is kept as others are, and has the origin that building it now would give it."""
     found = read_commit(FORMATS / "v1")
-    assert found["format"] == 1
-    assert found["operation"] == {"name": "build", "documents": 6, "replaced": 0, "deleted": 0, "merged": 0}
-    files = json.dumps([found["catalog"], found["segments"]], sort_keys=True)
-    assert (found["origin"], found["keep"]) == (xxhash.xxh3_64_hexdigest(files.encode()), 2)
+    assert found.format == 1
+    assert to_builtins(found.operation) == {"name": "build", "documents": 6, "replaced": 0, "deleted": 0, "merged": 0}
+    files = json.dumps(to_builtins([found.catalog, found.segments]), sort_keys=True)
+    assert (found.origin, found.keep) == (xxhash.xxh3_64_hexdigest(files.encode()), 2)
 
 
 def refused(path: Path, content: bytes) -> None:
@@ -160,7 +167,7 @@ def test_another_version_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def altered(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    made = {"format": 2, **manifest(1, segment("00000001-0", deleted="00000001-0.deleted"))}
+    made = {"format": 2, **fields(1, segment("00000001-0", deleted="00000001-0.deleted"))}
     change(made)
     return made
 
@@ -223,14 +230,14 @@ def test_a_manifest_that_was_made_to_harm_is_damage(tmp_path: Path, content: Any
     with pytest.raises(DamagedError) as caught:
         read_commit(tmp_path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert commits(tmp_path)[0].problem == str(caught.value)
+    assert list_commits(tmp_path)[0].problem == str(caught.value)
 
 
 def test_file_names_are_all_files_of_a_commit() -> None:
     """Of every segment its parts and its tombstones."""
     made = manifest(3, segment("00000001-0", deleted="00000003-0.deleted"), segment("00000002-1"))
     parts = {f"{name}.{part}" for name in ("00000001-0", "00000002-1") for part in PARTS}
-    assert set(file_names(made)) == {"00000001.catalog", "00000003-0.deleted"} | parts
+    assert set(made.file_names) == {"00000001.catalog", "00000003-0.deleted"} | parts
 
 
 def test_only_what_newer_commits_replaced_is_removed(tmp_path: Path) -> None:
@@ -244,12 +251,12 @@ def test_only_what_newer_commits_replaced_is_removed(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     others = {"notes.txt", "commit.json", "pending"}
     remove_unneeded(tmp_path, 2)
-    both = {*file_names(read_commit(tmp_path, 2)), *file_names(read_commit(tmp_path, 3))}
+    both = {*read_commit(tmp_path, 2).file_names, *read_commit(tmp_path, 3).file_names}
     assert names(tmp_path) == both | others | {"commit-00000002.json", "commit-00000003.json"}
     remove_unneeded(tmp_path, 1)
-    assert names(tmp_path) == {*file_names(manifest(3, *kept)), "commit-00000003.json"} | others
+    assert names(tmp_path) == {*manifest(3, *kept).file_names, "commit-00000003.json"} | others
     remove_unneeded(tmp_path, 0)
-    assert names(tmp_path) == {*file_names(manifest(3, *kept)), "commit-00000003.json"} | others
+    assert names(tmp_path) == {*manifest(3, *kept).file_names, "commit-00000003.json"} | others
 
 
 @settings(deadline=None)
@@ -260,7 +267,7 @@ def test_any_history_keeps_what_kept_commits_name(
     """Whatever segments come and go, the files that stay are those that the newest commits name, and no other."""
     folder = tmp_path_factory.mktemp("history")
     keep = data.draw(st.integers(1, 4))
-    made: list[dict[str, Any]] = []
+    made: list[Manifest] = []
     stored: list[str] = []
     for number in range(1, data.draw(st.integers(1, 6)) + 1):
         stored = [s for s in stored if data.draw(st.booleans())] + [f"{number:08d}-0"]
@@ -268,8 +275,8 @@ def test_any_history_keeps_what_kept_commits_name(
         made.append(manifest(number, *(segment(s, deleted=d) for s, d in zip(stored, dead, strict=True))))
         place(folder, made[-1])
         remove_unneeded(folder, keep)
-        expected = {name for m in made[-keep:] for name in file_names(m)}
-        assert names(folder) == expected | {f"commit-{m['commit']:08d}.json" for m in made[-keep:]}
+        expected = {name for m in made[-keep:] for name in m.file_names}
+        assert names(folder) == expected | {f"commit-{m.commit:08d}.json" for m in made[-keep:]}
 
 
 def test_nothing_is_removed_that_an_unreadable_commit_could_need(tmp_path: Path) -> None:
@@ -282,10 +289,10 @@ def test_nothing_is_removed_that_an_unreadable_commit_could_need(tmp_path: Path)
     remove_unneeded(tmp_path, 2)
     assert names(tmp_path) == before
     remove_unneeded(tmp_path, 1)
-    assert names(tmp_path) == {*file_names(manifest(4)), "commit-00000004.json"}
+    assert names(tmp_path) == {*manifest(4).file_names, "commit-00000004.json"}
     (tmp_path / "commit-00000004.json").write_text("damaged")
     remove_unneeded(tmp_path, 1)
-    assert names(tmp_path) == {*file_names(manifest(4)), "commit-00000004.json"}
+    assert names(tmp_path) == {*manifest(4).file_names, "commit-00000004.json"}
 
 
 def test_what_cannot_be_removed_stays_until_the_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,9 +311,9 @@ def test_what_cannot_be_removed_stays_until_the_next_time(tmp_path: Path, monkey
         remove_unneeded(tmp_path, 1)
         monkeypatch.undo()
         for number in commit_numbers(tmp_path):
-            assert set(file_names(read_commit(tmp_path, number))) <= names(tmp_path)
+            assert set(read_commit(tmp_path, number).file_names) <= names(tmp_path)
         remove_unneeded(tmp_path, 1)
-        assert names(tmp_path) == {*file_names(manifest(3)), "commit-00000003.json"}
+        assert names(tmp_path) == {*manifest(3).file_names, "commit-00000003.json"}
 
 
 def test_manifests_go_for_good_before_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,10 +346,10 @@ def test_a_folder_that_cannot_be_listed_is_cleaned_next_time(tmp_path: Path, mon
         monkeypatch.setattr(os, function, refuse)
         remove_unneeded(tmp_path, 1)
         monkeypatch.undo()
-        assert set(file_names(manifest(2))) | {"commit-00000002.json"} <= names(tmp_path) <= everything
+        assert set(manifest(2).file_names) | {"commit-00000002.json"} <= names(tmp_path) <= everything
     remove_unneeded(tmp_path / "gone", 1)
     remove_unneeded(tmp_path, 1)
-    assert names(tmp_path) == {*file_names(manifest(2)), "commit-00000002.json"}
+    assert names(tmp_path) == {*manifest(2).file_names, "commit-00000002.json"}
 
 
 def test_a_commit_that_failed_late_goes_before_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,11 +359,11 @@ def test_a_commit_that_failed_late_goes_before_its_files(tmp_path: Path, monkeyp
 
     def unlink(path: Any, *args: Any, **named: Any) -> None:
         real(path, *args, **named)
-        assert set(file_names(manifest(2))) <= names(tmp_path) or commit_numbers(tmp_path) == [1]
+        assert set(manifest(2).file_names) <= names(tmp_path) or commit_numbers(tmp_path) == [1]
 
     monkeypatch.setattr(os, "unlink", unlink)
     remove_debris(tmp_path, 1)
-    assert names(tmp_path) == {*file_names(manifest(1)), "commit-00000001.json"}
+    assert names(tmp_path) == {*manifest(1).file_names, "commit-00000001.json"}
 
 
 def test_debris_is_what_later_commits_left(tmp_path: Path) -> None:
@@ -376,10 +383,10 @@ def test_commits_are_told_of(tmp_path: Path) -> None:
     place(tmp_path, manifest(5))
     (tmp_path / "commit-00000005.json").write_text("damaged")
     os.utime(tmp_path / "commit-00000004.json", (86_400, 86_400))
-    first, second, third = commits(tmp_path)
+    first, second, third = list_commits(tmp_path)
     assert (first.number, first.documents, first.deleted, first.segments, first.bytes) == (1, 5, 0, 1, 1120)
     assert (second.number, second.documents, second.deleted, second.segments, second.bytes) == (4, 33, 2, 2, 1247)
-    assert (second.operation, second.problem) == (manifest(4)["operation"], None)
+    assert (second.operation, second.problem) == (manifest(4).operation, None)
     assert second.time.isoformat() == "1970-01-02T00:00:00+00:00"
     assert third.number == 5
     assert third.problem == f"{tmp_path / 'commit-00000005.json'}: the manifest is damaged or missing"

@@ -24,7 +24,7 @@ import zstandard
 import fader
 from dose import dose
 from fader.errors import DamagedError, FaderError
-from fader.index.commit import file_names, read_commit
+from fader.index.commit import read_commit
 from fader.index.verify.check import check, examine
 from index.damage import ENTITIES, TYPES, Sealed, answers, build_living, document, put, seal_manifest, unsealed
 
@@ -49,7 +49,7 @@ def copy(living: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 def is_needed(folder: Path, name: str) -> bool:
     """Whether the newest commit rests on a file."""
     manifest = read_commit(folder)
-    return name in [*file_names(manifest), f"commit-{manifest['commit']:08d}.json"]
+    return name in [*manifest.file_names, f"commit-{manifest.commit:08d}.json"]
 
 
 def is_found(folder: Path, needed: bool, *names: str) -> bool:

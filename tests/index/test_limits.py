@@ -144,7 +144,7 @@ def test_a_build_goes_on_past_documents_over_a_limit(tmp_path: Path) -> None:
     assert index.reader.documents == 1
     assert index.report is not None
     assert index.report.faults.counts == {"documents over a limit": 1}
-    assert index.reader.manifest["skipped"] == {"documents over a limit": 1}
+    assert index.reader.manifest.skipped == {"documents over a limit": 1}
 
 
 def test_a_line_that_is_all_mentions_is_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import fader
 from fader.errors import DamagedError, NotAnIndexError, StorageError, VersionError
-from fader.index.commit import file_names, read_commit
+from fader.index.commit import read_commit
 from fader.index.lock import writing_alone
 from fader.index.verify import check as checking
 from fader.index.verify.check import Lost, Repair, check, examine, repair
@@ -70,7 +70,7 @@ def test_several_commits_may_be_lost(copy: Path) -> None:
         (3, "delete (4 deleted)", -3), (2, "add (3 documents, 2 replaced)", 1),
     ]  # fmt: skip
     assert "it had 1 document more than what is left" in str(done.lost[1])
-    assert set(contents(copy)) == {*file_names(read_commit(copy)), "commit-00000001.json"}
+    assert set(contents(copy)) == {*read_commit(copy).file_names, "commit-00000001.json"}
 
 
 def test_an_unreadable_manifest_is_lost_too(copy: Path) -> None:

@@ -21,7 +21,7 @@ def test_every_version_has_a_sample() -> None:
     kept = {path.name for path in FORMATS.glob("v*")}
     assert kept == {name for v in VERSIONS for name in (f"v{v}", f"v{v}.json")}
     for version in VERSIONS:
-        assert read_commit(FORMATS / f"v{version}")["format"] == version
+        assert read_commit(FORMATS / f"v{version}").format == version
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -13,7 +13,7 @@ import pytest
 
 import fader
 from fader.errors import StorageError
-from fader.index.commit import file_names, read_commit
+from fader.index.commit import read_commit
 from fader.index.lock import writing_alone
 from fader.index.verify.check import check
 
@@ -43,7 +43,7 @@ def test_debris_of_a_killed_writer_is_removed_by_the_next(tmp_path: Path) -> Non
     for name in ("00000002.catalog", "00000002-0.terms", "pending-00000002"):
         (tmp_path / "index" / name).write_bytes(b"cut")
     assert build(tmp_path / "index", 7, overwrite=True).reader.documents == 7
-    kept = {name for number in (1, 2) for name in file_names(read_commit(tmp_path / "index", number))}
+    kept = {name for number in (1, 2) for name in read_commit(tmp_path / "index", number).file_names}
     assert {p.name for p in (tmp_path / "index").iterdir()} == kept | {"commit-00000001.json", "commit-00000002.json"}
 
 

@@ -22,7 +22,7 @@ def command(text: str, folder: Path | None, stemmer: str | None, as_json: bool) 
     if folder is not None:
         from fader.index.commit import read_commit
 
-        analysis = Analysis.from_dict(read_commit(folder)["analysis"])
+        analysis = read_commit(folder).analysis.load()
     tokens = [
         {"position": i, "term": token.term, "start": token.start, "end": token.end}
         for i, token in enumerate(analysis.tokens(text))

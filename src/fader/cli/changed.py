@@ -41,12 +41,11 @@ def _missing(ids: list[str]) -> list[str]:
 
 
 def _summary(folder: Path, report: Any, seconds: float) -> dict[str, Any]:
-    segments = report.manifest["segments"]
-    deleted = sum(s["deleted"]["documents"] for s in segments if s.get("deleted"))
+    manifest = report.manifest
     return {
-        "index": str(folder), "commit": report.manifest["commit"], "added": report.added, "replaced": report.replaced,
+        "index": str(folder), "commit": manifest.commit, "added": report.added, "replaced": report.replaced,
         "deleted": report.deleted, "missing": report.missing, "merged": report.merged,
-        "documents": sum(s["documents"] for s in segments) - deleted, "segments": len(segments),
+        "documents": manifest.live.documents, "segments": len(manifest.segments),
         "skipped": report.faults.counts, "seconds": seconds,
     }  # fmt: skip
 

@@ -48,7 +48,7 @@ def command(
     """
     from fader.corpus.analysis import read_stopwords
     from fader.corpus.readers import read_lines
-    from fader.index.commit import KEEP
+    from fader.index.manifest import KEEP
     from fader.index.write.writer import BuildReport
     from fader.limits import Limits
     from fader.progress import progress

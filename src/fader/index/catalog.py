@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,8 @@ from numpy.typing import NDArray
 from fader.corpus.catalog import Catalog
 from fader.errors import CatalogError, did_you_mean, quoted
 from fader.index.encoding.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
-from fader.index.format import WITH_NAMES, Container, writing
+from fader.index.format import WITH_NAMES, Container, FileEntry, writing
+from fader.index.manifest import CatalogEntry
 from fader.index.names import Names, write_names
 from fader.kernel import kernel
 
@@ -114,8 +114,8 @@ def type_ancestors(catalog: Catalog) -> tuple[I32, I32]:
     return ends, ancestors
 
 
-def write_catalog(path: Path, catalog: Catalog) -> dict[str, Any]:
-    """Freeze a catalog into one file."""
+def write_catalog(path: Path, catalog: Catalog) -> CatalogEntry:
+    """Freeze a catalog into one file; returns its entry for the manifest."""
     with writing(path, KIND) as writer:
         write_sorted(writer, "entity_id", (e.id for e in catalog.entities))
         write_strings(writer, "entity_name", (e.name for e in catalog.entities))
@@ -137,13 +137,15 @@ def write_catalog(path: Path, catalog: Catalog) -> dict[str, Any]:
         writer.array("type_label_type", np.array([i for _name, i in names], dtype=np.int32))
         write_names(writer, "entity", ((e.name, *e.aliases) for e in catalog.entities))
         write_names(writer, "type", ((t.name, t.id) for t in catalog.types))
-        return writer.close()
+        file = writer.close()
+    entities, types = len(catalog.entities), len(catalog.types)
+    return CatalogEntry(bytes=file.bytes, entities=entities, name=path.name, types=types, xxh3=file.xxh3)
 
 
 class StoredCatalog:
     """The catalog of an open index."""
 
-    def __init__(self, path: Path, expected: dict[str, Any]) -> None:
+    def __init__(self, path: Path, expected: FileEntry) -> None:
         c = self.container = Container(path, KIND, expected)
         self.entity_ids = SortedStrings(c, "entity_id")
         self.entity_names = Strings(c, "entity_name")

@@ -3,23 +3,14 @@
     manifest := JSON line, newline, "xxh3:" checksum of the line
     commit   := write files, sync each; write `pending-N`, sync; sync folder; rename to `commit-N.json`; sync folder
 
-    line     := {"format", "commit": N, "origin", "operation", "keep", "catalog", "segments", "analysis", "skipped"}
-    origin   := 16 hexadecimal digits that all commits of an index share, "" where unknown
-    operation := {"name": build | add | delete | merge, "documents", "replaced", "deleted", "merged": numbers}
-    keep     := how many of the newest commits stay
-    catalog  := {"name", "bytes", "xxh3", "entities", "types"}
-    segments := [{"name", "files": {part: {"bytes", "xxh3"}}, "documents", "tokens", "mentions", "terms", "deleted"}]
-    deleted  := {"name", "bytes", "xxh3", "documents", "tokens", "mentions"}, missing where nothing is deleted
-
 The commit with the largest number is the index. Files are named by the commit that made them and never change, so a
 reader's snapshot stays whole while a writer works. A file goes when no commit that is kept names it; a commit's
-manifest goes before its files, so that a commit that is there is whole. What a manifest must look like is in
-`manifest.py`. Knows nothing of what the files hold.
+manifest goes before its files, so that a commit that is there is whole. What a manifest says is in `manifest.py`.
+Knows nothing of what the files hold.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -27,15 +18,14 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import xxhash
 
 from fader.errors import DamagedError, FaderError, NotAnIndexError, StorageError
 from fader.index.format import VERSION, check_version, sync_and_close, sync_folder
-from fader.index.manifest import manifest_faults
+from fader.index.manifest import Manifest, Operation, decode_manifest, decode_version, encode_manifest
 
-KEEP = 2
 TRIES = 5
 _NAME = re.compile(r"commit-([0-9]{8})\.json")
 _PART = re.compile(r"([0-9]{8})(?:\.catalog|-[0-9]+\.(?:deleted|documents|mentions|terms|text))")
@@ -44,11 +34,11 @@ _PENDING = re.compile(r"pending-([0-9]{8})")
 
 @dataclass(frozen=True, slots=True)
 class CommitSummary:
-    """What is told of a commit that is kept. `problem` says why its manifest cannot be read; nothing else is known."""
+    """A commit in a list. Where its manifest cannot be read, `problem` says why and `operation` is None."""
 
     number: int
     time: datetime
-    operation: dict[str, Any]
+    operation: Operation | None
     documents: int
     deleted: int
     segments: int
@@ -79,13 +69,13 @@ def commit_path(folder: Path, number: int) -> Path:
     return folder / f"commit-{number:08d}.json"
 
 
-def write_commit(folder: Path, manifest: dict[str, Any]) -> None:
-    """Publish a manifest whose files are all written and synced."""
-    number, whole = manifest["commit"], {"format": VERSION, **manifest}
-    fault = next(_faults(whole, number), None)
-    if fault is not None:  # what no reader would take must never become the newest commit
-        raise StorageError(f"{folder}: commit {number} is not made: {fault}")
-    line = json.dumps(whole, ensure_ascii=False, sort_keys=True)
+def write_commit(folder: Path, manifest: Manifest) -> None:
+    """Publish a manifest whose files are all written and synced; its format becomes the one that is written."""
+    number, line = manifest.commit, encode_manifest(msgspec.structs.replace(manifest, format=VERSION))
+    try:
+        decode_manifest(line, number)  # what no reader would take must never become the newest commit
+    except ValueError as error:
+        raise StorageError(f"{folder}: commit {number} is not made: {error}") from None
     pending = folder / f"pending-{number:08d}"
     file = open(pending, "w", encoding="utf-8")  # noqa: SIM115  closed by sync_and_close
     try:
@@ -98,7 +88,7 @@ def write_commit(folder: Path, manifest: dict[str, Any]) -> None:
     sync_folder(folder)
 
 
-def read_commit(folder: Path, number: int | None = None) -> dict[str, Any]:
+def read_commit(folder: Path, number: int | None = None) -> Manifest:
     """The manifest of a commit, of the newest by default.
 
     A writer may remove a commit between the look at the folder and the reading: then the folder is looked at again.
@@ -108,8 +98,8 @@ def read_commit(folder: Path, number: int | None = None) -> dict[str, Any]:
         if not numbers:
             raise NotAnIndexError(f"{folder}: not a Fader index (no commit in it); build one with `fader index`")
         if number is not None and number not in numbers:
-            there = ", ".join(map(str, numbers))
-            raise StorageError(f"{folder}: has no commit {number}, or no longer; there {_are(len(numbers))} {there}")
+            kept = f"there {'is commit' if len(numbers) == 1 else 'are commits'} {', '.join(map(str, numbers))}"
+            raise StorageError(f"{folder}: has no commit {number}, or no longer; {kept}")
         wanted = numbers[-1] if number is None else number
         try:
             return _read(folder, wanted)
@@ -119,11 +109,7 @@ def read_commit(folder: Path, number: int | None = None) -> dict[str, Any]:
     raise StorageError(f"{folder}: is replaced faster than it can be opened; try again")
 
 
-def _are(count: int) -> str:
-    return "is commit" if count == 1 else "are commits"
-
-
-def _read(folder: Path, number: int) -> dict[str, Any]:
+def _read(folder: Path, number: int) -> Manifest:
     """The manifest of a commit that is there, its checksum, version and names checked."""
     path = commit_path(folder, number)
     try:
@@ -135,62 +121,30 @@ def _read(folder: Path, number: int) -> dict[str, Any]:
     if rest or mark != f"xxh3:{xxhash.xxh3_64_hexdigest(line.encode())}":
         raise DamagedError(f"{path}: the manifest's checksum does not match; the file is damaged")
     try:
-        manifest = json.loads(line)
-        check_version(path, manifest["format"])
-        whole: dict[str, Any] = _since_1(manifest) | manifest
-        fault = next(_faults(whole, number), None)
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise DamagedError(f"{path}: is not a manifest ({type(error).__name__}: {error}); restore the file") from None
-    if fault is not None:
-        raise DamagedError(f"{path}: {fault}; the file is damaged, restore it")
-    return whole
+        check_version(path, decode_version(line))
+        return decode_manifest(line, number)
+    except ValueError as error:
+        raise DamagedError(f"{path}: {error}; the file is damaged, restore it") from None
 
 
-def origin_of(catalog: dict[str, Any], segments: list[dict[str, Any]]) -> str:
-    """The origin of an index that was built of these files."""
-    return xxhash.xxh3_64_hexdigest(json.dumps([catalog, segments], sort_keys=True).encode())
-
-
-def _since_1(manifest: dict[str, Any]) -> dict[str, Any]:
-    """What version 1 did not write: it could only build."""
-    segments = manifest["segments"]
-    counts = {"documents": sum(segment["documents"] for segment in segments), "replaced": 0, "deleted": 0, "merged": 0}
-    return {
-        "origin": origin_of(manifest["catalog"], segments), "keep": KEEP, "operation": {"name": "build", **counts},
-    }  # fmt: skip
-
-
-def _faults(manifest: dict[str, Any], number: int) -> Iterator[str]:
-    """What is wrong with a manifest whose checksum fits: one that was made to harm, or of another folder."""
-    yield from manifest_faults(manifest)
-    if manifest["commit"] != number:
-        yield f"is the manifest of commit {manifest['commit']}"
-    for name in file_names(manifest):
-        made = _PART.fullmatch(name)
-        if made is None or int(made[1]) > number:
-            yield f"names {name}, which is no file of this commit"
-
-
-def commits(folder: Path) -> list[CommitSummary]:
+def list_commits(folder: Path) -> list[CommitSummary]:
     """The commits that are kept, oldest first."""
     found = []
     for number in commit_numbers(folder):
         with suppress(FileNotFoundError):  # a writer has removed it meanwhile
             written = commit_path(folder, number).stat().st_mtime
-            found.append(_summary(folder, number, datetime.fromtimestamp(written, UTC)))
+            found.append(_summarize(folder, number, datetime.fromtimestamp(written, UTC)))
     return found
 
 
-def _summary(folder: Path, number: int, time: datetime) -> CommitSummary:
+def _summarize(folder: Path, number: int, time: datetime) -> CommitSummary:
     try:
         manifest = _read(folder, number)
-        segments = manifest["segments"]
-        deleted = sum(s["deleted"]["documents"] for s in segments if s.get("deleted"))
-        documents = sum(s["documents"] for s in segments) - deleted
-        size = sum(described["bytes"] for _name, described in _described(manifest))
     except FaderError as error:
-        return CommitSummary(number, time, {}, 0, 0, 0, 0, str(error))
-    return CommitSummary(number, time, manifest["operation"], documents, deleted, len(segments), size)
+        return CommitSummary(number, time, None, 0, 0, 0, 0, str(error))
+    size = sum(entry.bytes for _name, entry in manifest.file_entries)
+    counts = manifest.live.documents, manifest.buried.documents, len(manifest.segments)
+    return CommitSummary(number, time, manifest.operation, *counts, size)
 
 
 def remove_debris(folder: Path, number: int) -> None:
@@ -218,7 +172,7 @@ def remove_unneeded(folder: Path, keep: int) -> None:
         unreadable = 0
         for number in kept:
             try:
-                needed.update(file_names(_read(folder, number)))
+                needed.update(_read(folder, number).file_names)
             except FaderError:
                 unreadable = number
         removable = [name for name, made_by in _ours(folder) if made_by > unreadable and name not in needed]
@@ -246,18 +200,3 @@ def _ours(folder: Path) -> Iterator[tuple[str, int]]:
         made = _PART.fullmatch(name) or _NAME.fullmatch(name) or _PENDING.fullmatch(name)
         if made:
             yield name, int(made[1])
-
-
-def file_names(manifest: dict[str, Any]) -> list[str]:
-    """Every file a commit needs."""
-    return [name for name, _described in _described(manifest)]
-
-
-def _described(manifest: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every file a commit needs, with what its manifest says of it."""
-    yield manifest["catalog"]["name"], manifest["catalog"]
-    for segment in manifest["segments"]:
-        for part, described in segment["files"].items():
-            yield f"{segment['name']}.{part}", described
-        if segment.get("deleted"):
-            yield segment["deleted"]["name"], segment["deleted"]

@@ -22,10 +22,11 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import xxhash
+from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from fader.errors import DamagedError, StorageError, VersionError
@@ -38,6 +39,15 @@ ALIGN = 64
 _FOOTER = struct.Struct("<8sIIQQQQQQ")
 _DTYPES = {"u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"}
 Array = NDArray[Any]
+Count = Annotated[int, Meta(ge=0, lt=1 << 40)]
+Checksum = Annotated[str, Meta(pattern=r"\A[0-9a-f]{16}\Z")]
+
+
+class FileEntry(Struct, frozen=True):
+    """What a manifest says of a file: its size and the checksum of its footer."""
+
+    bytes: Count
+    xxh3: Checksum
 
 
 class FileWriter:
@@ -82,8 +92,8 @@ class FileWriter:
         self.append(b"\0" * (-self._at % ALIGN))
         self._open = None
 
-    def close(self) -> dict[str, Any]:
-        """Finish and sync the file; returns its size and checksum for the manifest."""
+    def close(self) -> FileEntry:
+        """Finish and sync the file; returns its entry for the manifest."""
         toc = json.dumps({"kind": self._kind, "arrays": self._arrays, "meta": self.meta}).encode()
         length = self._at + len(toc) + _FOOTER.size
         sums = (self._sum.intdigest(), xxhash.xxh3_64_intdigest(toc))
@@ -91,7 +101,7 @@ class FileWriter:
         footer = head + struct.pack("<Q", xxhash.xxh3_64_intdigest(head))
         self._file.write(toc + footer)
         sync_and_close(self._file)
-        return {"bytes": length, "xxh3": f"{xxhash.xxh3_64_intdigest(footer):016x}"}
+        return FileEntry(length, f"{xxhash.xxh3_64_intdigest(footer):016x}")
 
     def abort(self) -> None:
         """Leave the file as it is; the caller removes the folder."""
@@ -127,7 +137,7 @@ def sync_folder(folder: Path) -> None:
 class Container:
     """A mapped file: its arrays by name, read-only."""
 
-    def __init__(self, path: Path, kind: str, expected: dict[str, Any] | None = None) -> None:
+    def __init__(self, path: Path, kind: str, expected: FileEntry | None = None) -> None:
         self.path = path
         self._map = _map_file(path)
         self.version, self._data_end, self._data_sum = _read_footer(path, self._map)
@@ -226,7 +236,7 @@ def _read_footer(path: Path, data: mmap.mmap) -> tuple[int, int, int]:
     return version, toc_at, data_sum
 
 
-def _check_expected(path: Path, data: mmap.mmap, expected: dict[str, Any]) -> None:
+def _check_expected(path: Path, data: mmap.mmap, expected: FileEntry) -> None:
     own = f"{xxhash.xxh3_64_intdigest(data[-_FOOTER.size :]):016x}"
-    if len(data) != expected["bytes"] or own != expected["xxh3"]:
+    if len(data) != expected.bytes or own != expected.xxh3:
         raise DamagedError(f"{path}: is not the file that the commit names; restore it or rebuild")

@@ -1,121 +1,298 @@
-"""What a manifest must look like before anything in it is believed: names, counts and descriptions of files.
+"""The manifest of a commit as typed records, and the checks that a manifest must pass before anything in it is used.
 
-A manifest whose checksum fits may still have been made to harm: a name that leaves the folder, a count that asks for
-all memory, a list where a number was expected. Knows nothing of what the files hold, and reads none.
+    manifest  := {"format", "commit", "origin", "operation", "keep", "catalog", "segments", "analysis", "skipped"}
+    origin    := 16 hexadecimal digits that all commits of an index share, "" where unknown
+    operation := {"name": build | add | delete | merge, "documents", "replaced", "deleted", "merged": counts}
+    keep      := how many of the newest commits stay
+    catalog   := {"name", "bytes", "xxh3", "entities", "types"}
+    segments  := [{"name", "files": {part: {"bytes", "xxh3"}}, "documents", "tokens", "mentions", "terms", "deleted"}]
+    deleted   := {"name", "bytes", "xxh3", "documents", "tokens", "mentions"}, absent where nothing is deleted
+
+A manifest whose checksum matches may still be hostile: a name that leaves the folder, a count that asks for all memory,
+a list where a number is expected. Types, patterns and bounds of fields are checked by msgspec; what holds between
+fields is checked by `decode_manifest`. Fields are in alphabetical order, which is their order on disk. Knows nothing of
+what the files hold, and reads none.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+import json
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+import xxhash
+from msgspec import Meta, Struct
 
 from fader.corpus.analysis import Analysis
 from fader.errors import FaderError
+from fader.index.format import Checksum, Count, FileEntry
+
+KEEP = 2  # commits that stay unless the user says otherwise
+
+Positive = Annotated[int, Meta(ge=1, lt=1 << 40)]
+Origin = Annotated[str, Meta(pattern=r"\A([0-9a-f]{16})?\Z")]
+CatalogName = Annotated[str, Meta(pattern=r"\A[0-9]{8}\.catalog\Z")]
+SegmentName = Annotated[str, Meta(pattern=r"\A[0-9]{8}-[0-9]+\Z")]
+DeletedName = Annotated[str, Meta(pattern=r"\A[0-9]{8}-[0-9]+\.deleted\Z")]
+
+
+OperationName = Literal["build", "add", "delete", "merge"]
+
+
+class Counts(NamedTuple):
+    """Documents with their tokens and mentions."""
+
+    documents: int
+    tokens: int
+    mentions: int
+
+    @classmethod
+    def total(cls, counts: Iterable[Counts]) -> Counts:
+        """The sums of several counts."""
+        rows = list(counts)
+        return cls(sum(c.documents for c in rows), sum(c.tokens for c in rows), sum(c.mentions for c in rows))
+
+
+class CatalogEntry(Struct, frozen=True):
+    """The file of a catalog, and how many entities and types it has."""
+
+    bytes: Count
+    entities: Count
+    name: CatalogName
+    types: Count
+    xxh3: Checksum
+
+    @property
+    def file(self) -> FileEntry:
+        return FileEntry(self.bytes, self.xxh3)
+
+
+class DeletedEntry(Struct, frozen=True):
+    """The file that lists the deleted documents of a segment, and what is deleted in all."""
+
+    bytes: Count
+    documents: Count
+    mentions: Count
+    name: DeletedName
+    tokens: Count
+    xxh3: Checksum
+
+    @property
+    def file(self) -> FileEntry:
+        return FileEntry(self.bytes, self.xxh3)
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(self.documents, self.tokens, self.mentions)
+
+
+class PartEntries(Struct, frozen=True, forbid_unknown_fields=True):
+    """The files of a segment, each named after the segment with its part as the suffix."""
+
+    documents: FileEntry
+    mentions: FileEntry
+    terms: FileEntry
+    text: FileEntry
+
+    def items(self) -> tuple[tuple[str, FileEntry], ...]:
+        """The files by their parts."""
+        return ("terms", self.terms), ("mentions", self.mentions), ("documents", self.documents), ("text", self.text)
+
 
 PARTS = ("terms", "mentions", "documents", "text")
-OPERATIONS = ("build", "add", "delete", "merge")
-MOST = 1 << 40
-_HEX = re.compile(r"[0-9a-f]{16}")
-_CATALOG = re.compile(r"[0-9]{8}\.catalog")
-_SEGMENT = re.compile(r"[0-9]{8}-[0-9]+")
-_DELETED = re.compile(r"[0-9]{8}-[0-9]+\.deleted")
 
 
-def manifest_faults(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with a manifest; every name, type and count is looked at."""
-    yield from _counts(manifest, "the manifest", ("commit", "keep"), least=1)
-    if manifest.get("origin") != "" and not _fits(_HEX, manifest.get("origin")):
-        yield "origin is not 16 hexadecimal digits"
-    yield from _operation(manifest.get("operation"))
-    catalog = manifest.get("catalog")
-    if not isinstance(catalog, dict) or not _fits(_CATALOG, catalog.get("name")):
-        yield "catalog is not the description of a catalog's file"
-    else:
-        yield from _file(catalog, "the catalog")
-        yield from _counts(catalog, "the catalog", ("entities", "types"))
-    segments = manifest.get("segments")
-    for segment in segments if isinstance(segments, list) else [None]:
-        yield from _segment(segment)
-    names = [s.get("name") for s in segments if isinstance(s, dict)] if isinstance(segments, list) else []
-    if len(set(map(repr, names))) != len(names):
-        yield "a segment is named twice"
-    yield from _analysis(manifest.get("analysis"))
-    skipped = manifest.get("skipped")
-    if not isinstance(skipped, dict) or any(_count_fault(v) for v in skipped.values()):
-        yield "skipped is not a table of counts"
+class SegmentEntry(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A segment: its files, what it stores, and what of that is deleted."""
+
+    deleted: DeletedEntry | None = None
+    documents: Count
+    files: PartEntries
+    mentions: Count
+    name: SegmentName
+    terms: Count
+    tokens: Count
+
+    @property
+    def stored(self) -> Counts:
+        """Everything in the files, deleted or not."""
+        return Counts(self.documents, self.tokens, self.mentions)
+
+    @property
+    def buried(self) -> Counts:
+        """What is deleted."""
+        return self.deleted.counts if self.deleted else Counts(0, 0, 0)
+
+    @property
+    def live(self) -> Counts:
+        """What is not deleted."""
+        stored, buried = self.stored, self.buried
+        return Counts(*(a - b for a, b in zip(stored, buried, strict=True)))
+
+    @property
+    def file_entries(self) -> Iterator[tuple[str, FileEntry]]:
+        """The name and entry of each file, the one with deleted documents included."""
+        for part, entry in self.files.items():
+            yield f"{self.name}.{part}", entry
+        if self.deleted:
+            yield self.deleted.name, self.deleted.file
 
 
-def _fits(pattern: re.Pattern[str], value: object) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
+class AnalysisEntry(Struct, frozen=True):
+    """How text became terms, as it is stored."""
+
+    stemmer: str | None
+    stopwords: tuple[str, ...]
+    unicode: str
+
+    @classmethod
+    def of(cls, analysis: Analysis) -> AnalysisEntry:
+        return cls(analysis.stemmer, analysis.stopwords, analysis.unicode)
+
+    def load(self) -> Analysis:
+        return Analysis(self.stemmer, self.stopwords, self.unicode)
 
 
-def _count_fault(value: object, least: int = 0) -> bool:
-    return type(value) is not int or not least <= value < MOST
+class Operation(Struct, frozen=True):
+    """What a commit did, and to how many documents or segments."""
+
+    deleted: Count
+    documents: Count
+    merged: Count
+    name: OperationName
+    replaced: Count
+
+    @classmethod
+    def build(cls, documents: int) -> Operation:
+        return cls(deleted=0, documents=documents, merged=0, name="build", replaced=0)
 
 
-def _counts(given: Mapping[str, Any], whose: str, names: tuple[str, ...], least: int = 0) -> Iterator[str]:
-    for name in names:
-        if _count_fault(given.get(name), least):
-            yield f"{name} of {whose} is no count"
+class _Version(Struct):
+    format: Any
 
 
-def _file(described: object, whose: str) -> Iterator[str]:
-    if not isinstance(described, dict) or not _fits(_HEX, described.get("xxh3")):
-        yield f"{whose} has no checksum"
-    else:
-        yield from _counts(described, whose, ("bytes",))
+class Manifest(Struct, frozen=True):
+    """Everything a commit says."""
+
+    analysis: AnalysisEntry
+    catalog: CatalogEntry
+    commit: Positive
+    format: int
+    keep: Positive
+    operation: Operation
+    origin: Origin
+    segments: tuple[SegmentEntry, ...]
+    skipped: dict[str, Count]
+
+    @property
+    def live(self) -> Counts:
+        """What is not deleted, in all segments."""
+        return Counts.total(segment.live for segment in self.segments)
+
+    @property
+    def buried(self) -> Counts:
+        """What is still in the files but deleted; merging drops it."""
+        return Counts.total(segment.buried for segment in self.segments)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash that tells the files of this commit from those of any other commit of any index."""
+        return fingerprint_files(self.catalog, self.segments)
+
+    @property
+    def file_entries(self) -> Iterator[tuple[str, FileEntry]]:
+        """The name and entry of each file that the commit needs."""
+        yield self.catalog.name, self.catalog.file
+        for segment in self.segments:
+            yield from segment.file_entries
+
+    @property
+    def file_names(self) -> list[str]:
+        """Each file that the commit needs."""
+        return [name for name, _entry in self.file_entries]
 
 
-def _operation(operation: object) -> Iterator[str]:
-    if not isinstance(operation, dict) or operation.get("name") not in OPERATIONS:
-        yield "operation is none of " + ", ".join(OPERATIONS)
-    else:
-        yield from _counts(operation, "the operation", ("documents", "replaced", "deleted", "merged"))
+def build_manifest(
+    number: int,
+    keep: int,
+    catalog: CatalogEntry,
+    segments: Iterable[SegmentEntry],
+    analysis: Analysis,
+    skipped: dict[str, int],
+) -> Manifest:
+    """The manifest of an index built from nothing; `write_commit` puts the format's version in."""
+    every = tuple(segments)
+    return Manifest(
+        analysis=AnalysisEntry.of(analysis),
+        catalog=catalog,
+        commit=number,
+        format=0,
+        keep=keep,
+        operation=Operation.build(sum(segment.documents for segment in every)),
+        origin=fingerprint_files(catalog, every),
+        segments=every,
+        skipped=dict(skipped),
+    )
 
 
-def _segment(segment: object) -> Iterator[str]:
-    if not isinstance(segment, dict) or not _fits(_SEGMENT, segment.get("name")):
-        yield "segments is not a list of descriptions of segments"
-        return
-    whose = f"segment {segment['name']}"
-    yield from _counts(segment, whose, ("documents", "tokens", "mentions", "terms"))
-    files = segment.get("files")
-    if not isinstance(files, dict) or set(files) != set(PARTS):
-        yield f"{whose} has not the files {', '.join(PARTS)}"
-    else:
-        for part, described in files.items():
-            yield from _file(described, f"{segment['name']}.{part}")
-    if segment.get("deleted") is not None:
-        yield from _deleted(segment["deleted"], segment, whose)
+def fingerprint_files(catalog: CatalogEntry, segments: Iterable[SegmentEntry]) -> str:
+    """A hash of the files of a commit; that of the first commit is the origin of an index."""
+    return _fingerprint(msgspec.to_builtins([catalog, list(segments)]))
 
 
-def _deleted(deleted: object, segment: Mapping[str, Any], whose: str) -> Iterator[str]:
-    if not isinstance(deleted, dict) or not _fits(_DELETED, deleted.get("name")):
-        yield f"what is deleted of {whose} is no description of a file"
-        return
-    yield from _file(deleted, deleted["name"])
-    for name in ("documents", "tokens", "mentions"):
-        if _count_fault(deleted.get(name)) or _count_fault(segment.get(name)) or deleted[name] > segment[name]:
-            yield f"more {name} of {whose} are deleted than there are, or the count is none"
+def _fingerprint(entries: list[Any]) -> str:
+    return xxhash.xxh3_64_hexdigest(json.dumps(entries, sort_keys=True).encode())
 
 
-def _analysis(given: object) -> Iterator[str]:
-    """An analysis that can be used: known stemmer, words as texts."""
+def encode_manifest(manifest: Manifest) -> str:
+    """The manifest as one line of JSON."""
+    return json.dumps(msgspec.to_builtins(manifest), ensure_ascii=False, sort_keys=True)
 
-    def is_text(value: object) -> bool:
-        return isinstance(value, str)
 
-    if (
-        not isinstance(given, dict)
-        or not is_text(given.get("unicode"))
-        or not (given.get("stemmer", 0) is None or is_text(given.get("stemmer")))
-        or not isinstance(given.get("stopwords"), list)
-        or not all(map(is_text, given["stopwords"]))
-    ):
-        yield "analysis is not the description of an analysis"
-        return
+def decode_version(line: str) -> object:
+    """The version of the format that a manifest says it has."""
     try:
-        Analysis.from_dict(given)
+        return msgspec.json.decode(line, type=_Version).format
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ValueError(f"is not a manifest ({error})") from None
+
+
+def decode_manifest(line: str, number: int) -> Manifest:
+    """The manifest of commit `number`, checked; what is wrong is a `ValueError`.
+
+    The caller has checked the format's version. Version 1 had no `origin`, `operation` and `keep`: it could only build.
+    """
+    try:
+        given: dict[str, Any] = msgspec.json.decode(line)
+        if given["format"] == 1:
+            documents = sum(segment["documents"] for segment in given["segments"])
+            origin = _fingerprint([given["catalog"], given["segments"]])
+            operation = msgspec.to_builtins(Operation.build(documents))
+            given = {"origin": origin, "keep": KEEP, "operation": operation} | given
+        manifest = msgspec.convert(given, Manifest)
+    except (msgspec.MsgspecError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"is not a manifest ({error})") from None
+    fault = next(_find_faults(manifest, number), None)
+    if fault is not None:
+        raise ValueError(fault)
+    return manifest
+
+
+def _find_faults(manifest: Manifest, number: int) -> Iterator[str]:
+    """What is wrong among fields that are sound by themselves."""
+    if manifest.commit != number:
+        yield f"is the manifest of commit {manifest.commit}"
+    names = [segment.name for segment in manifest.segments]
+    if len(set(names)) != len(names):
+        yield "a segment is named twice"
+    for segment in manifest.segments:
+        if min(segment.live) < 0:
+            yield f"more is deleted of segment {segment.name} than it has: {segment.buried} of {segment.stored}"
+    for name in manifest.file_names:
+        if int(name[:8]) > number:  # files are named by the commit that made them
+            yield f"names {name}, which is no file of this commit"
+    try:
+        manifest.analysis.load()
     except FaderError as error:
         yield f"analysis cannot be used: {error}"

@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import UsageError
+from fader.index.manifest import Manifest, SegmentEntry
 from fader.index.numbering import Numbered, are_identity, numbers, numbers_from, starts
 from fader.index.reader import CACHE_MB, IndexReader
-from fader.index.segment import Segment, deleted_of
+from fader.index.segment import Segment, open_tombstones
 from fader.index.textstore import TextStore
 
 I32 = NDArray[np.int32]
@@ -29,19 +29,19 @@ I32 = NDArray[np.int32]
 class Ids:
     """The ids of a segment whose other files stay closed."""
 
-    def __init__(self, folder: Path, described: dict[str, Any]) -> None:
-        self.documents: int = described["documents"]
-        self.text = TextStore(folder / f"{described['name']}.text", described["files"]["text"])
+    def __init__(self, folder: Path, entry: SegmentEntry) -> None:
+        self.documents = entry.documents
+        self.text = TextStore(folder / f"{entry.name}.text", entry.files.text)
         self.alive: NDArray[np.uint8] | None = None
-        found = deleted_of(folder, described)
+        found = open_tombstones(folder, entry)
         if found is not None:
             self.alive = np.ones(self.documents, dtype=np.uint8)
             self.alive[found["document"]] = 0
 
 
-def starts_of(folder: str | Path, manifest: dict[str, Any]) -> list[int]:
+def starts_of(folder: str | Path, manifest: Manifest) -> list[int]:
     """`starts` of all segments of a commit."""
-    return starts([Ids(Path(folder), described) for described in manifest["segments"]])
+    return starts([Ids(Path(folder), entry) for entry in manifest.segments])
 
 
 class PartReader(IndexReader):
@@ -55,8 +55,8 @@ class PartReader(IndexReader):
         super().__init__(folder, cache_mb=cache_mb, at=at)
 
     @property
-    def _described(self) -> list[dict[str, Any]]:
-        described: list[dict[str, Any]] = self.manifest["segments"]
+    def _described(self) -> Sequence[SegmentEntry]:
+        described = self.manifest.segments
         if not self.only or not 0 <= self.only[0] <= self.only[-1] < len(described):
             raise UsageError(
                 f"{self.folder}: commit {self.commit} has the segments 0 to {len(described) - 1}, not {self.only}"
@@ -72,8 +72,7 @@ class PartReader(IndexReader):
     def _all(self) -> list[Numbered]:
         """The ids of all segments."""
         own = dict(zip(self.only, self.segments, strict=True))
-        described = self.manifest["segments"]
-        return [own.get(s) or Ids(self.folder, d) for s, d in enumerate(described)]
+        return [own.get(s) or Ids(self.folder, entry) for s, entry in enumerate(self.manifest.segments)]
 
     @cached_property
     def numbers(self) -> list[I32]:
@@ -85,7 +84,7 @@ class PartReader(IndexReader):
 
     @cached_property
     def numbered_as_stored(self) -> bool:
-        return len(self.manifest["segments"]) == 1 and are_identity(self.segments)
+        return len(self.manifest.segments) == 1 and are_identity(self.segments)
 
     @cached_property
     def _by_number(self) -> list[tuple[I32, I32]]:

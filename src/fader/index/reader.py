@@ -5,18 +5,19 @@ Documents are numbered by the ranks of their ids (`numbering`). Knows nothing of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
-from fader.corpus.analysis import Analysis
 from fader.errors import DamagedError, StorageError, quoted
 from fader.index.catalog import StoredCatalog
 from fader.index.commit import commit_numbers, read_commit
+from fader.index.manifest import SegmentEntry
 from fader.index.numbering import are_identity, numbers
 from fader.index.segment import Segment
 from fader.memory import Cache, keep_freed_memory
@@ -52,49 +53,44 @@ class IndexReader:
     def _open(self, at: int | None) -> None:
         """Open a commit; the newest again, where a writer has replaced it while its files were being opened."""
         for _ in range(TRIES):
-            self.manifest: dict[str, Any] = read_commit(self.folder, at)
+            self.manifest = read_commit(self.folder, at)
             try:
                 return self._open_files()
             except DamagedError:
-                if at is not None or commit_numbers(self.folder)[-1:] == [self.manifest.get("commit")]:
+                if at is not None or commit_numbers(self.folder)[-1:] == [self.manifest.commit]:
                     raise
         raise StorageError(f"{self.folder}: is replaced faster than it can be opened; try again")
 
     def _open_files(self) -> None:
         try:
-            described = self.manifest["catalog"]
-            self.catalog = StoredCatalog(self.folder / described["name"], described)
-            self.analysis = Analysis.from_dict(self.manifest["analysis"])
-            self.segments = [Segment(self.folder, s, self._cache) for s in self._described]
+            catalog = self.manifest.catalog
+            self.catalog = StoredCatalog(self.folder / catalog.name, catalog.file)
+            self.analysis = self.manifest.analysis.load()
+            self.segments = [Segment(self.folder, entry, self._cache) for entry in self._described]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             message = f"{self.folder}: the commit or a file of it lacks {error}; the index is damaged, rebuild it"
             raise DamagedError(message) from None
 
     @property
-    def _described(self) -> list[dict[str, Any]]:
+    def _described(self) -> Sequence[SegmentEntry]:
         """What the manifest says of each segment that is opened."""
-        described: list[dict[str, Any]] = self.manifest["segments"]
-        return described
+        return self.manifest.segments
 
     @property
     def commit(self) -> int:
-        return int(self.manifest["commit"])
+        return self.manifest.commit
 
     @property
     def documents(self) -> int:
-        return self._living("documents")
+        return self.manifest.live.documents
 
     @property
     def tokens(self) -> int:
-        return self._living("tokens")
+        return self.manifest.live.tokens
 
     @property
     def mentions(self) -> int:
-        return self._living("mentions")
-
-    def _living(self, what: str) -> int:
-        """A count of all segments without what is deleted."""
-        return sum(s[what] - (s["deleted"][what] if s.get("deleted") else 0) for s in self.manifest["segments"])
+        return self.manifest.live.mentions
 
     @cached_property
     def numbers(self) -> list[NDArray[np.int32]]:
@@ -132,7 +128,7 @@ class IndexReader:
         from fader.index.verify.invariants import verify
 
         verify(
-            self.manifest | {"segments": self._described},
+            structs.replace(self.manifest, segments=tuple(self._described)),
             self.catalog.container,
             [segment.containers for segment in self.segments],
         )

@@ -22,13 +22,13 @@ from fader.index.encoding.lists import Lists
 from fader.index.encoding.packed import Packed, get
 from fader.index.encoding.strings import SortedStrings
 from fader.index.format import Container
+from fader.index.manifest import SegmentEntry
 from fader.index.textstore import TextStore
 from fader.kernel import kernel
 from fader.memory import Cache
 
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
-PARTS = ("terms", "mentions", "documents", "text")
 CELL_BITS = 8
 MOST_FOUND = 10_000  # terms whose numbers are kept
 
@@ -72,20 +72,14 @@ class Mentions:
 class Segment:
     """The arrays of a segment and what they mean."""
 
-    def __init__(self, folder: Path, described: dict[str, Any], cache: Cache) -> None:
-        files: dict[str, dict[str, Any]] = described["files"]
-        if set(files) != set(PARTS):
-            raise DamagedError(f"{folder}: segment {described['name']} lacks a file; the index is not whole")
+    def __init__(self, folder: Path, entry: SegmentEntry, cache: Cache) -> None:
         self._cache = cache
         self._found: dict[str, tuple[int, int]] = {}
-        self.name: str = described["name"]
-        self.documents: int = described["documents"]
-        self.tokens: int = described["tokens"]
-        path = {part: folder / f"{self.name}.{part}" for part in PARTS}
-        self._terms = Container(path["terms"], "terms", files["terms"])
-        self._mentions = Container(path["mentions"], "mentions", files["mentions"])
-        self._documents = Container(path["documents"], "documents", files["documents"])
-        self.text = TextStore(path["text"], files["text"])
+        self.name, self.documents, self.tokens = entry.name, entry.documents, entry.tokens
+        self._terms = Container(folder / f"{self.name}.terms", "terms", entry.files.terms)
+        self._mentions = Container(folder / f"{self.name}.mentions", "mentions", entry.files.mentions)
+        self._documents = Container(folder / f"{self.name}.documents", "documents", entry.files.documents)
+        self.text = TextStore(folder / f"{self.name}.text", entry.files.text)
         self.terms = SortedStrings(self._terms, "term")
         self.postings = Lists(self._terms, "postings")
         self.rows_of_type = Lists(self._mentions, "type")
@@ -100,16 +94,16 @@ class Segment:
         self.mentions_at = Packed(self._documents, "mentions_at")
         self.distinct = self._documents["distinct"]
         self.square = self._documents["square"]
-        self._check_sizes(described)
-        self._tombstones = deleted_of(folder, described)
+        self._check_sizes(entry)
+        self._tombstones = open_tombstones(folder, entry)
         self.alive: NDArray[np.uint8] | None = None
         if self._tombstones is not None:
             self.alive = np.ones(self.documents, dtype=np.uint8)
             self.alive[self.deleted] = 0
 
-    def _check_sizes(self, described: dict[str, Any]) -> None:
+    def _check_sizes(self, entry: SegmentEntry) -> None:
         sizes = (self.base.size - 1, self.mentions_at.rows - 1, len(self.text.ids))
-        if any(size != self.documents for size in sizes) or self.start.rows != described["mentions"]:
+        if any(size != self.documents for size in sizes) or self.start.rows != entry.mentions:
             raise DamagedError(f"{self._documents.path}: its arrays do not fit the commit")
 
     @property
@@ -221,17 +215,16 @@ class Segment:
         return self.base[documents + 1] - self.base[documents] - 1
 
 
-def deleted_of(folder: Path, described: dict[str, Any]) -> Container | None:
-    """The file that says which documents are deleted, if any are."""
-    deleted = described.get("deleted")
-    if deleted is None:
+def open_tombstones(folder: Path, entry: SegmentEntry) -> Container | None:
+    """The file that lists the deleted documents of a segment; None where nothing is deleted."""
+    if entry.deleted is None:
         return None
-    found = Container(folder / deleted["name"], "deleted", deleted)
+    found = Container(folder / entry.deleted.name, "deleted", entry.deleted.file)
     document = found["document"]
     ascending = document.dtype == np.int32 and bool((np.diff(document) > 0).all())
-    inside = ascending and bool(((document >= 0) & (document < described["documents"])).all())
-    if not inside or document.size != deleted["documents"]:
-        raise DamagedError(f"{found.path}: its documents are not those of segment {described['name']}")
+    inside = ascending and bool(((document >= 0) & (document < entry.documents)).all())
+    if not inside or document.size != entry.deleted.documents:
+        raise DamagedError(f"{found.path}: its documents are not those of segment {entry.name}")
     return found
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import zstandard
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from fader.corpus.documents import Document
 from fader.errors import DamagedError
 from fader.index.encoding.strings import Strings, write_strings
-from fader.index.format import Container, FileWriter
+from fader.index.format import Container, FileEntry, FileWriter
 
 KIND = "text"
 I32 = NDArray[np.int32]
@@ -106,7 +105,7 @@ class TextWriter:
         self._writer.append(block)
         self._block_at.append(self._block_at[-1] + len(block))
 
-    def close(self, order: I64) -> dict[str, Any]:
+    def close(self, order: I64) -> FileEntry:
         """Write what is held and finish the file, documents in a given order; texts stay in the order they came."""
         if self._held_bytes:
             self._flush()
@@ -135,7 +134,7 @@ def _compress(data: bytes) -> bytes:
 class TextStore:
     """The stored documents of a segment."""
 
-    def __init__(self, path: Path, expected: dict[str, Any]) -> None:
+    def __init__(self, path: Path, expected: FileEntry) -> None:
         c = self.container = Container(path, KIND, expected)
         self.ids, self.titles, self.urls = Strings(c, "id"), Strings(c, "title"), Strings(c, "url")
         self.priors = c["prior"]
@@ -185,7 +184,7 @@ class TextStore:
         size = int(self.raw_at[block + 1] - self.raw_at[block])
         frame = self.compressed(block)
         try:
-            # ContextQuota is made as the frame says, so what it says must be what is expected.
+            # The decompressor allocates what the frame claims, so the claim is compared first.
             if zstandard.frame_content_size(frame) != size:
                 raise DamagedError(f"{self.container.path}: text block {block} is not of the size it should have")
             return zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)

@@ -68,7 +68,7 @@ def _texts(ids: str | int | Iterable[str | int]) -> list[str]:
 def _opened(path: str | Path, report: ChangeReport, limits: Limits | None) -> Index:
     """The index at the commit of a report; at the newest, where others have written since and it is gone."""
     try:
-        index = Index(path, at=report.manifest["commit"], limits=limits)
+        index = Index(path, at=report.manifest.commit, limits=limits)
     except (DamagedError, StorageError):
         index = Index(path, limits=limits)
     index.report = report

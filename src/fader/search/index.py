@@ -20,7 +20,8 @@ from fader.contexts.query import Query, parse_query
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.errors import CatalogError, QueryError, UsageError
-from fader.index.commit import KEEP, read_commit
+from fader.index.commit import read_commit
+from fader.index.manifest import KEEP
 from fader.index.reader import IndexReader
 from fader.index.write.change import ChangeReport
 from fader.index.write.writer import BuildOptions, BuildReport

@@ -9,7 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fader.index.commit import commits
+from msgspec import to_builtins
+
+from fader.index.commit import list_commits
 from fader.index.reader import IndexReader
 
 
@@ -20,24 +22,24 @@ def describe(reader: IndexReader) -> dict[str, Any]:
     analysis = reader.analysis
     return {
         "index": str(reader.folder),
-        "commit": reader.manifest["commit"],
-        "format": reader.manifest["format"],
+        "commit": reader.manifest.commit,
+        "format": reader.manifest.format,
         "documents": reader.documents,
         "tokens": reader.tokens,
         "mentions": reader.mentions,
-        "deleted": _deleted(reader.manifest),
+        "deleted": reader.manifest.buried._asdict(),
         "entities": len(reader.catalog.entity_ids),
         "types": len(reader.catalog.type_ids),
-        "segments": len(reader.manifest["segments"]),
+        "segments": len(reader.manifest.segments),
         "average_length": round(reader.tokens / max(1, reader.documents), 2),
         "stemmer": analysis.stemmer or "none",
         "stop_words": len(analysis.stopwords),
         "unicode": analysis.unicode,
-        "skipped": reader.manifest["skipped"] or "nothing",
+        "skipped": reader.manifest.skipped or "nothing",
         "bytes": total,
         "bytes_without_text": total - sizes.get("text", 0),
         "bytes_by_part": sizes,
-        "commits_kept": reader.manifest["keep"],
+        "commits_kept": reader.manifest.keep,
         "commits": _commits(reader.folder),
     }
 
@@ -53,21 +55,15 @@ def _sizes(folder: Path) -> dict[str, int]:
     return sizes
 
 
-def _deleted(manifest: dict[str, Any]) -> dict[str, int]:
-    """What is still in the files but deleted; merging drops it."""
-    tombs = [s["deleted"] for s in manifest["segments"] if s.get("deleted")]
-    return {what: sum(t[what] for t in tombs) for what in ("documents", "tokens", "mentions")}
-
-
 def _commits(folder: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for c in commits(folder):
+    for c in list_commits(folder):
         time = f"{c.time:%Y-%m-%d %H:%M:%S} UTC"
         if c.problem is not None:
             found.append({"commit": c.number, "time": time, "problem": c.problem})
             continue
         found.append({
-            "commit": c.number, "time": time, "operation": c.operation, "documents": c.documents,
+            "commit": c.number, "time": time, "operation": to_builtins(c.operation), "documents": c.documents,
             "deleted": c.deleted, "segments": c.segments, "bytes": c.bytes,
         })  # fmt: skip
     return found

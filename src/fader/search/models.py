@@ -5,13 +5,10 @@ Knows nothing of training.
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
-
-import xxhash
 
 from fader.errors import FaderError, UsageError, quoted
 from fader.index.reader import IndexReader
@@ -39,16 +36,15 @@ def default_model() -> Model:
 def collection_of(reader: IndexReader) -> Collection:
     """What tells an index's collection from others."""
     counts = reader.documents, reader.tokens, reader.mentions, len(reader.catalog.entity_ids)
-    return Collection(*counts, reader.manifest["origin"])
+    return Collection(*counts, reader.manifest.origin)
 
 
 def contents_of(reader: IndexReader) -> dict[str, Any]:
     """What results of an index hang on: its counts, and, since an index can be changed, its files."""
     counts = dict(zip(("documents", "tokens", "mentions", "entities"), collection_of(reader).counts, strict=True))
-    if reader.manifest["format"] == 1:
+    if reader.manifest.format == 1:
         return counts
-    files = json.dumps([reader.manifest["catalog"], reader.manifest["segments"]], sort_keys=True)
-    return counts | {"files": xxhash.xxh3_64_hexdigest(files.encode())}
+    return counts | {"files": reader.manifest.fingerprint}
 
 
 def warnings_of(ranker: System, reader: IndexReader) -> list[str]:

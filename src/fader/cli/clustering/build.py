@@ -51,7 +51,7 @@ def command(
     from fader.cluster.storage import masked
     from fader.corpus.analysis import Analysis, read_stopwords
     from fader.corpus.readers import read_lines
-    from fader.index.commit import KEEP
+    from fader.index.manifest import KEEP
     from fader.index.write.writer import BuildOptions
     from fader.limits import Limits
     from fader.progress import progress
@@ -78,8 +78,7 @@ def _tell(output: str, report: Any, lost: int, seconds: float, as_json: bool, qu
     """What was built, and what could not be used."""
     for line in [*report.catalog_notes[:5], *report.faults.lines()]:
         remark(line, quiet)
-    segments = report.manifest["segments"]
-    counts = {name: sum(segment[name] for segment in segments) for name in ("documents", "tokens", "mentions")}
+    segments, counts = report.manifest.segments, report.manifest.live._asdict()
     tasks = {"done": report.tasks, "done before": report.resumed, "lost and done again": lost}
     if not counts["documents"]:
         remark("No usable document was found: the index is empty.", quiet)

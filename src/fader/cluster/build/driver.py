@@ -171,7 +171,7 @@ class _Build:
         faults = merged([*pieces, *shards], lines)
         segments = [one["segments"] for one in shards]
         manifest = publish(self._journal, catalog["described"], segments, faults, self._options.build)
-        end(self._storage, manifest["commit"])
+        end(self._storage, manifest.commit)
         filled = sum(1 for shard in shards if any(s["documents"] for s in shard["segments"]))
         return ClusterBuildReport(manifest, faults, catalog["notes"], filled, self._done, self._resumed)
 

@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from fader.cluster.build import tasks
 from fader.cluster.build.journal import FOLDER, THREADS, Journal, is_begun, sweep
 from fader.cluster.storage import PlainStorage, Storage, commits_of
@@ -23,7 +25,6 @@ from fader.errors import DamagedError, StorageError
 from fader.index.commit import (
     commit_path,
     is_debris,
-    origin_of,
     read_commit,
     remove_debris,
     remove_unneeded,
@@ -31,6 +32,7 @@ from fader.index.commit import (
 )
 from fader.index.format import sync_folder
 from fader.index.lock import writing_alone
+from fader.index.manifest import PARTS, CatalogEntry, Manifest, SegmentEntry, build_manifest
 from fader.index.write.writer import BuildOptions
 
 
@@ -73,13 +75,13 @@ def publish(
     shards: Sequence[Sequence[dict[str, Any]]],
     faults: Faults,
     options: BuildOptions,
-) -> dict[str, Any]:
+) -> Manifest:
     """Commit the segments of all shards, and the manifest of that; where it was done already, only say so."""
     storage, newest = journal.storage, (commits_of(journal.storage) or [0])[-1]
     number = newest + 1
     made = _named(shards, number)
-    described = {"name": f"{number:08d}.catalog", **catalog}
-    manifest = _manifest(number, described, list(made.values()), faults, options)
+    stored = convert(catalog | {"name": f"{number:08d}.catalog"}, CatalogEntry)
+    manifest = build_manifest(number, options.keep, stored, made.values(), options.analysis, faults.counts)
     there = _newest(storage, newest)
     if there is not None and _essence(there) == _essence(manifest):
         return there
@@ -87,22 +89,22 @@ def publish(
         raise _taken(storage)
     if isinstance(storage, PlainStorage):
         remove_debris(storage.folder, newest)
-    names = {f"reduce/{own}.{part}": f"{s['name']}.{part}" for own, s in made.items() for part in s["files"]}
-    _double(journal, names | {tasks.CATALOG: described["name"]})
+    names = {f"reduce/{own}.{part}": f"{s.name}.{part}" for own, s in made.items() for part in PARTS}
+    _double(journal, names | {tasks.CATALOG: stored.name})
     _commit(storage, manifest)
     if isinstance(storage, PlainStorage):
         remove_unneeded(storage.folder, options.keep)
     return manifest
 
 
-def _named(shards: Sequence[Sequence[dict[str, Any]]], number: int) -> dict[str, dict[str, Any]]:
+def _named(shards: Sequence[Sequence[dict[str, Any]]], number: int) -> dict[str, SegmentEntry]:
     """The segments that have documents, one at least, with their names in a commit, by their names in the journal."""
     every = {
-        f"{shard:05d}-{place}": {**segment, "name": f"{number:08d}-{shard + place * len(shards)}"}
+        f"{shard:05d}-{place}": convert(segment | {"name": f"{number:08d}-{shard + place * len(shards)}"}, SegmentEntry)
         for shard, segments in enumerate(shards)
         for place, segment in enumerate(segments)
     }
-    return {own: segment for own, segment in every.items() if segment["documents"]} or dict(list(every.items())[:1])
+    return {own: segment for own, segment in every.items() if segment.documents} or dict(list(every.items())[:1])
 
 
 def _double(journal: Journal, names: Mapping[str, str]) -> None:
@@ -115,29 +117,13 @@ def _double(journal: Journal, names: Mapping[str, str]) -> None:
         list(pool.map(lambda own: journal.storage.double(journal.name(own), names[own]), names))
 
 
-def _manifest(
-    number: int, catalog: dict[str, Any], segments: list[dict[str, Any]], faults: Faults, options: BuildOptions
-) -> dict[str, Any]:
-    documents = sum(segment["documents"] for segment in segments)
-    return {
-        "commit": number,
-        "origin": origin_of(catalog, segments),
-        "operation": {"name": "build", "documents": documents, "replaced": 0, "deleted": 0, "merged": 0},
-        "keep": options.keep,
-        "catalog": catalog,
-        "segments": segments,
-        "analysis": options.analysis.to_dict(),
-        "skipped": faults.counts,
-    }
-
-
-def _essence(manifest: dict[str, Any]) -> list[Any]:
+def _essence(manifest: Manifest) -> tuple[Any, ...]:
     """What two commits of one build have in common, and no others."""
-    files = [segment["files"] for segment in manifest["segments"]]
-    return [files, manifest["catalog"]["xxh3"], *(manifest[part] for part in ("operation", "analysis", "skipped"))]
+    files = [segment.files for segment in manifest.segments]
+    return files, manifest.catalog.xxh3, manifest.operation, manifest.analysis, manifest.skipped
 
 
-def _newest(storage: Storage, number: int) -> dict[str, Any] | None:
+def _newest(storage: Storage, number: int) -> Manifest | None:
     """The manifest of the newest commit; None where there is none, or a damaged one."""
     if not number:
         return None
@@ -150,7 +136,7 @@ def _newest(storage: Storage, number: int) -> dict[str, Any] | None:
     return None
 
 
-def _commit(storage: Storage, manifest: dict[str, Any]) -> None:
+def _commit(storage: Storage, manifest: Manifest) -> None:
     """Write a manifest whose files are all there for good."""
     if isinstance(storage, PlainStorage):
         sync_folder(storage.folder)
@@ -158,5 +144,5 @@ def _commit(storage: Storage, manifest: dict[str, Any]) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="fader-") as folder:
         write_commit(Path(folder), manifest)
-        name = commit_path(Path(folder), manifest["commit"]).name
+        name = commit_path(Path(folder), manifest.commit).name
         storage.write(name, (Path(folder) / name).read_bytes())

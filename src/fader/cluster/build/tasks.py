@@ -21,6 +21,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from msgspec import convert, to_builtins
+
 from fader import __version__
 from fader.cluster.build.buckets import BucketWriter, id_of, placed, unpacked
 from fader.cluster.build.journal import FOLDER, Journal
@@ -44,7 +46,7 @@ from fader.corpus.catalog import read_catalog
 from fader.corpus.documents import Batch, DocumentReader, Faults
 from fader.errors import FaderError, UsageError
 from fader.index.catalog import StoredCatalog, StoredNumbers, write_catalog
-from fader.index.format import sync_and_close
+from fader.index.format import FileEntry, sync_and_close
 from fader.index.write.builder import CatalogView
 from fader.index.write.change import closure_of
 from fader.index.write.ingest import Intake
@@ -174,9 +176,8 @@ def catalog(given: Given) -> Found:
     for name in ("entities", "types"):
         check_unchanged(given[name])
     with journal.storage.workspace() as work:
-        described = write_catalog(work / CATALOG, read)
+        described: dict[str, Any] = to_builtins(write_catalog(work / CATALOG, read))
         journal.storage.put({work / CATALOG: journal.name(CATALOG)})
-    described |= {"entities": len(read.entities), "types": len(read.types)}
     notes = [_as_given(note, shown) for note in read.notes]
     found = {"files": {CATALOG: described["bytes"]}, "described": described, "notes": notes}
     journal.mark(CATALOG, found)
@@ -234,12 +235,13 @@ def build(given: Given) -> Found:
         segments = intake.segments_of(_documents(given, journal, DocumentReader(faults, limits)), Silent())
         files, moves = dict[str, int](), dict[Path, str]()
         for place, segment in enumerate(segments):
-            for part, described in segment["files"].items():
+            for part, entry in segment.files.items():
                 own = f"{name}-{place}.{part}"
-                files[own] = described["bytes"]
-                moves[made / f"{segment['name']}.{part}"] = journal.name(f"reduce/{own}")
+                files[own] = entry.bytes
+                moves[made / f"{segment.name}.{part}"] = journal.name(f"reduce/{own}")
         journal.storage.put(moves)
-    found = {"files": files, "segments": segments, "faults": {"counts": faults.counts, "examples": faults.examples}}
+    noted = {"counts": faults.counts, "examples": faults.examples}
+    found = {"files": files, "segments": to_builtins(segments), "faults": noted}
     journal.mark(f"reduce/{name}", found)
     return found
 
@@ -248,10 +250,10 @@ def _catalog(journal: Journal, described: dict[str, Any], work: Path) -> StoredC
     """The catalog, mapped: of a plain folder the file itself."""
     path = journal.name(CATALOG)
     if is_plain(journal.storage.path):
-        return StoredCatalog(plain_path(journal.storage.path) / path, described)
+        return StoredCatalog(plain_path(journal.storage.path) / path, convert(described, FileEntry))
     with journal.storage.open(path) as file:
         _copy(file, work / CATALOG)
-    return StoredCatalog(work / CATALOG, described)
+    return StoredCatalog(work / CATALOG, convert(described, FileEntry))
 
 
 def _documents(given: Given, journal: Journal, reader: DocumentReader) -> Iterator[Batch]:

@@ -25,7 +25,6 @@ from typing import Any
 from fader import __version__
 from fader.budget import deadline
 from fader.cluster.hosts.cache import local_folder
-from fader.cluster.shards.groups import files_of
 from fader.cluster.shards.scores import text_of
 from fader.cluster.shards.shard import KEPT_BYTES, Shard
 from fader.cluster.storage import is_plain, masked, plain_path
@@ -136,7 +135,7 @@ class ShardHost:
     def _opened(
         self, commit: int, segments: Sequence[int], starts: Sequence[int] | None, files: str | None, groups: int
     ) -> Shard:
-        own = files_of(read_commit(local_folder(self._given.path, commit, []), commit))
+        own = read_commit(local_folder(self._given.path, commit, []), commit).fingerprint
         if {files or own, self._files.get(commit, own)} != {own}:
             raise StorageError(
                 f"{masked(self._given.path)}: commit {commit} is not the one that is served, but of another index; "
@@ -198,13 +197,12 @@ def warm(shard: Shard) -> None:
 
 def range_of(folder: Path, commit: int, segment: int) -> Range:
     """The least and the largest id of a segment's documents, and how many are not deleted; None where it is empty."""
-    described = read_commit(folder, commit)["segments"][segment]
-    if not described["documents"]:
+    entry = read_commit(folder, commit).segments[segment]
+    if not entry.documents:
         return None
-    some = Ids(folder, described)
+    some = Ids(folder, entry)
     ids, order = some.text.ids, some.text.id_order
-    living = described["documents"] - (described["deleted"]["documents"] if described.get("deleted") else 0)
-    return ids[int(order[0])], ids[int(order[-1])], living
+    return ids[int(order[0])], ids[int(order[-1])], entry.live.documents
 
 
 def starts_from(ranges: Sequence[Range]) -> list[int]:

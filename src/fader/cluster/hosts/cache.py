@@ -15,7 +15,6 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import xxhash
 
@@ -31,7 +30,8 @@ from fader.cluster.storage import (
 )
 from fader.errors import FaderError, StorageError
 from fader.index.commit import commit_path, read_commit
-from fader.index.format import Container
+from fader.index.format import Container, FileEntry
+from fader.index.manifest import Manifest
 
 CACHE_MB = 100_000
 _CACHED = re.compile(r"[0-9a-f]{16}/(?:commit-[0-9]{8}\.json|[0-9]{8}[-.][0-9a-z.-]+)")
@@ -68,7 +68,7 @@ def local_folder(
     return folder
 
 
-def _manifest(storage: RemoteStorage, folder: Path, commit: int | None) -> dict[str, Any]:
+def _manifest(storage: RemoteStorage, folder: Path, commit: int | None) -> Manifest:
     there = commits_of(storage)
     if not there:
         raise StorageError(f"{storage.shown}: holds no index; build one with `fader cluster build`")
@@ -83,17 +83,13 @@ def _manifest(storage: RemoteStorage, folder: Path, commit: int | None) -> dict[
     return read_commit(folder, wanted)
 
 
-def _wanted(manifest: dict[str, Any], segments: Iterable[int] | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield manifest["catalog"]["name"], manifest["catalog"]
-    places = range(len(manifest["segments"])) if segments is None else segments
-    for segment in (manifest["segments"][place] for place in places):
-        for part, expected in segment["files"].items():
-            yield f"{segment['name']}.{part}", expected
-        if segment.get("deleted"):
-            yield segment["deleted"]["name"], segment["deleted"]
+def _wanted(manifest: Manifest, segments: Iterable[int] | None) -> Iterator[tuple[str, FileEntry]]:
+    yield manifest.catalog.name, manifest.catalog.file
+    for place in range(len(manifest.segments)) if segments is None else segments:
+        yield from manifest.segments[place].file_entries
 
 
-def _copied(storage: RemoteStorage, folder: Path, name: str, expected: dict[str, Any]) -> None:
+def _copied(storage: RemoteStorage, folder: Path, name: str, expected: FileEntry) -> None:
     """A file in the cache, copied if it is not there or another; what is copied is checked before it has its name."""
     target = folder / name
     with suppress(FaderError, FileNotFoundError):  # another process may remove it just now

@@ -16,7 +16,7 @@ from fader.cluster.hosts.actors import LEASE_SECONDS, is_shared
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.placement import Placed
 from fader.cluster.hosts.runtime import PATIENCE_SECONDS
-from fader.cluster.shards.groups import files_of, plan
+from fader.cluster.shards.groups import plan
 from fader.cluster.storage import commits_of, masked, plain_path, storage_errors, storage_of
 from fader.errors import ClusterError, UsageError
 from fader.index.commit import read_commit
@@ -124,7 +124,7 @@ def newest_commit(path: str) -> int:
     with storage_errors(path):
         there = commits_of(storage_of(path))
     if not there and is_shared(path):
-        return int(read_commit(plain_path(path))["commit"])  # else it says what the folder is instead
+        return read_commit(plain_path(path)).commit  # else it says what the folder is instead
     if not there:
         raise ClusterError(f"{masked(path)}: holds no index; build one with `fader cluster build`")
     return there[-1]
@@ -134,7 +134,7 @@ def seen(path: str, number: int, groups: int) -> Commit:
     """A commit, cut into groups; where all nodes see its files, with the numbers of documents."""
     folder = local_folder(path, number, [])
     manifest = read_commit(folder, number)
-    if not manifest["segments"]:
+    if not manifest.segments:
         raise UsageError(f"{masked(path)}: the index is empty; there is nothing to serve")
     starts = starts_of(folder, manifest) if is_shared(path) else None
-    return Commit(number, files_of(manifest), plan(manifest, groups), len(manifest["segments"]), starts)
+    return Commit(number, manifest.fingerprint, plan(manifest, groups), len(manifest.segments), starts)

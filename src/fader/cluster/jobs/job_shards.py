@@ -69,7 +69,7 @@ def holding(connection: Connection, path: str, at: int | None, groups: int, limi
         folder = local_folder(path, at, [])
         manifest = read_commit(folder, at)
     planned = plan(manifest, groups or len(nodes))
-    starts = starts_of(folder, manifest) if is_plain(path) else _starts(connection, path, manifest["commit"], planned)
+    starts = starts_of(folder, manifest) if is_plain(path) else _starts(connection, path, manifest.commit, planned)
     secret, hosts = secrets.token_bytes(32), min(len(nodes), len(planned))
     holder = [group * hosts // len(planned) for group in range(len(planned))]
     key, actors = secrets.token_hex(8), []
@@ -77,9 +77,9 @@ def holding(connection: Connection, path: str, at: int | None, groups: int, limi
         for place in range(hosts):
             own = {group: planned[group] for group in range(len(planned)) if holder[group] == place}
             given = Given(secret, path, calls=calls_of(nodes[place]), lease_seconds=FOREVER)
-            actors.append(_started(ray, nodes[place], given, manifest["commit"], own, starts))
+            actors.append(_started(ray, nodes[place], given, manifest.commit, own, starts))
         _wait(connection, ray, actors)
-        yield Held(key, path, manifest["commit"], secret, tuple(actors), tuple(holder), limits)
+        yield Held(key, path, manifest.commit, secret, tuple(actors), tuple(holder), limits)
     finally:
         forget(key)
         for actor in actors:

@@ -8,19 +8,15 @@ neighbours stay together. Deterministic: whoever plans gets the same. Knows the 
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-import xxhash
-
 from fader.errors import UsageError
+from fader.index.manifest import Manifest
 
 
-def plan(manifest: dict[str, Any], groups: int) -> list[list[int]]:
+def plan(manifest: Manifest, groups: int) -> list[list[int]]:
     """The segments of each group, by their places in the manifest; as many groups as there are segments at most."""
     if groups < 1:
         raise UsageError(f"there must be one shard group at least, not {groups}")
-    weights = [1 + segment["tokens"] for segment in manifest["segments"]]
+    weights = [1 + segment.tokens for segment in manifest.segments]
     groups = min(groups, len(weights))
     total, done, found = sum(weights), 0, [[0]]
     for s, weight in enumerate(weights):
@@ -38,13 +34,6 @@ def plan(manifest: dict[str, Any], groups: int) -> list[list[int]]:
     return found
 
 
-def files_of(manifest: dict[str, Any]) -> str:
-    """What tells a commit's files from those of any other commit of any index."""
-    files = json.dumps([manifest["catalog"], manifest["segments"]], sort_keys=True)
-    return xxhash.xxh3_64_hexdigest(files.encode())
-
-
-def documents_in(manifest: dict[str, Any], segments: list[int]) -> int:
+def documents_in(manifest: Manifest, segments: list[int]) -> int:
     """How many documents, not deleted, some segments have."""
-    some = [manifest["segments"][s] for s in segments]
-    return sum(s["documents"] - (s["deleted"]["documents"] if s.get("deleted") else 0) for s in some)
+    return sum(manifest.segments[s].live.documents for s in segments)

@@ -30,7 +30,7 @@ class LocalShards:
     def of(cls, folder: str | Path, groups: int, at: int | None = None) -> Self:
         """A commit of an index folder, in so many groups."""
         manifest = read_commit(Path(folder), at)
-        return cls([Shard(folder, manifest["commit"], segments) for segments in plan(manifest, groups)])
+        return cls([Shard(folder, manifest.commit, segments) for segments in plan(manifest, groups)])
 
     @property
     def commit(self) -> int:

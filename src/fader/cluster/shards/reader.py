@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.cluster.shards.groups import files_of
 from fader.cluster.wire.transport import Missing, Transport
 from fader.errors import IncompleteError, UsageError
+from fader.index.manifest import SegmentEntry
 from fader.index.reader import IndexReader, Stored
 from fader.index.segment import Segment
 from fader.memory import Cache
@@ -38,8 +38,8 @@ class ClusterReader(IndexReader):
         super().__init__(folder, cache_mb=1, at=shards.commit if at is None else at)
 
     @property
-    def _described(self) -> list[dict[str, Any]]:
-        return []
+    def _described(self) -> Sequence[SegmentEntry]:
+        return ()
 
     def ask(self, method: str, arguments: Any, allow_partial: bool = False) -> list[Any]:
         """The answer of each group."""
@@ -124,9 +124,9 @@ class ClusterReader(IndexReader):
     def _check(self, there: list[Any], groups: int) -> None:
         """All segments of this commit are there once; none twice, where a group is missing."""
         held = sorted(s for about in there for s in about["segments"])
-        every = list(range(len(self.manifest["segments"])))
+        every = list(range(len(self.manifest.segments)))
         is_whole = held == every if len(there) == groups else len(set(held)) == len(held) and set(held) < set(every)
-        if not is_whole or any(about["files"] != files_of(self.manifest) for about in there):
+        if not is_whole or any(about["files"] != self.manifest.fingerprint for about in there):
             raise IncompleteError(
                 f"{self.folder}: the shards do not hold each segment of commit {self.commit} once; start them again "
                 "from this index"

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.budget import deadline
-from fader.cluster.shards.groups import documents_in, files_of
+from fader.cluster.shards.groups import documents_in
 from fader.cluster.shards.scores import maps_of, scored
 from fader.cluster.wire.serialization import Plain, columns_to, options_from, query_from, share_to, statistics_from
 from fader.contexts.partial import Share, of_entities, share_of, statistics_of
@@ -71,7 +71,7 @@ class Shard:
         """What is held: segments, living documents, and the least and the largest of their numbers."""
         first, last = self.reader.range
         return {
-            "commit": self.commit, "files": files_of(self.reader.manifest), "segments": self.segments,
+            "commit": self.commit, "files": self.reader.manifest.fingerprint, "segments": self.segments,
             "documents": documents_in(self.reader.manifest, self.segments), "first": first, "last": last,
         }  # fmt: skip
 

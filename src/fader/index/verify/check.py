@@ -7,19 +7,19 @@ one that is whole is the index. Knows nothing of what is checked in a file (`inv
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fader.corpus.analysis import Analysis
+from msgspec import structs
+
 from fader.errors import DamagedError, FaderError, NotAnIndexError, StorageError, VersionError
-from fader.index.commit import commit_numbers, commit_path, file_names, read_commit, remove_unneeded
-from fader.index.format import Container, sync_folder
+from fader.index.commit import commit_numbers, commit_path, read_commit, remove_unneeded
+from fader.index.format import Container, FileEntry, sync_folder
 from fader.index.lock import writing_alone
-from fader.index.manifest import PARTS
+from fader.index.manifest import AnalysisEntry, CatalogEntry, Manifest, SegmentEntry
 from fader.index.reader import IndexReader
 from fader.index.verify.invariants import (
     CatalogArrays,
@@ -38,25 +38,29 @@ class CheckedCommit:
     """A commit and what is wrong with it; `manifest` is None where it cannot be read."""
 
     number: int
-    manifest: dict[str, Any] | None
+    manifest: Manifest | None
     problems: tuple[str, ...]
     is_foreign: bool = False  # of a version that this release does not read: neither whole nor damaged
 
     @property
     def documents(self) -> int:
         """Documents that are not deleted."""
-        segments = self.manifest["segments"] if self.manifest else []
-        return sum(s["documents"] - (s["deleted"]["documents"] if s.get("deleted") else 0) for s in segments)
+        return self.manifest.live.documents if self.manifest else 0
 
     @property
     def operation(self) -> str:
         """What made the commit, with its counts."""
         if self.manifest is None:
             return "unknown"
-        made = self.manifest["operation"]
-        counts = (("documents", "documents"), ("replaced", "replaced"), ("deleted", "deleted"), ("merged", "segments"))
-        told = [f"{made[key]:,} {what}" for key, what in counts if made[key]]
-        return f"{made['name']} ({', '.join(told)})" if told else str(made["name"])
+        made = self.manifest.operation
+        counts = (
+            (made.documents, "documents"),
+            (made.replaced, "replaced"),
+            (made.deleted, "deleted"),
+            (made.merged, "segments"),
+        )
+        told = [f"{count:,} {what}" for count, what in counts if count]
+        return f"{made.name} ({', '.join(told)})" if told else made.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,7 @@ def _debris(folder: Path, commits: tuple[CheckedCommit, ...]) -> tuple[str, ...]
     for commit in commits:
         if commit.manifest is None:
             return ()
-        needed.update(file_names(commit.manifest))
+        needed.update(commit.manifest.file_names)
     return tuple(sorted(set(os.listdir(folder)) - needed))
 
 
@@ -154,9 +158,9 @@ class _Checker:
 
     def __init__(self, folder: Path, report: Report) -> None:
         self._folder, self._report = folder, report
-        self._containers: dict[str, Container | str] = {}
-        self._arrays: dict[str, CatalogArrays | str] = {}
-        self._segments: dict[str, str] = {}
+        self._containers: dict[tuple[str, FileEntry], Container | str] = {}
+        self._arrays: dict[CatalogEntry, CatalogArrays | str] = {}
+        self._segments: dict[tuple[SegmentEntry, CatalogEntry, AnalysisEntry], str] = {}
         self.files = 0
 
     def commit(self, number: int) -> CheckedCommit:
@@ -167,62 +171,54 @@ class _Checker:
         problems = self._damaged_files(manifest) or self._broken_invariants(manifest) or self._unopened(number)
         return CheckedCommit(number, manifest, tuple(problems))
 
-    def _damaged_files(self, manifest: dict[str, Any]) -> list[str]:
+    def _damaged_files(self, manifest: Manifest) -> list[str]:
         """What is wrong with files on their own: all of them are read, so that all that is damaged is named."""
-        opened = [self._container(manifest["catalog"]["name"], "catalog", manifest["catalog"])]
-        for segment in manifest["segments"]:
+        opened = [self._container(manifest.catalog.name, "catalog", manifest.catalog.file)]
+        for segment in manifest.segments:
             opened += self._segment_containers(segment)
         return [found for found in opened if isinstance(found, str)]
 
-    def _segment_containers(self, segment: Mapping[str, Any]) -> list[Container | str]:
-        opened = [self._container(f"{segment['name']}.{part}", part, segment["files"][part]) for part in PARTS]
-        if segment.get("deleted"):
-            opened.append(self._container(segment["deleted"]["name"], "deleted", segment["deleted"]))
-        return opened
+    def _segment_containers(self, segment: SegmentEntry) -> list[Container | str]:
+        return [self._container(name, name.rpartition(".")[2], entry) for name, entry in segment.file_entries]
 
-    def _container(self, name: str, kind: str, described: Mapping[str, Any]) -> Container | str:
+    def _container(self, name: str, kind: str, entry: FileEntry) -> Container | str:
         """A file, opened and its checksum compared, or what is wrong with it."""
-        key = json.dumps([name, described["bytes"], described["xxh3"]])
+        key = name, entry
         if key not in self._containers:
             self._report(name)
             self.files += 1
             try:
-                container = Container(self._folder / name, kind, dict(described))
+                container = Container(self._folder / name, kind, entry)
                 container.verify()
                 self._containers[key] = container
             except FaderError as error:
                 self._containers[key] = str(error)
         return self._containers[key]
 
-    def _broken_invariants(self, manifest: dict[str, Any]) -> list[str]:
+    def _broken_invariants(self, manifest: Manifest) -> list[str]:
         """What is wrong in files whose checksums fit, and among them; the first thing of each segment."""
-        arrays = self._catalog(manifest["catalog"])
+        arrays = self._catalog(manifest.catalog)
         if isinstance(arrays, str):
             return [arrays]
-        analysis = Analysis.from_dict(manifest["analysis"])
-        found = [self._segment(segment, arrays, manifest["catalog"], analysis) for segment in manifest["segments"]]
+        found = [self._segment(segment, arrays, manifest) for segment in manifest.segments]
         return [problem for problem in found if problem]
 
-    def _catalog(self, described: dict[str, Any]) -> CatalogArrays | str:
-        key = json.dumps(described, sort_keys=True)
-        if key not in self._arrays:
+    def _catalog(self, entry: CatalogEntry) -> CatalogArrays | str:
+        if entry not in self._arrays:
             try:
-                container = self._container(described["name"], "catalog", described)
-                assert isinstance(container, Container)  # files are looked at first
-                self._arrays[key] = check_catalog(container, described)
+                container = self._container(entry.name, "catalog", entry.file)
+                assert isinstance(container, Container)  # files are checked first
+                self._arrays[entry] = check_catalog(container, entry)
             except FaderError as error:
-                self._arrays[key] = str(error)
-        return self._arrays[key]
+                self._arrays[entry] = str(error)
+        return self._arrays[entry]
 
-    def _segment(
-        self, described: dict[str, Any], arrays: CatalogArrays, catalog: dict[str, Any], analysis: Analysis
-    ) -> str:
+    def _segment(self, entry: SegmentEntry, arrays: CatalogArrays, manifest: Manifest) -> str:
         """What is wrong with a segment, empty for nothing."""
-        files = SegmentFiles(described, *(c for c in self._segment_containers(described) if isinstance(c, Container)))
-        known = {key: value for key, value in described.items() if key != "deleted"}
-        key = json.dumps([known, catalog, analysis.to_dict()], sort_keys=True)
+        files = SegmentFiles(entry, *(c for c in self._segment_containers(entry) if isinstance(c, Container)))
+        key = structs.replace(entry, deleted=None), manifest.catalog, manifest.analysis
         if key not in self._segments:
-            self._segments[key] = _fault(check_segment, files, arrays, analysis)
+            self._segments[key] = _fault(check_segment, files, arrays, manifest.analysis.load())
         if files.deleted is None or self._segments[key]:
             return self._segments[key]
         return _fault(check_deleted, files.deleted, files)

@@ -18,7 +18,7 @@ first thing wrong with a file is a `DamagedError` that names it. Knows nothing o
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ from fader.corpus.tokenise import _scan, character_classes
 from fader.index.encoding.lists import HIGHEST
 from fader.index.encoding.packed import Packed, get
 from fader.index.format import WITH_NAMES, Array, Container
+from fader.index.manifest import CatalogEntry, Manifest, SegmentEntry
 from fader.index.segment import CELL_BITS
 from fader.index.verify.structure import (
     UNSIGNED,
@@ -69,7 +70,7 @@ class CatalogArrays:
 class SegmentFiles:
     """The files of a segment, opened, with what the manifest says of it."""
 
-    described: Mapping[str, Any]
+    entry: SegmentEntry
     terms: Container
     mentions: Container
     documents: Container
@@ -77,17 +78,17 @@ class SegmentFiles:
     deleted: Container | None = None
 
 
-def verify(manifest: Mapping[str, Any], catalog: Container, segments: Sequence[Sequence[Container]]) -> None:
+def verify(manifest: Manifest, catalog: Container, segments: Sequence[Sequence[Container]]) -> None:
     """Every checksum and every invariant of an open commit; what is wrong is an error.
 
     A segment's containers are its terms, mentions, documents and text, and, where any are, its deleted documents.
     """
     for container in (catalog, *(c for containers in segments for c in containers)):
         container.verify()
-    arrays = check_catalog(catalog, manifest["catalog"])
-    analysis = Analysis.from_dict(manifest["analysis"])
-    for described, containers in zip(manifest["segments"], segments, strict=True):
-        files = SegmentFiles(described, *containers)
+    arrays = check_catalog(catalog, manifest.catalog)
+    analysis = manifest.analysis.load()
+    for entry, containers in zip(manifest.segments, segments, strict=True):
+        files = SegmentFiles(entry, *containers)
         check_segment(files, arrays, analysis)
         if files.deleted is not None:
             check_deleted(files.deleted, files)
@@ -96,11 +97,11 @@ def verify(manifest: Mapping[str, Any], catalog: Container, segments: Sequence[S
 # The catalog
 
 
-def check_catalog(container: Container, described: Mapping[str, Any]) -> CatalogArrays:
+def check_catalog(container: Container, entry: CatalogEntry) -> CatalogArrays:
     """The invariants of a catalog."""
     c = container
     entities, types = check_different(c, "entity_id"), check_different(c, "type_id")
-    if (entities, types) != (described["entities"], described["types"]):
+    if (entities, types) != (entry.entities, entry.types):
         raise damaged(c, f"{entities} entities and {types} types are not as many as the commit says")
     check_strings(c, "entity_name", entities)
     check_strings(c, "type_name", types)
@@ -205,8 +206,7 @@ def check_segment(files: SegmentFiles, catalog: CatalogArrays, analysis: Analysi
 
 def _check_documents(files: SegmentFiles) -> tuple[I32, I32]:
     """Documents lie end to end, one empty position behind each, and cells say where."""
-    c, described = files.documents, files.described
-    documents, tokens = described["documents"], described["tokens"]
+    c, documents, tokens = files.documents, files.entry.documents, files.entry.tokens
     base = typed(c, "base", "i4", size=documents + 1)
     if base[0] != 0 or (base[1:] <= base[:-1]).any() or base[-1] != documents + tokens:
         raise damaged(c, "documents do not lie end to end")
@@ -226,8 +226,8 @@ def _check_documents(files: SegmentFiles) -> tuple[I32, I32]:
 def _check_postings(files: SegmentFiles, base: I32, cell: I32, has_stopwords: bool) -> None:
     """Terms and their positions, and what documents count of them."""
     c, terms = files.terms, check_different(files.terms, "term")
-    if terms != files.described["terms"]:
-        raise damaged(c, f"{terms} terms, where the commit says {files.described['terms']}")
+    if terms != files.entry.terms:
+        raise damaged(c, f"{terms} terms, where the commit says {files.entry.terms}")
     distinct, square = np.zeros((2, base.size - 1), dtype=np.int64)
     used = np.zeros((int(base[-1]) >> 3) + 1, dtype=np.uint8)
     total = 0
@@ -236,7 +236,7 @@ def _check_postings(files: SegmentFiles, base: I32, cell: I32, has_stopwords: bo
         if wrong >= 0:
             raise damaged(c, f"the positions of term {part.first + wrong} are not those of tokens, or miscounted")
         total += part.values.size
-    tokens = files.described["tokens"]
+    tokens = files.entry.tokens
     if total != tokens and not has_stopwords:
         raise damaged(c, f"{total} postings are not as many as there are tokens, {tokens}")
     for name, counted in (("distinct", distinct), ("square", square)):
@@ -275,7 +275,7 @@ def _tally(values: I32, at: I64, df: I64, base: I32, cell: I32, distinct: I64, s
 
 def _check_mentions(files: SegmentFiles, base: I32, catalog: CatalogArrays) -> None:
     """Mentions, where each document's begin, and the lists of types."""
-    c, rows = files.mentions, files.described["mentions"]
+    c, rows = files.mentions, files.entry.mentions
     names = ("start", "length", "document", "entity", "confidence")
     start, length, document, entity, confidence = (check_packed(c, name, rows) for name in names)
     confidences = typed(c, "confidences", "f8")
@@ -385,7 +385,7 @@ def _first_wrong_type(
 
 def _check_stored(files: SegmentFiles, base: I32, analysis: Analysis) -> None:
     """Ids, titles, urls and priors of documents, and their texts."""
-    c, documents = files.text, files.described["documents"]
+    c, documents = files.text, files.entry.documents
     data, at = check_strings(c, "id", documents)
     as_they_are = np.arange(documents, dtype=np.int32)
     is_old = c.version == 1
@@ -464,16 +464,16 @@ def _tokens(data: U8, ends: I64) -> I64:
 
 def check_deleted(container: Container, files: SegmentFiles) -> None:
     """The documents of a segment that are deleted, with their tokens and mentions."""
-    c, described = container, files.described["deleted"]
-    document = typed(c, "document", "i4", size=described["documents"])
-    last = files.described["documents"]
+    c, deleted = container, files.entry.buried
+    document = typed(c, "document", "i4", size=deleted.documents)
+    last = files.entry.documents
     if document.size and (document[0] < 0 or document[-1] >= last or (document[1:] <= document[:-1]).any()):
         raise damaged(c, f"its documents do not ascend below {last}")
     base: Array = files.documents["base"]
     ends = Packed(files.documents, "mentions_at")
     tokens = int((base[document + 1] - base[document] - 1).sum(dtype=np.int64))
     mentions = int((ends.gather(document + np.int32(1)) - ends.gather(document)).sum(dtype=np.int64))
-    if (tokens, mentions) != (described["tokens"], described["mentions"]):
+    if (tokens, mentions) != (deleted.tokens, deleted.mentions):
         raise damaged(c, f"{tokens} tokens and {mentions} mentions are deleted, not as many as the commit says")
 
 

@@ -18,6 +18,7 @@ from fader.corpus.documents import Document, Faults, mention_columns, mention_fi
 from fader.corpus.tokenise import RawVocabulary, batch_bytes
 from fader.errors import quoted
 from fader.index.encoding.strings import Joined
+from fader.index.manifest import SegmentEntry
 from fader.index.textstore import TextWriter
 from fader.index.write.freeze import Closure, Frozen, MentionColumns, write_segment
 from fader.kernel import kernel
@@ -176,8 +177,8 @@ class SegmentBuilder:
         else:
             self._faults.add("mentions with a bad confidence", f"{where} needs a finite confidence")
 
-    def freeze(self) -> dict[str, Any]:
-        """Write the segment's files, documents in the order of their ids; returns its entry of a manifest."""
+    def freeze(self) -> SegmentEntry:
+        """Write the segment's files, documents in the order of their ids."""
         lengths = np.concatenate([np.zeros(0, dtype=np.int64), *self._lengths])
         ids = self._text.ids
         order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from fader.corpus.documents import Faults
@@ -21,6 +22,7 @@ from fader.index.catalog import StoredCatalog, StoredNumbers
 from fader.index.commit import commit_numbers, read_commit, remove_debris, remove_unneeded, write_commit
 from fader.index.format import writing
 from fader.index.lock import writing_alone
+from fader.index.manifest import DeletedEntry, Manifest, Operation, OperationName, SegmentEntry
 from fader.index.numbering import found_in, ids_of, sorted_ids
 from fader.index.reader import IndexReader
 from fader.index.segment import Segment
@@ -64,7 +66,7 @@ class ChangeOptions:
 class ChangeReport:
     """What was changed, and what could not be used. Without any change the manifest is that of the last commit."""
 
-    manifest: dict[str, Any]
+    manifest: Manifest
     faults: Faults
     added: int = 0
     replaced: int = 0
@@ -104,7 +106,11 @@ def _checked_ids(ids: Iterable[str]) -> list[str]:
 
 
 def _committed(
-    folder: Path, options: ChangeOptions, progress: Progress | None, name: str, work: Callable[[_Change], None]
+    folder: Path,
+    options: ChangeOptions,
+    progress: Progress | None,
+    name: OperationName,
+    work: Callable[[_Change], None],
 ) -> ChangeReport:
     """One change under the lock, published if anything was changed; what it wrote is removed if it fails."""
     keep_freed_memory()
@@ -134,10 +140,10 @@ class _Change:
         self._folder, self._number, self._options, self._progress = folder, number, options, progress
         self._reader = IndexReader(folder)
         self._before = self._reader.manifest
-        self.keep: int = options.keep or self._before["keep"]
+        self.keep: int = options.keep or self._before.keep
         self._closure = closure_of(self._reader.catalog)
-        self._segments: list[dict[str, Any]] = list(self._before["segments"])
-        self._opened: dict[str, Segment] = {}
+        self._segments = list(self._before.segments)
+        self._opened: dict[SegmentEntry, Segment] = {}
         self._made = 0
         self._tombstones = 0
         self.report = ChangeReport(self._before, Faults(options.on_error))
@@ -152,10 +158,10 @@ class _Change:
         )  # fmt: skip
         new = intake.segments(sources, self._progress)
         self._made = len(new)
-        new = [s for s in new if s["documents"]]
-        for described in new:
-            ids = ids_of(self._open(described))
-            self.report.added += described["documents"]
+        new = [s for s in new if s.documents]
+        for entry in new:
+            ids = ids_of(self._open(entry))
+            self.report.added += entry.documents
             self.report.replaced += sum(self._bury(place, ids).size for place in range(len(self._segments)))
         self._segments += new
 
@@ -171,30 +177,35 @@ class _Change:
 
     def _bury(self, place: int, ids: Any) -> NDArray[np.int64]:
         """Mark the documents of a segment that have one of the ids as deleted; which of the ids these were."""
-        described = self._segments[place]
-        segment = self._open(described)
+        entry = self._segments[place]
+        segment = self._open(entry)
         document = found_in(segment, ids)
         found = np.flatnonzero(document >= 0)
         if found.size:
             deleted = np.union1d(segment.deleted, document[found]).astype(np.int32)
-            self._segments[place] = {**described, "deleted": self._write_tombstones(segment, deleted)}
+            self._segments[place] = structs.replace(entry, deleted=self._write_tombstones(segment, deleted))
         return found
 
-    def _write_tombstones(self, segment: Segment, deleted: I32) -> dict[str, Any]:
+    def _write_tombstones(self, segment: Segment, deleted: I32) -> DeletedEntry:
         name = f"{self._number:08d}-{self._tombstones}.deleted"
         self._tombstones += 1
         with writing(self._folder / name, "deleted") as w:
             w.array("document", deleted)
-            described = w.close()
+            file = w.close()
         at = segment.mentions_at
-        mentions = int((at.gather(deleted + np.int32(1)) - at.gather(deleted)).sum())
-        counts = {"documents": int(deleted.size), "tokens": int(segment.lengths(deleted).sum()), "mentions": mentions}
-        return {"name": name, **described, **counts}
+        return DeletedEntry(
+            bytes=file.bytes,
+            documents=int(deleted.size),
+            mentions=int((at.gather(deleted + np.int32(1)) - at.gather(deleted)).sum()),
+            name=name,
+            tokens=int(segment.lengths(deleted).sum()),
+            xxh3=file.xxh3,
+        )
 
     def merge(self, policy: Callable[[list[Size], int], list[list[int]]]) -> None:
         """Merge the groups of segments that a policy names."""
-        groups = policy([_size(s) for s in self._segments], self._options.largest)
-        merged: dict[int, dict[str, Any] | None] = {}
+        groups = policy([_measure(s) for s in self._segments], self._options.largest)
+        merged: dict[int, SegmentEntry | None] = {}
         for n, group in enumerate(groups):
             self._progress.update(n, len(groups), "merging")
             name = f"{self._number:08d}-{self._made}"
@@ -203,39 +214,35 @@ class _Change:
             merged |= dict.fromkeys(group)
             merged[group[0]] = merge_segments(self._folder, name, opened, self._closure)
             self.report.merged += len(group)
-        left = [merged.get(place, described) for place, described in enumerate(self._segments)]
+        left = [merged.get(place, entry) for place, entry in enumerate(self._segments)]
         whole = [s for s in left if s is not None]
-        self._segments = [s for s in whole if s["documents"]] or whole[:1]
+        self._segments = [s for s in whole if s.documents] or whole[:1]
 
-    def _open(self, described: dict[str, Any]) -> Segment:
+    def _open(self, entry: SegmentEntry) -> Segment:
         """A segment as it is now; of the same name with other tombstones it is another."""
-        deleted = described.get("deleted")
-        key = described["name"] if not deleted else f"{described['name']} without {deleted['name']}"
-        if key not in self._opened:
-            self._opened[key] = Segment(self._folder, described, Cache(0))
-        return self._opened[key]
+        if entry not in self._opened:
+            self._opened[entry] = Segment(self._folder, entry, Cache(0))
+        return self._opened[entry]
 
-    def publish(self, name: str) -> None:
+    def publish(self, name: OperationName) -> None:
         """Commit the segments, if they are others than before or another number of commits is to stay."""
-        if self._segments == self._before["segments"] and self.keep == self._before["keep"]:
+        if tuple(self._segments) == self._before.segments and self.keep == self._before.keep:
             return
         r = self.report
-        counts = {"documents": r.added, "replaced": r.replaced, "deleted": r.deleted, "merged": r.merged}
-        skipped = dict(self._before["skipped"])
-        for kind, count in r.faults.counts.items():
-            skipped[kind] = skipped.get(kind, 0) + count
-        r.manifest = {
-            **self._before, "commit": self._number, "keep": self.keep, "segments": self._segments, "skipped": skipped,
-            "operation": {"name": name, **counts},
-        }  # fmt: skip
-        r.manifest.pop("format", None)
+        before, new = self._before.skipped, r.faults.counts
+        r.manifest = structs.replace(
+            self._before,
+            commit=self._number,
+            keep=self.keep,
+            operation=Operation(deleted=r.deleted, documents=r.added, merged=r.merged, name=name, replaced=r.replaced),
+            segments=tuple(self._segments),
+            skipped={kind: before.get(kind, 0) + new.get(kind, 0) for kind in before | new},
+        )
         write_commit(self._folder, r.manifest)
 
 
-def _size(described: dict[str, Any]) -> Size:
-    deleted = described.get("deleted") or {"tokens": 0, "documents": 0}
-    positions = described["tokens"] + described["documents"]
-    return Size(positions, positions - deleted["tokens"] - deleted["documents"])
+def _measure(entry: SegmentEntry) -> Size:
+    return Size(entry.tokens + entry.documents, entry.live.tokens + entry.live.documents)
 
 
 def closure_of(catalog: StoredCatalog) -> Closure:

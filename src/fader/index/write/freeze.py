@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from fader.index.encoding.lists import encode, write_lists
 from fader.index.encoding.packed import write_packed
 from fader.index.encoding.strings import Joined, write_sorted
-from fader.index.format import writing
+from fader.index.format import FileEntry, writing
+from fader.index.manifest import PartEntries, SegmentEntry
 from fader.index.segment import CELL_BITS
 from fader.kernel import kernel
 
@@ -132,24 +133,29 @@ def _rows_by_type(entity: I32, types_at: I32, types: I32, above_at: I32, above: 
     return at, rows
 
 
-def write_segment(folder: Path, name: str, frozen: Frozen, catalog: Closure, text: dict[str, Any]) -> dict[str, Any]:
-    """Write the files beside the text, which is written already; returns the segment's entry of a manifest."""
-    base, documents, tokens = frozen.base, int(frozen.lengths.size), int(frozen.tokens.size)
-    files = {"text": text}
-    files["mentions"], mentions_at = _write_mentions(folder / f"{name}.mentions", frozen.mentions, base, catalog)
-    files["terms"], distinct, square = _write_terms(folder / f"{name}.terms", frozen, base)
+def write_segment(folder: Path, name: str, frozen: Frozen, catalog: Closure, text: FileEntry) -> SegmentEntry:
+    """Write the files of a segment beside its text, which is written already."""
+    base = frozen.base
+    mentions, mentions_at = _write_mentions(folder / f"{name}.mentions", frozen.mentions, base, catalog)
+    terms, distinct, square = _write_terms(folder / f"{name}.terms", frozen, base)
     with writing(folder / f"{name}.documents", "documents") as w:
         w.array("base", base)
         w.array("cell", _cells(base))
         write_packed(w, "mentions_at", mentions_at)
         w.array("distinct", _narrow(distinct))
         w.array("square", _narrow(square))
-        files["documents"] = w.close()
-    counts = {"documents": documents, "tokens": tokens, "mentions": int(frozen.mentions.document.size)}
-    return {"name": name, **counts, "terms": len(frozen.terms), "files": files}
+        documents = w.close()
+    return SegmentEntry(
+        documents=int(frozen.lengths.size),
+        files=PartEntries(documents, mentions, terms, text),
+        mentions=int(frozen.mentions.document.size),
+        name=name,
+        terms=len(frozen.terms),
+        tokens=int(frozen.tokens.size),
+    )
 
 
-def _write_terms(path: Path, frozen: Frozen, base: I32) -> tuple[dict[str, Any], I32, I64]:
+def _write_terms(path: Path, frozen: Frozen, base: I32) -> tuple[FileEntry, I32, I64]:
     n, documents = len(frozen.terms), base.size - 1
     at, df = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.int32)
     distinct, square = np.zeros(documents, dtype=np.int32), np.zeros(documents, dtype=np.int64)
@@ -164,7 +170,7 @@ def _write_terms(path: Path, frozen: Frozen, base: I32) -> tuple[dict[str, Any],
         return w.close(), distinct, square
 
 
-def _write_mentions(path: Path, mentions: MentionColumns, base: I32, catalog: Closure) -> tuple[dict[str, Any], I32]:
+def _write_mentions(path: Path, mentions: MentionColumns, base: I32, catalog: Closure) -> tuple[FileEntry, I32]:
     m = mentions
     columns = (base[m.document] + m.start, m.length, m.document, m.entity, m.confidence)
     order = np.lexsort((m.entity, m.length, columns[0]))

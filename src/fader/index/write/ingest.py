@@ -20,6 +20,7 @@ from fader.corpus.analysis import Analysis
 from fader.corpus.documents import Batch, Document, Faults, read_corpus
 from fader.corpus.readers import file_size
 from fader.errors import InputError, quoted
+from fader.index.manifest import SegmentEntry
 from fader.index.write.builder import CatalogView, SegmentBuilder
 from fader.limits import Limits
 from fader.progress import Progress
@@ -42,13 +43,13 @@ class Intake:
     keep_text: bool = True
     limits: Limits | None = None
 
-    def segments(self, sources: Iterable[Any], progress: Progress) -> list[dict[str, Any]]:
+    def segments(self, sources: Iterable[Any], progress: Progress) -> list[SegmentEntry]:
         """Read everything; the entries of the segments for the manifest. Their files are written and synced."""
         given = list(sources) if isinstance(sources, list | tuple) else sources
         total = sum(file_size(s) for s in given if isinstance(s, str | Path)) if isinstance(given, list) else 0
         return self.segments_of(read_corpus(given, self.faults, self.limits), progress, total)
 
-    def segments_of(self, batches: Iterator[Batch], progress: Progress, total: int = 0) -> list[dict[str, Any]]:
+    def segments_of(self, batches: Iterator[Batch], progress: Progress, total: int = 0) -> list[SegmentEntry]:
         """The same for documents that are read already."""
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         run = _Run(self, pool, progress)
@@ -95,10 +96,10 @@ class _Run:
     def __init__(self, how: Intake, pool: ThreadPoolExecutor | None, progress: Progress) -> None:
         self._how, self._pool, self._progress = how, pool, progress
         self._seen: set[int] = set()
-        self._segments: list[dict[str, Any]] = []
+        self._segments: list[SegmentEntry] = []
         self._builder: SegmentBuilder | None = None
 
-    def read(self, given: Iterator[Batch], total: int) -> list[dict[str, Any]]:
+    def read(self, given: Iterator[Batch], total: int) -> list[SegmentEntry]:
         """All segments; one at least, which may be empty."""
         before, source = 0, ""
         documents = 0

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader.index.encoding.strings import Joined
+from fader.index.format import FileEntry
+from fader.index.manifest import SegmentEntry
 from fader.index.numbering import numbers
 from fader.index.segment import CELL_BITS, Segment
 from fader.index.textstore import TextWriter
@@ -25,8 +26,8 @@ I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
 
 
-def merge_segments(folder: Path, name: str, segments: Sequence[Segment], catalog: Closure) -> dict[str, Any]:
-    """Write the segment that segments make together; returns its entry of a manifest."""
+def merge_segments(folder: Path, name: str, segments: Sequence[Segment], catalog: Closure) -> SegmentEntry:
+    """Write the segment that several segments make together."""
     number = numbers(segments)
     lengths = np.zeros(sum(int(np.count_nonzero(n >= 0)) for n in number), dtype=np.int64)
     for segment, n in zip(segments, number, strict=True):
@@ -90,7 +91,7 @@ def _mentions(segments: Sequence[Segment], number: Sequence[I32]) -> MentionColu
     return MentionColumns(document, start, length, entity, code.astype(np.int32), confidences)
 
 
-def _texts(path: Path, segments: Sequence[Segment], number: Sequence[I32]) -> dict[str, Any]:
+def _texts(path: Path, segments: Sequence[Segment], number: Sequence[I32]) -> FileEntry:
     """Copy the texts of the documents that are left, and put the documents in order."""
     writer = TextWriter(path, None, all(segment.text.keeps_text for segment in segments))
     try:

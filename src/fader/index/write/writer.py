@@ -18,8 +18,9 @@ from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable
 from fader.errors import StorageError, UsageError, quoted
 from fader.index.catalog import csr, type_ancestors, write_catalog
-from fader.index.commit import KEEP, commit_numbers, is_debris, origin_of, remove_debris, remove_unneeded, write_commit
+from fader.index.commit import commit_numbers, is_debris, remove_debris, remove_unneeded, write_commit
 from fader.index.lock import writing_alone
+from fader.index.manifest import KEEP, Manifest, build_manifest
 from fader.index.write.builder import CatalogView, Numbers
 from fader.index.write.freeze import Closure
 from fader.index.write.ingest import Intake
@@ -69,7 +70,7 @@ def check_counts(options: Any, **least: int) -> None:
 class BuildReport:
     """What was built, and what could not be used."""
 
-    manifest: dict[str, Any]
+    manifest: Manifest
     faults: Faults
     catalog_notes: list[str]
 
@@ -108,21 +109,9 @@ def _build_in(
     """Build as a commit of a folder: what was there answers until the last step, and stays if that fails."""
     faults = Faults(options.on_error)
     try:
-        name = f"{number:08d}.catalog"
-        described = {"name": name, **write_catalog(folder / name, catalog)}
-        described |= {"entities": len(catalog.entities), "types": len(catalog.types)}
+        stored = write_catalog(folder / f"{number:08d}.catalog", catalog)
         segments = _intake(folder, number, catalog, options, faults).segments(sources, progress)
-        documents = sum(s["documents"] for s in segments)
-        manifest = {
-            "commit": number,
-            "origin": origin_of(described, segments),
-            "operation": {"name": "build", "documents": documents, "replaced": 0, "deleted": 0, "merged": 0},
-            "keep": options.keep,
-            "catalog": described,
-            "segments": segments,
-            "analysis": options.analysis.to_dict(),
-            "skipped": faults.counts,
-        }
+        manifest = build_manifest(number, options.keep, stored, segments, options.analysis, faults.counts)
         write_commit(folder, manifest)
     except BaseException:
         with suppress(OSError):
