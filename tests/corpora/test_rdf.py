@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fader.corpora.frame import inputs
 from fader.corpora.frame.base import Batch
-from fader.corpora.parsers.rdf import rdfxml
-from fader.corpora.parsers.rdf.escapes import unescaped
+from fader.corpora.parsers.rdf import oxigraph
+from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.rdf.layout import LINES, Layout, layout_of, layouts, statement_batches
 from fader.corpora.parsers.rdf.triples import statements
 from fader.corpora.parsers.rdf.vocabularies import RDF, RDFS
@@ -45,7 +45,7 @@ def escaped(text: str) -> str:
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_escapes_are_undone(text: str) -> None:
     """A text that is escaped as N-Triples asks is the same text when read."""
-    assert unescaped(escaped(text)) == text
+    assert unescape(escaped(text)) == text
 
 
 names = st.text(st.characters(categories=["L", "N"]), min_size=1)
@@ -188,12 +188,33 @@ def test_bad_xml_is_a_fault(text: str, tmp_path: Path) -> None:
     (tmp_path / "x.owl").write_text(text)
     faults = Faults()
     assert found_in(tmp_path / "x.owl", faults) == []
-    assert list(faults.counts) == [rdfxml.CUT]
-    assert "x.owl" in faults.examples[rdfxml.CUT][0]
+    assert list(faults.counts) == [oxigraph.CUT]
+    assert "x.owl" in faults.examples[oxigraph.CUT][0]
 
 
 def test_nodes_in_nodes_without_end(tmp_path: Path) -> None:
-    """Nodes that are nested too deep are left out, and nothing breaks."""
-    body = f'<a xmlns:r="{RDF}" r:about="http://x"><p>' * 3000 + "</p></a>" * 3000
+    """Nodes may be nested as deep as a file likes, and nothing breaks."""
+    body = f'<a xmlns="http://a/" xmlns:r="{RDF}" r:about="http://x"><p>' * 3000 + "</p></a>" * 3000
     (tmp_path / "x.owl").write_text("<?xml version='1.0'?>" + body)
-    assert len(found_in(tmp_path / "x.owl")) == rdfxml.DEEPEST + 1
+    assert len(found_in(tmp_path / "x.owl")) == 3000
+
+
+def test_entities_that_explode_are_a_fault(tmp_path: Path) -> None:
+    """Declared entities that would expand to gigabytes are refused at once."""
+    declared = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 10))
+    text = f'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a0 "lol">{declared}]><x xmlns:r="{RDF}" r:about="&a9;"/>'
+    (tmp_path / "x.owl").write_text(text)
+    faults = Faults()
+    assert found_in(tmp_path / "x.owl", faults) == []
+    assert list(faults.counts) == [oxigraph.CUT]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
+def test_encodings_of_xml(encoding: str, tmp_path: Path) -> None:
+    """The encoding that a file declares is undone."""
+    text = XML.replace('version="1.0"?', f'version="1.0" encoding="{encoding}"?').replace("Stadt", "Städtchen")
+    (tmp_path / "x.owl").write_bytes(text.encode(encoding))
+    assert ("http://ex/City", "label", "Städtchen", "de") in [
+        (t.subject, "label" if t.predicate == RDFS + "label" else "", t.object, t.language)
+        for t in oxigraph.read_xml((tmp_path / "x.owl").read_bytes(), "x.owl", Faults("fail"))
+    ]

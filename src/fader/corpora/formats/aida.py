@@ -26,7 +26,7 @@ from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import stem
 from fader.corpora.frame.inputs import decoded, grouped_batches
 from fader.corpora.frame.tallies import UNLINKED, tally
-from fader.corpora.parsers.rdf.escapes import unescaped
+from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.text.spans import whole_number
 from fader.corpora.parsers.text.tokens import OUTSIDE, UNLABELLED, Label, TokenText, cells_of, labelled
 from fader.corpus.documents import Faults
@@ -133,7 +133,7 @@ class Aida(Importer):
     def _entity(self, cells: list[str], label: Label, out: Records) -> str:
         """The id of a mention's entity, whose row is added; empty if it has none."""
         cells = [*(cell.strip() for cell in cells), "", "", "", ""]
-        yago = unescaped(cells[0])
+        yago = unescape(cells[0])
         entity = (yago, unquote(cells[1].rpartition("/wiki/")[2]), cells[2], cells[3])[_IDS[self.ids]]
         if cells[0] in _UNKNOWN or not entity:
             tally(out.counts, UNLINKED)

@@ -177,7 +177,7 @@ class Dbpedia(Importer):
         out = Records()
         gathered = Gathered()
         layout = state.first.layouts[batch.source]
-        kinds = _Kinds(self.foreign)
+        kinds, asked = _Kinds(self.foreign), self.language.lower()
         last, types = "", dict[str, None]()  # statements on one page follow each other
         for _number, subject, tag, thing, language in statements(batch, layout, PREDICATES, self._short, faults):
             if tag == TYPE:
@@ -190,7 +190,7 @@ class Dbpedia(Importer):
                 self._class(gathered, kinds, subject, tag, thing, language)
             elif not self._is_page(subject, out.counts):
                 continue
-            elif tag == LABEL and language in (self.language, ""):
+            elif tag == LABEL and language in (asked, ""):
                 gathered.entity(subject)[0].append(thing)
             elif tag == REDIRECT and thing[:1] == PAGE:
                 if end := state.first.onward.get(thing, thing):
@@ -208,7 +208,7 @@ class Dbpedia(Importer):
         """A statement on a class of the ontology."""
         if tag == BELOW and kinds[subject] and kinds[thing]:
             gathered.type(type_id(subject))[1].update(kinds[thing])
-        elif tag == LABEL and language == self.language and _is_class(subject):
+        elif tag == LABEL and language == self.language.lower() and _is_class(subject):
             gathered.type(type_id(subject))[0].append(thing)
 
     def _is_page(self, subject: str, counts: dict[str, int]) -> bool:

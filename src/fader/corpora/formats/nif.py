@@ -26,7 +26,8 @@ from fader.corpora.frame import inputs
 from fader.corpora.frame.base import THING, Batch, EntityRow, Importer, Records, TypeRow
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.tallies import UNLINKED, tally
-from fader.corpora.parsers.rdf.turtle import TYPE, statements
+from fader.corpora.parsers.rdf.oxigraph import Context, read_turtle
+from fader.corpora.parsers.rdf.vocabularies import RDF
 from fader.corpora.parsers.text.spans import Given, mentions_of
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name, read_chunks
@@ -81,9 +82,9 @@ class Nif(Importer):
         head, data = batch.payload
         text = _decoded(data, batch, faults)
         nodes: dict[str, _Node] = {}
-        for found in statements(text, batch.source, faults, batch.place, head):
+        for found in read_turtle(text, batch.source, faults, batch.place, Context.from_head(head)):
             key, value = _KEYS.get(found.predicate), found.object
-            if found.predicate == TYPE and value.startswith(NIF):
+            if found.predicate == RDF + "type" and value.startswith(NIF):
                 key, value = "a", value.removeprefix(NIF)
             if key is not None:
                 nodes.setdefault(found.subject, _Node(found.line)).said.setdefault(key, []).append(value)

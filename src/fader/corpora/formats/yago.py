@@ -39,7 +39,7 @@ from fader.corpora.frame.selection import (
     write_ids,
 )
 from fader.corpora.frame.store import Store
-from fader.corpora.parsers.rdf.escapes import unescaped
+from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.rdf.layout import BARE, COLUMNS, Layout, layouts, statement_batches
 from fader.corpora.parsers.rdf.triples import FAULTY, Statement, only_marked, statements
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
@@ -163,7 +163,8 @@ class Yago(Importer):
             out.counts["facts of other relations"] = len(batch.payload)
         old = batch.source in state.first.old
         gathered = Gathered()
-        languages = {"", self.language, THREE.get(self.language, self.language)}
+        asked = self.language.lower()
+        languages = {"", asked, THREE.get(asked, asked)}
         last, types = "", dict[str, None]()  # facts on one entity follow each other
         for _number, subject, tag, thing, language in _facts(batch, layout, PREDICATES, faults):
             if tag == TYPE and subject is last:
@@ -261,7 +262,7 @@ def _bare(batch: Batch, tags: set[str], faults: Faults) -> Iterator[Statement]:
         if len(cells) < 3 or not cells[1] or not cells[2]:
             faults.add(FAULTY, f"{at(batch.source, number)}: {len(cells)} columns; expected id, subject and object")
             continue
-        one, other = unescaped(cells[1]), unescaped(cells[2])
+        one, other = unescape(cells[1]), unescape(cells[2])
         if tag in (TYPE, BELOW):
             yield number, one, tag, other, None
         elif cells[1][0] == '"':

@@ -13,17 +13,17 @@ _PLAIN = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def unescaped(text: str) -> str:
-    """The text with its escapes undone."""
+def unescape(text: str) -> str:
+    """Undo the escapes of a text."""
     if "\\" not in text:
         return text
-    made = _ESCAPE.sub(_character, text)
+    made = _ESCAPE.sub(_read_escape, text)
     if _HALF.search(made):
         return made.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return made
 
 
-def _character(found: re.Match[str]) -> str:
+def _read_escape(found: re.Match[str]) -> str:
     if found[3]:
         return _PLAIN.get(found[3], found[3])
     code = int(found[1] or found[2], 16)

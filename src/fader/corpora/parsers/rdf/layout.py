@@ -44,10 +44,6 @@ class Layout(NamedTuple):
     prefixes: dict[str, str]
     base: str
 
-    def head(self) -> str:
-        """The prefixes as Turtle declares them."""
-        return "".join(f"@prefix {name}: <{space}> .\n" for name, space in self.prefixes.items())
-
 
 def layout_of(source: str) -> Layout:
     """The layout of a source, seen from its beginning."""

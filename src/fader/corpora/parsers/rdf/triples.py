@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import compress
 from operator import itemgetter
 
 from fader.corpora.frame.base import Batch
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import BROKEN, decoded
-from fader.corpora.parsers.rdf import rdfxml, turtle
-from fader.corpora.parsers.rdf.escapes import unescaped
+from fader.corpora.parsers.rdf import oxigraph
+from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.rdf.layout import COLUMNS, LINES, SEEN, TURTLE, Layout
 from fader.corpora.parsers.rdf.vocabularies import RDF
 from fader.corpus.documents import Faults
@@ -44,7 +45,7 @@ def statements(
     """
     terms = Terms(layout, wanted, short)
     if isinstance(batch.payload, bytes):
-        return _of_xml(batch, terms, faults)
+        return _select(oxigraph.read_xml(batch.payload, batch.source, faults, layout.base), terms)
     if batch.place == 1 and batch.payload:
         batch = batch._replace(payload=[without_mark(batch.payload[0], 1), *batch.payload[1:]])
     if layout.kind == TURTLE and not _a_line_each(batch.payload):
@@ -149,8 +150,8 @@ def _text(written: str) -> tuple[str, str]:
     end = written.rfind('"')
     if end < 1:
         raise ValueError(f"no end of the text {quoted(written[:40])}")
-    language = written[end + 2 :].partition(" ")[0].strip() if written[end + 1 : end + 2] == "@" else ""
-    return unescaped(written[1:end]), language
+    language = written[end + 2 :].partition(" ")[0].strip().lower() if written[end + 1 : end + 2] == "@" else ""
+    return unescape(written[1:end]), language
 
 
 def _pieces(line: bytes, tags: Mapping[bytes, str]) -> tuple[bytes, str, bytes] | None:
@@ -230,9 +231,15 @@ class Terms(dict[str, str]):
         self.layout, self.wanted, self.short = layout, wanted, short
         self._plain = short(layout.base + "x") == "x"  # what is written below the base is short already
 
+    @cached_property
+    def context(self) -> oxigraph.Context:
+        """The declarations at the top of the file, for Turtle."""
+        head = "".join(f"@prefix {name}: <{space}> .\n" for name, space in self.layout.prefixes.items())
+        return oxigraph.Context.from_head(head, self.layout.base)
+
     def __missing__(self, term: str) -> str:
         if term[:1] == "<" and term[-1:] == ">":
-            address = term[1:-1] if "\\" not in term else unescaped(term[1:-1])
+            address = term[1:-1] if "\\" not in term else unescape(term[1:-1])
             if "://" not in address:
                 if self._plain:
                     self[term] = address
@@ -249,28 +256,22 @@ class Terms(dict[str, str]):
         prefix, colon, local = term.partition(":")
         if not colon or prefix not in self.layout.prefixes:
             raise ValueError(f"{quoted(term)} is no term; its prefix is not declared at the top of the file")
-        return self.layout.prefixes[prefix] + unescaped(local)
+        return self.layout.prefixes[prefix] + unescape(local)
 
 
 def _of_turtle(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:
     """The statements of a piece of Turtle; a line that is not UTF-8 is left out, which costs the statement it is in."""
     lines = (decoded(line, n, batch.source, faults) or "" for n, line in enumerate(batch.payload, batch.place))
-    layout, short = terms.layout, terms.short
-    for found in turtle.statements("\n".join(lines), batch.source, faults, batch.place, layout.head(), layout.base):
+    return _select(oxigraph.read_turtle("\n".join(lines), batch.source, faults, batch.place, terms.context), terms)
+
+
+def _select(triples: Iterable[oxigraph.Triple], terms: Terms) -> Iterator[Statement]:
+    """Give the triples whose predicate is wanted and whose terms have addresses."""
+    for found in triples:
         tag = terms.wanted.get(found.predicate)
         if tag is None or found.subject[:2] == "_:":
             continue
         if found.literal:
-            yield found.line, short(found.subject), tag, found.object, found.language
+            yield found.line, terms.short(found.subject), tag, found.object, found.language
         elif found.object[:2] != "_:":
-            yield found.line, short(found.subject), tag, short(found.object), None
-
-
-def _of_xml(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:
-    """The statements of a whole source of RDF/XML."""
-    for subject, predicate, thing, language in rdfxml.statements(
-        batch.payload, batch.source, faults, terms.layout.base
-    ):
-        tag = terms.wanted.get(predicate)
-        if tag is not None:
-            yield 0, terms.short(subject), tag, terms.short(thing) if language is None else thing, language
+            yield found.line, terms.short(found.subject), tag, terms.short(found.object), None
