@@ -18,16 +18,18 @@ from copy import copy
 from dataclasses import fields, replace
 from pathlib import Path
 
+from markupsafe import Markup
+
 import fader
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.errors import FaderError, UsageError
 from fader.experiment.compare import compare_judged
 from fader.experiment.comparison import Comparison
 from fader.experiment.judged import JudgedQueries, judged_queries
-from fader.experiment.published import PlainTable, plain_table
+from fader.experiment.published import PlainTable, format_published
 from fader.experiment.reporting.figures import available, draw
-from fader.experiment.reporting.markup import escaped
-from fader.experiment.reporting.page import inline, whole_page
+from fader.experiment.reporting.html import render_page
+from fader.experiment.reporting.page import embed_drawing
 from fader.experiment.reporting.report import write_report
 from fader.experiment.reporting.tables import make_table, to_html, to_markdown
 from fader.progress import progress
@@ -264,21 +266,22 @@ def run(given: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
 
 def write_all(out: Path, found: dict[str, list[Comparison]]) -> None:
     """All tables as one text, and with figures as one page."""
-    text, page = ["# Results\n"], ["<header><h1>Results</h1></header>"]
+    text, page = ["# Results\n"], [Markup("<header><h1>Results</h1></header>")]
     for title, comparisons in found.items():
         text.append(f"## {title}\n")
-        page.append(f"<section><h2>{escaped(title)}</h2>")
+        page.append(Markup("<section><h2>{}</h2>").format(title))
         for comparison in comparisons:
             table = make_table(comparison)
             text.append(f"### {comparison.title}\n\n{to_markdown(table)}")
-            page.append(f"<h3>{escaped(comparison.title)}</h3>{to_html(table)}")
-            page += [inline(replace(d, name=f"f{len(page)}-{d.name}")) for d in draw(comparison)] if available() else []
+            page.append(Markup("<h3>{}</h3>{}").format(comparison.title, to_html(table)))
+            drawings = draw(comparison) if available() else []
+            page += [embed_drawing(replace(d, name=f"f{len(page)}-{d.name}")) for d in drawings]
         for other in published(title):
-            text.append(plain_table(other, "markdown"))
-            page.append(plain_table(other, "html"))
-        page.append("</section>")
+            text.append(format_published(other, "markdown"))
+            page.append(Markup(format_published(other, "html")))
+        page.append(Markup("</section>"))
     (out / "results.md").write_text("\n".join(text), encoding="utf-8")
-    (out / "index.html").write_text(whole_page("Results", page), encoding="utf-8")
+    (out / "index.html").write_text(render_page("Results", Markup("\n").join(page)), encoding="utf-8")
 
 
 if __name__ == "__main__":

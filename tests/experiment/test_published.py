@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 from experiment.hostile import NAMES, Reader
+from fader.csvtext import guard_formula
 from fader.errors import UsageError
-from fader.experiment.published import OTHER_DATA, PlainTable, plain_table
+from fader.experiment.published import OTHER_DATA, PlainTable, format_published
 
 
 def published(**changed: Any) -> PlainTable:
@@ -28,7 +29,7 @@ def published(**changed: Any) -> PlainTable:
 
 
 def test_golden_published_markdown() -> None:
-    assert plain_table(published(), "markdown") == (
+    assert format_published(published(), "markdown") == (
         "Ours &amp; theirs\n"
         "\n"
         "| System | MAP | MAP, 2009† |\n"
@@ -43,7 +44,7 @@ def test_golden_published_markdown() -> None:
 
 def test_golden_published_latex() -> None:
     """The part for `\\input` has caption, mark and note too; the whole is a document around it."""
-    part = plain_table(published(), "latex", whole=False)
+    part = format_published(published(), "latex", whole=False)
     assert part == (
         "\\noindent Ours \\& theirs\n\\par\\medskip\\noindent\n"
         "\\begin{tabular}{|l|c|c|}\n"
@@ -56,7 +57,7 @@ def test_golden_published_latex() -> None:
         "\n\\par\\medskip\\noindent $^\\dagger$ Other data: published numbers, not measured here, and compared with "
         "ours by no test. Table 2 of $<$the paper$>$.\n"
     )
-    whole = plain_table(published(), "latex")
+    whole = format_published(published(), "latex")
     assert whole.startswith("\\documentclass{article}\n")
     assert part in whole
     assert whole.endswith("\\end{document}\n")
@@ -64,7 +65,7 @@ def test_golden_published_latex() -> None:
 
 def test_golden_published_csv() -> None:
     """Full precision; the head says which numbers are other data, and nothing stands where there is none."""
-    assert list(csv.reader(io.StringIO(plain_table(published(), "csv")))) == [
+    assert list(csv.reader(io.StringIO(format_published(published(), "csv")))) == [
         ["system", "MAP", "MAP, 2009_other_data"],
         ["balog2", "0.25", "0.5"],
         ["Only |S_e|", repr(-1 / 3), ""],
@@ -74,7 +75,7 @@ def test_golden_published_csv() -> None:
 
 def test_golden_published_html() -> None:
     mark = f'<abbr title="{OTHER_DATA}">†</abbr>'
-    assert plain_table(published(rows={"a<b": [0.25, 0.5]}), "html") == (
+    assert format_published(published(rows={"a<b": [0.25, 0.5]}), "html") == (
         '<table class="published">\n<caption>Ours &amp; theirs</caption>\n'
         '<thead><tr><th scope="col">System</th><th scope="col">MAP</th>'
         f'<th scope="col" class="other">MAP, 2009{mark}</th></tr></thead>\n'
@@ -88,9 +89,9 @@ def test_published_numbers_are_other_data_unless_told(form: str) -> None:
     """Every column is marked by default; a table of our numbers alone has no mark and may have no note."""
     mark = {"latex": "$^\\dagger$", "csv": "_other_data"}.get(form, "†")
     explained = form != "csv"
-    every = plain_table(published(other=None), form)
+    every = format_published(published(other=None), form)
     assert every.count(mark) == 2 + explained + 2 * (form == "html")  # in HTML a mark bears its own explanation
-    ours = plain_table(published(other=[], note=""), form)
+    ours = format_published(published(other=[], note=""), form)
     assert mark not in ours
     assert "Other data" not in ours
 
@@ -103,7 +104,7 @@ def test_published_numbers_that_do_not_fit_are_refused() -> None:
     with pytest.raises(UsageError, match=r'no column "MRR" in the table'):
         published(other=["MRR"])
     with pytest.raises(UsageError, match=r'no form "pdf" of a table; give one of markdown, latex, csv, html'):
-        plain_table(published(), "pdf")
+        format_published(published(), "pdf")
 
 
 @settings(deadline=None)
@@ -111,14 +112,14 @@ def test_published_numbers_that_do_not_fit_are_refused() -> None:
 def test_published_tables_keep_their_form_whatever_the_texts(name: str) -> None:
     """In names, cells, caption and note: no column, line, tag or command comes from a text."""
     table = PlainTable(name, ["MAP", name + "x"], {name: [name, 0.5]}, note=name)
-    rows = list(csv.reader(io.StringIO(plain_table(table, "csv"), newline="")))
-    assert rows[1] == [name, name, "0.5"]
-    body = [line for line in plain_table(table, "markdown").split("\n") if line.startswith("| ")]
+    rows = list(csv.reader(io.StringIO(format_published(table, "csv"), newline="")))
+    assert rows[1] == [guard_formula(name), guard_formula(name), "0.5"]
+    body = [line for line in format_published(table, "markdown").split("\n") if line.startswith("| ")]
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in body[-3:]} == {4}
     reader = Reader()
-    reader.feed(plain_table(table, "html"))
+    reader.feed(format_published(table, "html"))
     assert set(reader.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "abbr", "p"}
-    plain = re.sub(r"\\[\\{}$&%#_]", "", plain_table(table, "latex").replace("\\\\ \\hline", ""))
+    plain = re.sub(r"\\[\\{}$&%#_]", "", format_published(table, "latex").replace("\\\\ \\hline", ""))
     assert plain.count("{") == plain.count("}")
     assert plain.count("$") % 2 == 0
     assert not re.search("[#%]", plain)

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import fader
 from fader.errors import InputError, StorageError
 from fader.experiment.comparison import Comparison, ContextScores, Grid, Supports, SystemResult
-from fader.experiment.provenance import made_by
+from fader.experiment.provenance import list_provenance
 from fader.experiment.reporting import figures, report
 from fader.experiment.reporting.page import MOST_QUERIES
 from fader.experiment.reporting.report import check_destination, parse_report, read_report, write_report
@@ -362,7 +362,7 @@ MADE = {"seed": 12345, "cross-validation": "loo", "documents": 500_000, "index":
 def test_provenance_is_told_in_order() -> None:
     """Version, index, queries, cross-validation, seed first, the command last; a seed is written as it is typed."""
     command = ["fader", "compare", "index/", "--systems", "count,fader(features=noprox)"]
-    made = made_by(comparison(provenance={"command": command, **MADE}))
+    made = list_provenance(comparison(provenance={"command": command, **MADE}))
     assert list(made.items()) == [
         ("fader", fader.__version__),
         ("index", "web"),
@@ -372,11 +372,11 @@ def test_provenance_is_told_in_order() -> None:
         ("documents", "500,000"),
         ("command", "fader compare index/ --systems 'count,fader(features=noprox)'"),
     ]
-    assert made_by(comparison(provenance={})) == {"fader": fader.__version__, "queries": "3"}
-    assert made_by(comparison(provenance={"fader": "9.9", "command": "x | y"})) == {
+    assert list_provenance(comparison(provenance={})) == {"fader": fader.__version__, "queries": "3"}
+    assert list_provenance(comparison(provenance={"fader": "9.9", "command": "x | y"})) == {
         "fader": "9.9", "queries": "3", "command": "x | y",
     }  # fmt: skip
-    assert made_by(comparison(provenance={"command": {"cv": 5}}))["command"] == '{"cv": 5}'
+    assert list_provenance(comparison(provenance={"command": {"cv": 5}}))["command"] == '{"cv": 5}'
 
 
 def test_page_markdown_and_json_show_what_made_the_report(tmp_path: Path) -> None:

@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given, settings
 
 from experiment.hostile import NAMES, Reader
+from fader.csvtext import guard_formula
 from fader.errors import InputError, UsageError
-from fader.experiment.comparison import Comparison, SystemResult, measure_title, shown
+from fader.experiment.comparison import Comparison, SystemResult, measure_title
+from fader.experiment.reporting.markup import clean_text, format_p
 from fader.experiment.reporting.tables import (
     Table,
     make_table,
-    p_text,
     per_query_csv,
     to_csv,
     to_html,
@@ -208,6 +209,16 @@ def test_golden_csv() -> None:
     assert with_baseline[2]["MAP_difference"] == with_baseline[2]["MAP_p_baseline"] == ""
 
 
+def test_no_name_in_csv_is_a_formula() -> None:
+    """A spreadsheet shows such a name and computes nothing; negative numbers stay numbers."""
+    data = comparison(a='=HYPERLINK("http://x")', b="-1")
+    rows = list(csv.reader(io.StringIO(to_csv(make_table(data, baseline="a")))))
+    assert [row[1] for row in rows[1:]] == ['\'=HYPERLINK("http://x")', "'-1", "c"]
+    assert float(rows[2][4]) < 0
+    single = Comparison(title="", measures=["AP"], queries=["+q"], systems=[SystemResult("@s", {"AP": [-0.5]})])
+    assert per_query_csv(single) == "query,system,measure,value\n'+q,'@s,AP,-0.5\n"
+
+
 def test_golden_markdown() -> None:
     assert to_markdown(make_table(comparison(a="Only |S_e|"), baseline="c"), ["AP"]) == (
         "| System | MAP | Pairswap | Δ MAP | p |\n"
@@ -262,7 +273,7 @@ def test_per_query_csv_has_every_value() -> None:
 
 
 def test_p_values_for_people() -> None:
-    assert [p_text(p) for p in (None, 0.0, 0.00099, 0.001, 0.0495, 1.0)] == [
+    assert [format_p(p) for p in (None, 0.0, 0.00099, 0.001, 0.0495, 1.0)] == [
         "–",
         "<0.001",
         "<0.001",
@@ -280,7 +291,7 @@ def test_p_values_for_people() -> None:
 def test_csv_reads_back_any_name(name: str) -> None:
     data = comparison(a=name)
     rows = list(csv.reader(io.StringIO(to_csv(make_table(data)), newline="")))
-    assert rows[1][1] == (name or "a")
+    assert rows[1][1] == guard_formula(name or "a")
     assert {len(row) for row in rows} == {6}
 
 
@@ -337,10 +348,10 @@ def test_html_shows_any_name_as_text(name: str) -> None:
     reader.feed(to_html(make_table(comparison(a=name))))
     assert set(reader.tags) == {"table", "thead", "tbody", "tr", "th", "td", "strong", "abbr"}
     assert reader.attributes == {"class", "scope", "dir", "title"}
-    assert reader.texts[3].strip() == shown(name).strip()
+    assert reader.texts[3].strip() == clean_text(name).strip()
 
 
 def test_shown_text_is_one_safe_line() -> None:
     """Controls and marks that turn the direction are replaced, spaces are single, long texts are cut."""
-    assert shown("a\n\tb\x00\u202ec\ud800") == "a b\ufffd\ufffdc\ufffd"
-    assert shown("ab" * 600, 5) == "abab…"
+    assert clean_text("a\n\tb\x00\u202ec\ud800") == "a b\ufffd\ufffdc\ufffd"
+    assert clean_text("ab" * 600, 5) == "abab…"

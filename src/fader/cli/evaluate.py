@@ -5,7 +5,6 @@ Knows nothing of indexes or systems, nor of how measures and p-values are comput
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -198,15 +197,17 @@ def _as_data(results: Any, p: Any, counts: list[dict[str, list[str]]]) -> list[d
 
 
 def _write_csv(results: Any, path: str) -> None:
-    """One row a run and query, numbers that read back exactly."""
+    """One line per run and query, with numbers that read back exactly."""
+    from fader.csvtext import format_csv
     from fader.search.batch import whole_file
 
     with whole_file(path) as pending, open(pending, "w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["run", "query", *map(str, results.measures)])
-        for s, system in enumerate(results.systems):
-            for q, query in enumerate(results.queries):
-                rows.writerow([system, query, *map(float, results.values[s, :, q])])
+        lines = (
+            [system, query, *map(float, results.values[s, :, q])]
+            for s, system in enumerate(results.systems)
+            for q, query in enumerate(results.queries)
+        )
+        file.write(format_csv([["run", "query", *map(str, results.measures)], *lines], line_end="\n"))
 
 
 def _print_tables(results: Any, p: Any, baseline: int, how_tested: str) -> None:

@@ -56,9 +56,9 @@ def command(
         print_json(answer.to_dict())
         return
     if as_csv:
-        from fader.search.csv import csv_of
+        from fader.search.csv import to_csv
 
-        click.echo(csv_of(answer), nl=False)
+        click.echo(to_csv(answer), nl=False)
         return
     from fader.cli.render import print_answer
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Self, TypeVar
@@ -29,8 +28,6 @@ Kind = TypeVar("Kind")
 FORMAT = "fader-comparison/1"
 _TITLES = {"ap": "MAP", "rr": "MRR", "ndcg": "NDCG", "pairswap": "Pairswap"}
 _NAME = re.compile(r"\w+")  # without what may follow it: @5, (judged-only)
-# Characters that turn the direction of the text around them could make a page read other than it is.
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True)
@@ -190,18 +187,6 @@ class Comparison:
 def measure_title(measure: str) -> str:
     """What the mean of a measure is called: AP MAP, RR MRR, nDCG@5 NDCG@5, pairswap Pairswap; others as they are."""
     return _NAME.sub(lambda name: _TITLES.get(name[0].lower(), name[0]), measure, count=1)
-
-
-def shown(text: str, limit: int = 1000) -> str:
-    """A text fit to be shown on one line: no control characters, none that turn its direction, not too long."""
-    text = " ".join(_TURNING.sub("\ufffd", text[: 4 * limit]).split())
-    text = "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 query`, `1,884 queries`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def from_plain(kind: type[Kind], data: Mapping[str, Any], what: str) -> Kind:

@@ -24,16 +24,16 @@ from fader.experiment.comparison import Comparison
 FIRST = ("fader", "index", "queries", "cross-validation", "seed")
 
 
-def made_by(comparison: Comparison) -> dict[str, str]:
+def list_provenance(comparison: Comparison) -> dict[str, str]:
     """Names and values to be shown, in order; texts are not escaped."""
     given: dict[str, Any] = {"fader": _installed(), "queries": len(comparison.queries), **comparison.provenance}
     command = given.pop("command", None)
     ordered = {key: given[key] for key in FIRST if key in given} | given
-    found = {key: str(value) if key == "seed" else value_text(value) for key, value in ordered.items()}
+    found = {key: str(value) if key == "seed" else format_value(value) for key, value in ordered.items()}
     return found if command is None else {**found, "command": _command(command)}
 
 
-def value_text(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A provenance or hyperparameter value for people."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -57,4 +57,4 @@ def _installed() -> str:
 def _command(command: Any) -> str:
     if isinstance(command, Iterable) and not isinstance(command, str | dict):
         return shlex.join(str(argument) for argument in command)
-    return value_text(command)
+    return format_value(command)

@@ -8,22 +8,20 @@ Golden case: 0.5 under "MAP, 2009" is 0.500 under "MAP, 2009†", and in CSV 0.5
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from fader.csvtext import Cell, format_csv
 from fader.errors import UsageError, did_you_mean, quoted
+from fader.experiment.reporting.html import render
 from fader.experiment.reporting.markup import (
-    csv_text,
-    document,
-    escaped,
-    exact,
-    latex_text,
-    markdown_text,
-    pipe_table,
-    signed,
-    tabular,
+    escape_latex,
+    escape_markdown,
+    format_number,
+    format_pipe_table,
+    format_tabular,
+    wrap_document,
 )
 
 MARK = "†"
@@ -61,74 +59,54 @@ class PlainTable:
         """Whether a column holds other data than ours."""
         return self.other is None or column in self.other
 
-    def text(self, cell: float | str | None) -> str:
+    def format_cell(self, cell: float | str | None) -> str:
         """A cell as it is printed."""
-        if isinstance(cell, str):
-            return cell
-        return "–" if cell is None or math.isnan(cell) else signed(f"{cell:.{self.digits}f}")
+        return cell if isinstance(cell, str) else format_number(cell, self.digits)
 
-    def below(self) -> str:
+    def explain_marks(self) -> str:
         """What the mark means, and the note."""
         marked = any(self.is_other(column) for column in self.columns)
         return " ".join(part for part in (OTHER_DATA if marked else "", self.note) if part)
 
 
-def plain_table(table: PlainTable, form: str, whole: bool = True) -> str:
+def format_published(table: PlainTable, form: str, whole: bool = True) -> str:
     """The table as `markdown`, `latex`, `csv` or `html`; `whole` makes LaTeX a document that compiles alone."""
     forms: dict[str, Callable[[PlainTable], str]] = {
-        "markdown": _markdown,
-        "latex": partial(_latex, whole=whole),
-        "csv": _csv,
-        "html": _html,
+        "markdown": _to_markdown,
+        "latex": partial(_to_latex, whole=whole),
+        "csv": _to_csv,
+        "html": lambda table: render("published.html", table=table, explanation=OTHER_DATA),
     }
     if form not in forms:
         raise UsageError(f"no form {quoted(form)} of a table; give one of {', '.join(forms)}")
     return forms[form](table)
 
 
-def _markdown(table: PlainTable) -> str:
-    heads = [markdown_text(column) + MARK * table.is_other(column) for column in table.columns]
-    lines = [[markdown_text(table.corner), *heads]]
-    for name, row in table.rows.items():
-        lines.append([markdown_text(name), *(markdown_text(table.text(cell)) for cell in row)])
-    below = f"\n{markdown_text(table.below())}\n" if table.below() else ""
-    return f"{markdown_text(table.caption)}\n\n{pipe_table(lines)}{below}"
+def _escape_lines(table: PlainTable, escape: Callable[[str], str]) -> list[list[str]]:
+    """The heads and the rows, every cell escaped."""
+    heads = [escape(column + MARK * table.is_other(column)) for column in table.columns]
+    rows = ([escape(name), *(escape(table.format_cell(cell)) for cell in row)] for name, row in table.rows.items())
+    return [[escape(table.corner), *heads], *rows]
 
 
-def _latex(table: PlainTable, whole: bool) -> str:
-    heads = [latex_text(column + MARK * table.is_other(column)) for column in table.columns]
-    lines = [[latex_text(table.corner), *heads]]
-    lines += [[latex_text(name), *(latex_text(table.text(cell)) for cell in row)] for name, row in table.rows.items()]
-    below = f"\n\\par\\medskip\\noindent {latex_text(table.below())}\n" if table.below() else ""
-    body = f"\\noindent {latex_text(table.caption)}\n\\par\\medskip\\noindent\n{tabular(lines)}{below}"
-    return document(body) if whole else body
+def _to_markdown(table: PlainTable) -> str:
+    below = f"\n{escape_markdown(table.explain_marks())}\n" if table.explain_marks() else ""
+    lines = _escape_lines(table, escape_markdown)
+    return f"{escape_markdown(table.caption)}\n\n{format_pipe_table(lines)}{below}"
 
 
-def _csv(table: PlainTable) -> str:
+def _to_latex(table: PlainTable, whole: bool) -> str:
+    note = escape_latex(table.explain_marks())
+    below = f"\n\\par\\medskip\\noindent {note}\n" if note else ""
+    lines = format_tabular(_escape_lines(table, escape_latex))
+    body = f"\\noindent {escape_latex(table.caption)}\n\\par\\medskip\\noindent\n{lines}{below}"
+    return wrap_document(body) if whole else body
+
+
+def _to_csv(table: PlainTable) -> str:
+    """Numbers at full precision; an empty cell for None and nan."""
     heads = [column + "_other_data" * table.is_other(column) for column in table.columns]
-    lines = [[table.corner.lower(), *heads]]
+    lines: list[list[Cell]] = [[table.corner.lower(), *heads]]
     for name, row in table.rows.items():
-        lines.append([name, *(c if isinstance(c, str) else "" if c is None or c != c else exact(c) for c in row)])
-    return csv_text(lines)
-
-
-def _html(table: PlainTable) -> str:
-    others = [table.is_other(column) for column in table.columns]
-    kinds = [' class="other"' * other for other in others]
-    mark = f'<abbr title="{escaped(OTHER_DATA)}">{MARK}</abbr>'
-    heads = "".join(
-        f'<th scope="col"{kind}>{escaped(column)}{mark * other}</th>'
-        for column, kind, other in zip(table.columns, kinds, others, strict=True)
-    )
-    rows = (
-        f'<tr><th scope="row" dir="auto">{escaped(name)}</th>'
-        + "".join(f"<td{kind}>{escaped(table.text(cell))}</td>" for kind, cell in zip(kinds, row, strict=True))
-        + "</tr>"
-        for name, row in table.rows.items()
-    )
-    below = f'<p class="legend">{escaped(table.below())}</p>\n' if table.below() else ""
-    return (
-        f'<table class="published">\n<caption>{escaped(table.caption)}</caption>\n'
-        f'<thead><tr><th scope="col">{escaped(table.corner)}</th>{heads}</tr></thead>\n'
-        f"<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>\n{below}"
-    )
+        lines.append([name, *(c if isinstance(c, str) else None if c is None or c != c else float(c) for c in row)])
+    return format_csv(lines, line_end="\n")

@@ -32,14 +32,14 @@ from fastapi import APIRouter, Query, Request
 from fastapi import Path as Placed
 from fastapi.responses import Response
 
+from fader.csvtext import format_csv
 from fader.errors import FaderError, InputError, did_you_mean, quoted
 from fader.experiment.comparison import Comparison, SystemResult, measure_title
-from fader.experiment.provenance import made_by
-from fader.experiment.reporting.page import chosen_settings
+from fader.experiment.provenance import list_provenance
+from fader.experiment.reporting.page import count_settings
 from fader.experiment.reporting.report import MARK, NAMES, Stored, parse_report
 from fader.experiment.reporting.tables import Table
 from fader.experiment.significance import p_value
-from fader.search.csv import table as csv_table
 from fader.serve.errors import JSON, BadRequest, NotFound
 from fader.serve.reportfiles import FIGURE, FRESH, KINDS, files_in, opened_file, saved_as, sent_file
 from fader.serve.settings import Settings
@@ -128,7 +128,7 @@ class Read:
         comparison, beside = self.stored.comparison, self.stored.beside
         return {
             "name": self.name, "time": self.time, "index": _index(comparison), "fader": beside.fader,
-            "made_by": made_by(comparison), "significance": beside.significance,
+            "list_provenance": list_provenance(comparison), "significance": beside.significance,
             "table": asdict(self.table) | {"legend": self.table.legend()},
             "figures": _figures(self.files, {c.name: c for c in beside.figures}), "files": self.files,
         }  # fmt: skip
@@ -137,7 +137,7 @@ class Read:
     def _chosen(self) -> list[list[dict[str, Any]]]:
         """What each system chose; counting the folds of a large report takes longest."""
         systems = self.stored.comparison.systems
-        return [[{"settings": text, "folds": n} for text, n in chosen_settings(s)] for s in systems]
+        return [[{"settings": text, "folds": n} for text, n in count_settings(s)] for s in systems]
 
     def _systems(self, values: bool) -> dict[str, Any]:
         pairs = zip(self.stored.comparison.systems, self._chosen, strict=True)
@@ -352,7 +352,7 @@ def _pair_csv(found: Mapping[str, Any]) -> str:
     """The queries of a pair, a line each."""
     heads = ["query", "text", "type", found["a"]["system"], found["b"]["system"], "difference", "candidates"]
     keys = ("query", "text", "type", "a", "b", "difference", "candidates")
-    return csv_table([heads, *([query[key] for key in keys] for query in found["queries"])])
+    return format_csv([heads, *([query[key] for key in keys] for query in found["queries"])])
 
 
 # Sending

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import UsageError
-from fader.experiment.comparison import Comparison, ContextScores, Grid, counted, measure_title, shown
+from fader.experiment.comparison import Comparison, ContextScores, Grid, measure_title
+from fader.experiment.reporting.markup import clean_text, format_count
 from fader.experiment.significance import interval
 
 F64 = NDArray[np.float64]
@@ -142,7 +143,7 @@ def means(comparison: Comparison, measure: str) -> Plan:
     values = comparison.shared(measure)
     centre, ends = values.mean(axis=1), np.array([interval(row) for row in values])
     order = np.argsort(centre if smaller else -centre, kind="stable")
-    labels = [shown(comparison.systems[i].title, 44) for i in order]
+    labels = [clean_text(comparison.systems[i].title, 44) for i in order]
     several = values.shape[1] > 1  # one query has neither an interval nor a test
 
     def paint(figure: Any) -> None:
@@ -169,7 +170,7 @@ def means(comparison: Comparison, measure: str) -> Plan:
         "tests of the table. "
     )
     caption = (
-        f"{title} of {counted(len(order), 'system')} over {counted(values.shape[1], 'query', 'queries')}. "
+        f"{title} of {format_count(len(order), 'system')} over {format_count(values.shape[1], 'query', 'queries')}. "
         f"{bars if several else ''}Best is {labels[0]} with {centre[order[0]]:.3f}."
     )
     return "means", f"{title} by system", caption, paint
@@ -206,7 +207,7 @@ def candidates(counts: Sequence[int]) -> Plan:
 
     low, high = np.percentile(numbers, [25, 75])
     caption = (
-        f"Candidate entities per query, over {counted(numbers.size, 'query', 'queries')}: "
+        f"Candidate entities per query, over {format_count(numbers.size, 'query', 'queries')}: "
         f"median {_number(median)}, the middle half between {_number(low)} and {_number(high)}, "
         f"at most {_number(numbers[-1])}, {_number(numbers.mean())} on average."
     )
@@ -225,7 +226,7 @@ def supports(good: Sequence[int], bad: Sequence[int]) -> Plan:
         at = _log_steps(largest + 1)
         for values, name, colour, line in zip(groups, ("good", "bad"), (GOOD, BAD), ("-", (0, (5, 2))), strict=True):
             share = 100 * (1 - np.searchsorted(values, at) / values.size)
-            label = f"{name} ({counted(values.size, 'entity', 'entities')})"
+            label = f"{name} ({format_count(values.size, 'entity', 'entities')})"
             axes.plot(at, share, color=colour, linestyle=line, drawstyle="steps-pre", label=label)
             half = max(1.0, float(np.median(values)))
             reached = float(100 * (1 - np.searchsorted(values, half) / values.size))
@@ -255,7 +256,7 @@ def context_scores(comparison: Comparison) -> Plan:
     good = [c for c in lists if c.good and c.scores][:MOST_LINES]
     bad = [c for c in lists if not c.good and c.scores][:MOST_LINES]
     systems = dict.fromkeys(comparison.title_of(c.system) for c in [*good, *bad] if c.system)
-    by = " and ".join(shown(s, 80) for s in systems)
+    by = " and ".join(clean_text(s, 80) for s in systems)
     longest = max((len(c.scores) for c in [*good, *bad]), default=1)
 
     def paint(figure: Any) -> None:
@@ -273,7 +274,7 @@ def context_scores(comparison: Comparison) -> Plan:
                     marker=marker,
                     markersize=4.5,
                     markevery=_marks(rank),
-                    label=f"{name}: {shown(entry.entity, 28)}",
+                    label=f"{name}: {clean_text(entry.entity, 28)}",
                 )
         axes.set_xlim(0.9, longest * 1.15)
         _decades(axes, longest)
@@ -308,8 +309,8 @@ def weights(grid: Grid, system: str, name: str) -> Plan:
         mesh = axes.pcolormesh(*edges, values, cmap="PuOr_r" if signed else "YlGnBu", **limits)
         mesh.set_rasterized(values.size > MOST_CELLS)
         slant = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if columns > 6 else {}
-        axes.set_xticks(range(columns), [shown(c, 16) for c in grid.columns], **slant)
-        axes.set_yticks(range(rows), [shown(r, 16) for r in grid.rows])
+        axes.set_xticks(range(columns), [clean_text(c, 16) for c in grid.columns], **slant)
+        axes.set_yticks(range(rows), [clean_text(r, 16) for r in grid.rows])
         axes.tick_params(length=0)
         for spine in axes.spines.values():
             spine.set_visible(False)
@@ -322,12 +323,12 @@ def weights(grid: Grid, system: str, name: str) -> Plan:
             _write_cells(axes, values, reach)
 
     caption = (
-        f"Learned weights of {shown(grid.feature, 80)} in {shown(system, 80)}, averaged over folds: what a matched "
-        f"literal adds to a context's score, by its distance and its share of the query's IDF. "
+        f"Learned weights of {clean_text(grid.feature, 80)} in {clean_text(system, 80)}, averaged over folds: what a "
+        f"matched literal adds to a context's score, by its distance and its share of the query's IDF. "
         f"{far:.3g} in the far, low-IDF corner (lower left) and {near:.3g} in the near, high-IDF corner (upper right); "
         f"the cells range from {values.min():.3g} to {values.max():.3g}."
     )
-    return name, f"Learned weights of {shown(system, 60)}", caption, paint
+    return name, f"Learned weights of {clean_text(system, 60)}", caption, paint
 
 
 # Parts of figures

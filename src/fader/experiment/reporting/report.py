@@ -29,9 +29,9 @@ import msgspec
 
 from fader.errors import InputError, StorageError
 from fader.experiment.comparison import FORMAT, Comparison, from_plain
-from fader.experiment.provenance import made_by
+from fader.experiment.provenance import list_provenance
 from fader.experiment.reporting import figures as plots
-from fader.experiment.reporting.markup import heading_markdown, list_markdown
+from fader.experiment.reporting.markup import escape_markdown, format_list
 from fader.experiment.reporting.page import make_page
 from fader.experiment.reporting.tables import (
     TEST_TITLES,
@@ -134,7 +134,7 @@ def write_report(
         "per-query.csv": per_query_csv(comparison),
         "index.html": make_page(comparison, table, drawings, notes),
         MARK: comparison.to_json(
-            significance=significance, table=table, figures=captions, fader=made_by(comparison)["fader"]
+            significance=significance, table=table, figures=captions, fader=list_provenance(comparison)["fader"]
         ),
     }
     for drawing in drawings:
@@ -145,8 +145,8 @@ def write_report(
 
 
 def _markdown(comparison: Comparison, table: Table, differences: Sequence[str]) -> str:
-    made = list_markdown(made_by(comparison))
-    return f"{heading_markdown(comparison.title)}\n{to_markdown(table, differences)}\n{made}"
+    provenance = format_list(list_provenance(comparison))
+    return f"# {escape_markdown(comparison.title)}\n\n{to_markdown(table, differences)}\n{provenance}"
 
 
 def read_report(folder: str | Path) -> Comparison:

@@ -20,21 +20,23 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
+from fader.csvtext import Cell as CsvCell
+from fader.csvtext import format_csv
 from fader.errors import UsageError, did_you_mean, quoted
 from fader.experiment.comparison import Comparison, measure_title
+from fader.experiment.reporting.html import render
 from fader.experiment.reporting.markup import (
-    csv_text,
-    document,
-    escaped,
-    exact,
-    latex_number,
-    latex_text,
-    markdown_text,
-    pipe_table,
-    signed,
-    tabular,
+    escape_latex,
+    escape_markdown,
+    format_latex_number,
+    format_number,
+    format_p,
+    format_pipe_table,
+    format_tabular,
+    wrap_document,
 )
 from fader.experiment.significance import LEVEL, TESTS, holm, p_value
 
@@ -114,13 +116,17 @@ class Table:
         )
         return f"Bold: the best of a column.{worse}{better}"
 
-    def number(self, value: float | None) -> str:
-        """A mean as it is printed."""
-        return "–" if value is None else signed(f"{value:.{self.digits}f}")
+    def title_of(self, system: str | None) -> str:
+        """The title of the system of that name."""
+        return next(row.title for row in self.rows if row.name == system)
 
-    def change(self, value: float | None) -> str:
+    def format_mean(self, value: float | None) -> str:
+        """A mean as it is printed."""
+        return format_number(value, self.digits)
+
+    def format_change(self, value: float | None) -> str:
         """A difference as it is printed, with its sign."""
-        return "–" if value is None else signed(f"{value:+.{self.digits}f}")
+        return format_number(value, self.digits, sign="+")
 
 
 def make_table(
@@ -210,129 +216,83 @@ def _p_values(values: F64, against: int | None, test: PairedTest, correct: bool)
 
 def to_csv(table: Table) -> str:
     """Plain numbers: means at full precision, then p against the best, then difference and p to the baseline."""
-    head = ["system", "label"]
+    compared = table.baseline is not None
+    head: list[CsvCell] = ["system", "label"]
     for column in table.columns:
         head += [column.title, f"{column.title}_p_best"]
-        head += [f"{column.title}_difference", f"{column.title}_p_baseline"] if table.baseline is not None else []
+        head += [f"{column.title}_difference", f"{column.title}_p_baseline"] if compared else []
     lines = [head]
     for row in table.rows:
-        line = [row.name, row.title]
+        line: list[CsvCell] = [row.name, row.title]
         for cell in row.cells:
-            line += [exact(cell.mean), exact(cell.p)]
-            line += [exact(cell.difference), exact(cell.p_difference)] if table.baseline is not None else []
+            line += [cell.mean, cell.p]
+            line += [cell.difference, cell.p_difference] if compared else []
         lines.append(line)
-    return csv_text(lines)
+    return format_csv(lines, line_end="\n")
 
 
 def per_query_csv(comparison: Comparison) -> str:
-    """`query,system,measure,value`, one line a value; an empty value where the measure is not defined."""
+    """`query,system,measure,value`, one line per value; an empty value where the measure is not defined."""
     lines = (
-        [query, system.name, measure, exact(system.values[measure][i])]
+        [query, system.name, measure, None if value is None else float(value)]
         for system in comparison.systems
         for measure in comparison.measures
-        for i, query in enumerate(comparison.queries)
+        for query, value in zip(comparison.queries, system.values[measure], strict=True)
     )
-    return csv_text([["query", "system", "measure", "value"], *lines])
+    return format_csv([["query", "system", "measure", "value"], *lines], line_end="\n")
 
 
 def to_markdown(table: Table, differences: Sequence[str] = ()) -> str:
     """A pipe table and its legend; `differences` names measures whose difference to the baseline is shown."""
-    chosen = _chosen(table, differences)
-    head = ["System", *(markdown_text(c.title) for c in table.columns)]
+    chosen = _find_columns(table, differences)
+    head = ["System", *(escape_markdown(c.title) for c in table.columns)]
     for j in chosen:
-        head += [f"Δ {markdown_text(table.columns[j].title)}", "p"]
+        head += [f"Δ {escape_markdown(table.columns[j].title)}", "p"]
     lines = [head]
     for row in table.rows:
-        cells = [_markdown_cell(table, cell) for cell in row.cells]
+        means = [(table.format_mean(cell.mean), cell) for cell in row.cells]
+        cells = [f"**{number}**" if cell.best else number + ARROW * cell.worse for number, cell in means]
         for j in chosen:
-            cells += [table.change(row.cells[j].difference), markdown_text(p_text(row.cells[j].p_difference))]
-        lines.append([markdown_text(row.title), *cells])
-    baseline = f" Δ: difference to {markdown_text(_baseline(table))}." if chosen else ""
-    return f"{pipe_table(lines)}\n{table.legend().replace('<', '&lt;')}{baseline}\n"
+            cell = row.cells[j]
+            cells += [table.format_change(cell.difference), escape_markdown(format_p(cell.p_difference))]
+        lines.append([escape_markdown(row.title), *cells])
+    baseline = f" Δ: difference to {escape_markdown(table.title_of(table.baseline))}." if chosen else ""
+    return f"{format_pipe_table(lines)}\n{table.legend().replace('<', '&lt;')}{baseline}\n"
 
 
 def to_latex(table: Table, differences: Sequence[str] = (), whole: bool = True) -> str:
     r"""A `tabular` that needs no package; `whole` makes it a document that compiles alone, else it is for `\input`."""
-    chosen = _chosen(table, differences)
-    head = ["~", *(latex_text(c.title) for c in table.columns)]
+    chosen = _find_columns(table, differences)
+    head = ["~", *(escape_latex(c.title) for c in table.columns)]
     for j in chosen:
-        head += [rf"$\Delta$ {latex_text(table.columns[j].title)}", "$p$"]
+        head += [rf"$\Delta$ {escape_latex(table.columns[j].title)}", "$p$"]
     lines = [head]
     for row in table.rows:
-        cells = [_latex_cell(table, cell) for cell in row.cells]
+        cells = [_format_latex_cell(table, cell) for cell in row.cells]
         for j in chosen:
-            cells += [latex_number(table.change(row.cells[j].difference)), _latex_p(row.cells[j].p_difference)]
-        lines.append([latex_text(row.title), *cells])
-    body = tabular(lines)
+            change, p = table.format_change(row.cells[j].difference), format_p(row.cells[j].p_difference)
+            cells += [format_latex_number(change), format_latex_number(p)]
+        lines.append([escape_latex(row.title), *cells])
+    body = format_tabular(lines)
     if not whole:
         return body
-    baseline = rf" $\Delta$: difference to {latex_text(_baseline(table))}." if chosen else ""
-    return document(f"\\noindent\n{body}\n\\par\\medskip\\noindent {latex_text(table.legend())}{baseline}\n")
+    baseline = rf" $\Delta$: difference to {escape_latex(table.title_of(table.baseline))}." if chosen else ""
+    return wrap_document(f"\\noindent\n{body}\n\\par\\medskip\\noindent {escape_latex(table.legend())}{baseline}\n")
 
 
-def to_html(table: Table, differences: Sequence[str] = ()) -> str:
-    """A `<table>` without style; classes `best` and `worse` are for a page's style sheet."""
-    chosen = _chosen(table, differences)
-    head = [f'<th scope="col">{escaped(c.title)}</th>' for c in table.columns]
-    for j in chosen:
-        head += [f'<th scope="col">Δ {escaped(table.columns[j].title)}</th>', '<th scope="col">p</th>']
-    rows = []
-    for row in table.rows:
-        cells = [_html_cell(table, c, cell) for c, cell in zip(table.columns, row.cells, strict=True)]
-        for j in chosen:
-            cell = row.cells[j]
-            cells += [f"<td>{table.change(cell.difference)}</td>", f"<td>{escaped(p_text(cell.p_difference))}</td>"]
-        title = f'<th scope="row" dir="auto" title="{escaped(row.name)}">{escaped(row.title)}</th>'
-        rows.append(f"<tr>{title}{''.join(cells)}</tr>")
-    return (
-        f'<table class="means">\n<thead><tr><th scope="col">System</th>{"".join(head)}</tr></thead>\n'
-        f"<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>\n"
-    )
-
-
-def p_text(p: float | None) -> str:
-    """A p-value for people: three digits, `<0.001` below."""
-    if p is None:
-        return "–"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-# One cell
-
-
-def _markdown_cell(table: Table, cell: Cell) -> str:
-    number = table.number(cell.mean)
-    return f"**{number}**" if cell.best else number + ARROW * cell.worse
-
-
-def _latex_cell(table: Table, cell: Cell) -> str:
-    number = latex_number(table.number(cell.mean))
+def _format_latex_cell(table: Table, cell: Cell) -> str:
+    number = format_latex_number(table.format_mean(cell.mean))
     if cell.best:
         return rf"\textbf{{{number}}}"
     return rf"${number.strip('$')}^\downarrow$" if cell.worse else number
 
 
-def _html_cell(table: Table, column: Column, cell: Cell) -> str:
-    number = table.number(cell.mean)
-    if cell.best:
-        return f'<td class="best"><strong>{number}</strong></td>'
-    if cell.worse:
-        best = next(row.title for row in table.rows if row.name == column.against)
-        why = f"significantly worse than {best}, p {p_text(cell.p)}"
-        return f'<td class="worse">{number}<abbr title="{escaped(why)}">{ARROW}</abbr></td>'
-    return f"<td>{number}</td>"
+def to_html(table: Table, differences: Sequence[str] = ()) -> Markup:
+    """A `<table>` without style; classes `best` and `worse` are for a page's style sheet."""
+    return render("means.html", table=table, changes=_find_columns(table, differences))
 
 
-def _latex_p(p: float | None) -> str:
-    text = p_text(p)
-    return f"${text}$" if text.startswith("<") else latex_number(text)
-
-
-def _baseline(table: Table) -> str:
-    return next(row.title for row in table.rows if row.name == table.baseline)
-
-
-def _chosen(table: Table, differences: Sequence[str]) -> list[int]:
+def _find_columns(table: Table, differences: Sequence[str]) -> list[int]:
     """The places of the measures whose differences are shown."""
     measures = [c.measure for c in table.columns]
     for measure in differences:

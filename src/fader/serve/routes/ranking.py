@@ -118,6 +118,6 @@ async def _sent(
 
 def csv_bytes(shown: Any) -> bytes:
     """CSV in UTF-8."""
-    from fader.search.csv import csv_of
+    from fader.search.csv import to_csv
 
-    return csv_of(shown).encode("utf-8")
+    return to_csv(shown).encode("utf-8")

@@ -1,0 +1,57 @@
+"""CSV that every program reads back and in which no spreadsheet finds a formula.
+
+    file   := line*               lines end with CR LF (RFC 4180) unless another end is given
+    cell   := text | number       the standard library's `csv` quotes a text with a comma, a quote or a line end, and
+                                  here also one with a semicolon or a tab, at which some spreadsheets split
+    guard  := '                   before a text that a spreadsheet could take for a formula: its first visible
+                                  character is = + - @ or one of their full-width forms, or it begins with a tab or a
+                                  line end
+
+Several values in one cell are separated by `|`. Golden case: the name `=1+1, x` is `"'=1+1, x"`, the score -1.5 is
+`-1.5`. Formulas in CSV: OWASP, "CSV injection". Knows nothing of what the cells mean.
+"""
+
+from __future__ import annotations
+
+import csv
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+Cell = str | bool | int | float | None | Sequence[str]
+
+# The writer quotes every cell that has a character of the line end. It is replaced once the line is written.
+_LINE_END = ";\t\r\n"
+_FORMULA = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
+_LINE_STARTS = tuple("\t\r\n\v\f\x85\u2028\u2029")
+
+
+class _Lines:
+    """What `csv.writer` writes to: one call per line."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def write(self, line: str) -> None:
+        self.lines.append(line.removesuffix(_LINE_END))
+
+
+def format_csv(lines: Iterable[Sequence[Cell]], line_end: str = "\r\n") -> str:
+    """The CSV text of lines of texts, numbers, lists of texts, and None for an empty cell."""
+    written = _Lines()
+    csv.writer(written, lineterminator=_LINE_END).writerows([_prepare(cell) for cell in line] for line in lines)
+    return "".join(line + line_end for line in written.lines)
+
+
+def guard_formula(text: str) -> str:
+    """The text, with an apostrophe before it if a spreadsheet could take it for a formula."""
+    visible = (c for c in text if not (c.isspace() or unicodedata.category(c) in ("Cc", "Cf")))
+    return f"'{text}" if next(visible, "") in _FORMULA or text.startswith(_LINE_STARTS) else text
+
+
+def _prepare(cell: Cell) -> str | float | None:
+    """What the writer turns into one cell. It writes numbers so that they read back exactly."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if cell is None or isinstance(cell, int | float):
+        return cell
+    return guard_formula(cell if isinstance(cell, str) else "|".join(map(str, cell)))
