@@ -22,7 +22,7 @@ from fader.cluster.shards.groups import plan
 from fader.cluster.shards.shard import KEPT_BYTES
 from fader.cluster.wire.client import Shards
 from fader.index.commit import read_commit
-from fader.index.part import starts_of
+from fader.index.numbering import read_starts
 from serve.live import ENTITIES, TYPES
 
 
@@ -42,7 +42,7 @@ def test_starts_follow_from_ranges_of_ids(make: object, tmp_path: Path) -> None:
     manifest = read_commit(tmp_path / "index")
     every = range(len(manifest.segments))
     ranges = [range_of(tmp_path / "index", manifest.commit, s) for s in every]
-    assert starts_from(ranges) == starts_of(tmp_path / "index", manifest)
+    assert starts_from(ranges) == read_starts(tmp_path / "index", manifest)
 
 
 def test_starts_of_empty_and_mingled_segments() -> None:
@@ -59,7 +59,7 @@ def test_a_host_serves_what_it_is_told_to_hold(tmp_path: Path) -> None:
         first, shards = read_commit(folder), Shards(SECRET)
         groups = dict(enumerate(plan(first, 3)))
         assert host.about()["held"] == []
-        assert host.hold(1, groups, starts_of(folder, first)) == {}
+        assert host.hold(1, groups, read_starts(folder, first)) == {}
         assert host.hold(1, groups) == {}
         assert host.about()["held"] == [[1, 0], [1, 1], [1, 2]]
         shards.update({"commit": 1, "groups": [[host.about()["address"]]] * 3})

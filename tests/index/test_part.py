@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import fader
 from fader.errors import UsageError
-from fader.index.numbering import numbers, numbers_from, starts
-from fader.index.part import PartReader, starts_of
+from fader.index.numbering import find_starts, number_documents, number_from, read_starts
+from fader.index.reader import IndexReader
 from index.histories import ENTITIES, STOP, TYPES, History, some_document
 
 
@@ -26,17 +26,17 @@ def test_numbers_are_those_of_the_whole(seed: int, tmp_path: Path) -> None:
         history.change()
     whole = fader.open(history.folder).reader
     every = range(len(whole.segments))
-    known = starts_of(history.folder, whole.manifest)
+    known = read_starts(history.folder, whole.manifest)
     chosen = [list(every), *([s] for s in every), sorted(history.chance.sample(every, (len(every) + 1) // 2))]
     held: dict[int, list[int]] = {}
     for only in chosen:
         for given_starts in (None, known):
-            part = PartReader(history.folder, only, whole.commit, given_starts)
+            part = IndexReader(history.folder, at=whole.commit, segments=only, starts=given_starts)
             assert (part.documents, part.tokens, part.mentions) == (whole.documents, whole.tokens, whole.mentions)
             for s, number in zip(only, part.numbers, strict=True):
                 np.testing.assert_array_equal(number, whole.numbers[s])
             own = sorted(int(n) for number in part.numbers for n in number if n >= 0)
-            assert part.range == ((own[0], own[-1]) if own else (0, -1))
+            assert part.number_range == ((own[0], own[-1]) if own else (0, -1))
             assert [d for d in range(whole.documents) if part.holds(d)] == own
             assert [part.stored(d) for d in own] == [whole.stored(d) for d in own]
             assert [part.find_document(whole.document_id(d)) for d in own] == own
@@ -89,11 +89,11 @@ def test_numbers_of_drawn_ids(drawn: dict[str, tuple[int, bool]], apart: bool) -
         parts[5 * n // len(drawn) if apart else place][name] = lives
     segments = [_Ids(part) for part in parts]
     wanted = brute(parts)
-    assert [number.tolist() for number in numbers(segments)] == wanted
-    first = starts(segments)
+    assert [number.tolist() for number in number_documents(segments)] == wanted
+    first = find_starts(segments)
     for s, segment in enumerate(segments):
         if first[s] >= 0:
-            assert numbers_from(segment, first[s]).tolist() == wanted[s]
+            assert number_from(segment, first[s]).tolist() == wanted[s]
     if apart:
         assert min(first) >= 0
 
@@ -104,17 +104,17 @@ def test_segments_that_are_not_there(tmp_path: Path) -> None:
     fader.build(tmp_path / "i", documents, ENTITIES, TYPES, stopwords=STOP)
     for only in ([1], [-1], []):
         with pytest.raises(UsageError, match="has the segments 0 to 0, not"):
-            PartReader(tmp_path / "i", only)
+            IndexReader(tmp_path / "i", segments=only)
     with pytest.raises(UsageError, match="has 1 segments, but 2 starts"):
-        PartReader(tmp_path / "i", [0], starts=[0, 5])
+        IndexReader(tmp_path / "i", segments=[0], starts=[0, 5])
 
 
 def test_a_document_of_another_part(tmp_path: Path) -> None:
     """It is not here, and that is said."""
     documents = [{"id": f"{i:03d}", "text": "a b c d e", "mentions": []} for i in range(20)]
     fader.build(tmp_path / "i", documents, ENTITIES, TYPES, segment_tokens=20)
-    part = PartReader(tmp_path / "i", [1])
-    first, last = part.range
+    part = IndexReader(tmp_path / "i", segments=[1])
+    first, last = part.number_range
     assert first > 0
     assert part.document_id(last) == f"{last:03d}"
     with pytest.raises(UsageError, match="document 0 is not in the segments"):

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.index.manifest import Manifest, SegmentEntry
+from fader.index.segment import mark_alive, open_tombstones
 from fader.index.textstore import TextStore
 from fader.kernel import kernel
 
@@ -22,7 +25,7 @@ U8 = NDArray[np.uint8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 # Bytes of all ids, where each one begins, and the order in which they ascend.
-Ids = tuple[U8, Any, I32]
+IdArrays = tuple[U8, Any, I32]
 
 
 class Numbered(Protocol):
@@ -38,40 +41,55 @@ class Numbered(Protocol):
     def alive(self) -> U8 | None: ...
 
 
-def numbers(segments: Sequence[Numbered]) -> list[I32]:
+class SegmentIds:
+    """The ids of a segment whose other files stay closed."""
+
+    def __init__(self, folder: Path, entry: SegmentEntry) -> None:
+        self.documents = entry.documents
+        self.text = TextStore(folder / f"{entry.name}.text", entry.files.text)
+        tombstones = open_tombstones(folder, entry)
+        self.alive = None if tombstones is None else mark_alive(self.documents, tombstones)
+
+
+def read_starts(folder: str | Path, manifest: Manifest) -> list[int]:
+    """`find_starts` of all segments of a commit."""
+    return find_starts([SegmentIds(Path(folder), entry) for entry in manifest.segments])
+
+
+def number_documents(segments: Sequence[Numbered]) -> list[I32]:
     """For each segment the numbers of its documents, -1 for a deleted one.
 
     Only segments whose ranges of ids overlap are compared; the others' numbers follow from how many come before.
     """
     found, before = [np.empty(0, dtype=np.int32)] * len(segments), 0
-    for clump in _clumps(segments):
+    for clump in _group_overlapping(segments):
         some = [segments[s] for s in clump]
-        for s, number in zip(clump, _interleaved(some), strict=True):
+        for s, number in zip(clump, _number_together(some), strict=True):
             found[s] = number if not before else np.where(number >= 0, number + np.int32(before), np.int32(-1))
-        before += sum(_living(segment) for segment in some)
+        before += sum(_count_live(segment) for segment in some)
     return found
 
 
-def starts(segments: Sequence[Numbered]) -> list[int]:
+def find_starts(segments: Sequence[Numbered]) -> list[int]:
     """The number of each segment's first document that is not deleted; -1 where its ids overlap another segment's.
 
-    With it the numbers of a segment can be told (`numbers_from`) without the ids of the others.
+    With it `number_from` numbers the documents of a segment without the ids of the others.
     """
     found, before = [-1] * len(segments), 0
-    for clump in _clumps(segments):
+    for clump in _group_overlapping(segments):
         if len(clump) == 1:
             found[clump[0]] = before
-        before += sum(_living(segments[s]) for s in clump)
+        before += sum(_count_live(segments[s]) for s in clump)
     return found
 
 
-def numbers_from(segment: Numbered, start: int) -> I32:
+def number_from(segment: Numbered, start: int) -> I32:
     """The numbers of a segment's documents, of which the first has the number `start`; -1 for a deleted one."""
     alive = _alive(segment)
     return _in_local_order(segment, np.where(alive > 0, np.cumsum(alive) - alive + start, -1))
 
 
-def _clumps(segments: Sequence[Numbered]) -> list[list[int]]:
+def _group_overlapping(segments: Sequence[Numbered]) -> list[list[int]]:
     """Segments whose ranges of ids overlap, together, and all such clumps in the order of ids."""
     ranges = []
     for s, segment in enumerate(segments):
@@ -89,14 +107,14 @@ def _clumps(segments: Sequence[Numbered]) -> list[list[int]]:
     return found
 
 
-def _living(segment: Numbered) -> int:
+def _count_live(segment: Numbered) -> int:
     return segment.documents if segment.alive is None else int(np.count_nonzero(segment.alive))
 
 
-def _interleaved(segments: Sequence[Numbered]) -> list[I32]:
+def _number_together(segments: Sequence[Numbered]) -> list[I32]:
     """Numbers through some segments, from 0 on."""
     if len(segments) == 1:
-        return [numbers_from(segments[0], 0)]
+        return [number_from(segments[0], 0)]
     alive = [_alive(segment) for segment in segments]
     below = [np.cumsum(a) - a for a in alive]
     for a, b in combinations(range(len(segments)), 2):
@@ -109,7 +127,7 @@ def _interleaved(segments: Sequence[Numbered]) -> list[I32]:
     return [_in_local_order(s, np.where(a > 0, n, -1)) for s, a, n in zip(segments, alive, below, strict=True)]
 
 
-def are_identity(segments: Sequence[Numbered]) -> bool:
+def is_identity(segments: Sequence[Numbered]) -> bool:
     """Whether local numbers are the numbers already: one segment in order, with nothing deleted."""
     return len(segments) == 1 and segments[0].alive is None and segments[0].text.in_order
 
@@ -120,12 +138,12 @@ def _alive(segment: Numbered) -> I64:
     return alive[segment.text.id_order]
 
 
-def ids_of(segment: Numbered) -> Ids:
+def ids_of(segment: Numbered) -> IdArrays:
     """The ids of a segment's documents."""
     return (*segment.text.ids.arrays, segment.text.id_order)
 
 
-def sorted_ids(ids: Iterable[str]) -> tuple[list[str], Ids]:
+def sort_ids(ids: Iterable[str]) -> tuple[list[str], IdArrays]:
     """Ids in order, each once; as texts and as the arrays that searching wants."""
     ordered = sorted(set(ids))
     encoded = [text.encode("utf-8", "surrogatepass") for text in ordered]
@@ -134,7 +152,7 @@ def sorted_ids(ids: Iterable[str]) -> tuple[list[str], Ids]:
     return ordered, (np.frombuffer(b"".join(encoded), dtype=np.uint8), at, np.arange(len(encoded), dtype=np.int32))
 
 
-def found_in(segment: Numbered, ids: Ids) -> I32:
+def find_ids(segment: Numbered, ids: IdArrays) -> I32:
     """For each id, in order, the document of a segment that has it and is not deleted; -1 where there is none."""
     own = ids_of(segment)
     document: I32 = _equal(_places(*ids, *own), *ids, *own)

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from msgspec import structs
 from numpy.typing import NDArray
 
-from fader.errors import DamagedError, StorageError, quoted
+from fader.errors import DamagedError, StorageError, UsageError, quoted
 from fader.index.catalog import StoredCatalog
 from fader.index.commit import commit_numbers, read_commit
-from fader.index.manifest import SegmentEntry
-from fader.index.numbering import are_identity, numbers
+from fader.index.numbering import Numbered, SegmentIds, find_starts, is_identity, number_documents, number_from
 from fader.index.segment import Segment
 from fader.memory import Cache, keep_freed_memory
 
+I32 = NDArray[np.int32]
 CACHE_MB = 256
 TRIES = 5
 
@@ -36,16 +35,29 @@ class Stored(NamedTuple):
 
 
 class IndexReader:
-    """A commit of an index folder: the newest, or the one with number `at`."""
+    """A commit of an index folder: the newest, or the one with number `at`.
+
+    `segments` opens only some segments, by their places in the manifest. Their documents have the numbers that they
+    have in the whole index, and counts (documents, tokens, mentions) are those of the whole index; what is found in
+    segments (contexts, documents that mention an entity) is of these alone. `starts` (`numbering.find_starts`) saves
+    reading the ids of the other segments.
+    """
 
     is_elsewhere = False  # whether each look at a document costs a call to another machine
 
     def __init__(
-        self, folder: str | Path, verify: bool = False, cache_mb: int = CACHE_MB, at: int | None = None
+        self,
+        folder: str | Path,
+        verify: bool = False,
+        cache_mb: int = CACHE_MB,
+        at: int | None = None,
+        segments: Sequence[int] | None = None,
+        starts: Sequence[int] | None = None,
     ) -> None:
         keep_freed_memory()
         self.folder = Path(folder)
         self._cache = Cache(cache_mb << 20)
+        self._wanted, self._starts = segments, starts
         self._open(at)
         if verify:
             self.verify()
@@ -66,15 +78,23 @@ class IndexReader:
             catalog = self.manifest.catalog
             self.catalog = StoredCatalog(self.folder / catalog.name, catalog.file)
             self.analysis = self.manifest.analysis.load()
-            self.segments = [Segment(self.folder, entry, self._cache) for entry in self._described]
+            self.places = self._choose_segments()
+            entries = [self.manifest.segments[place] for place in self.places]
+            self.segments = [Segment(self.folder, entry, self._cache) for entry in entries]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             message = f"{self.folder}: the commit or a file of it lacks {error}; the index is damaged, rebuild it"
             raise DamagedError(message) from None
 
-    @property
-    def _described(self) -> Sequence[SegmentEntry]:
-        """What the manifest says of each segment that is opened."""
-        return self.manifest.segments
+    def _choose_segments(self) -> list[int]:
+        """The places of the segments that are opened."""
+        count = len(self.manifest.segments)
+        chosen = list(range(count)) if self._wanted is None else sorted(set(self._wanted))
+        if self._wanted is not None and not (chosen and 0 <= chosen[0] <= chosen[-1] < count):
+            raise UsageError(f"{self.folder}: commit {self.commit} has the segments 0 to {count - 1}, not {chosen}")
+        if self._starts is not None and len(self._starts) != count:
+            given = f"{len(self._starts)} starts are given"
+            raise UsageError(f"{self.folder}: commit {self.commit} has {count} segments, but {given}")
+        return chosen
 
     @property
     def commit(self) -> int:
@@ -92,46 +112,82 @@ class IndexReader:
     def mentions(self) -> int:
         return self.manifest.live.mentions
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all segments are open."""
+        return len(self.places) == len(self.manifest.segments)
+
     @cached_property
-    def numbers(self) -> list[NDArray[np.int32]]:
-        """For each segment the numbers of its documents, -1 for a deleted one; found when first asked for."""
-        return numbers(self.segments)
+    def numbers(self) -> list[I32]:
+        """For each segment the numbers of its documents, -1 for a deleted one; found when first asked for.
+
+        Where ranges of ids do not overlap, numbers follow from counts; else the ids of all segments are compared.
+        """
+        if self.is_whole:
+            return number_documents(self.segments)
+        own: dict[int, Numbered] = dict(zip(self.places, self.segments, strict=True))
+        starts = self._starts
+        if starts is None or min(starts[place] for place in own) < 0:
+            entries = enumerate(self.manifest.segments)
+            every = [own.get(place) or SegmentIds(self.folder, entry) for place, entry in entries]
+            starts = find_starts(every)
+            if min(starts[place] for place in own) < 0:
+                found = number_documents(every)
+                return [found[place] for place in own]
+        return [number_from(segment, starts[place]) for place, segment in own.items()]
 
     @cached_property
     def numbered_as_stored(self) -> bool:
         """Whether documents are stored in the order of their numbers, all in one segment."""
-        return are_identity(self.segments)
+        return self.is_whole and is_identity(self.segments)
 
     @cached_property
-    def _places(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The segment of each numbered document, and its place there."""
-        segment, local = np.empty((2, self.documents), dtype=np.int32)
-        for s, number in enumerate(self.numbers):
-            living = np.flatnonzero(number >= 0)
-            segment[number[living]], local[number[living]] = s, living
-        return segment, local
+    def _located(self) -> tuple[I32 | None, I32, I32]:
+        """The numbers of the live documents here, ascending (None: 0, 1, 2, ...), and their segments and places."""
+        live = [np.flatnonzero(number >= 0) for number in self.numbers]
+        held = [number[rows] for number, rows in zip(self.numbers, live, strict=True)]
+        own = None if self.is_whole else np.sort(np.concatenate(held))
+        segment, local = np.empty((2, sum(rows.size for rows in live)), dtype=np.int32)
+        for s, (number, rows) in enumerate(zip(held, live, strict=True)):
+            at = number if own is None else np.searchsorted(own, number)
+            segment[at], local[at] = s, rows
+        return own, segment, local
+
+    @property
+    def number_range(self) -> tuple[int, int]:
+        """The least and the largest number of a document here; (0, -1) where there is none."""
+        if self.is_whole:
+            return 0, self.documents - 1
+        own = self._located[0]
+        return (int(own[0]), int(own[-1])) if own is not None and own.size else (0, -1)
+
+    def holds(self, document: int) -> bool:
+        """Whether a document is in one of the segments."""
+        if self.is_whole:
+            return 0 <= document < self.documents
+        own = self._located[0]
+        assert own is not None
+        at = int(np.searchsorted(own, document))
+        return at < own.size and own[at] == document
 
     @cached_property
-    def entity_documents(self) -> NDArray[np.int32]:
+    def entity_documents(self) -> I32:
         """How many documents mention each entity; counted when first asked for."""
         counted = np.zeros(len(self.catalog.entity_ids), dtype=np.int32)
         for segment in self.segments:
             segment.count_documents(counted)
         return counted
 
-    def entity_documents_of(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
+    def entity_documents_of(self, entities: I32) -> I32:
         """How many documents mention each of some entities."""
         return self.entity_documents[entities]
 
     def verify(self) -> None:
         """Read every file through: its checksum, and all that must hold in it and among files."""
-        from fader.index.verify.invariants import verify
+        from fader.index.verify.invariants import verify  # a dozen kernels that only verification loads
 
-        verify(
-            structs.replace(self.manifest, segments=tuple(self._described)),
-            self.catalog.container,
-            [segment.containers for segment in self.segments],
-        )
+        files = (segment.containers for segment in self.segments)
+        verify(self.manifest, self.catalog.container, dict(zip(self.places, files, strict=True)))
         self.check_ids()
 
     def check_ids(self) -> None:
@@ -147,8 +203,11 @@ class IndexReader:
         """The segment of a document and its number there."""
         if self.numbered_as_stored:
             return self.segments[0], document
-        segment, local = self._places
-        return self.segments[segment[document]], int(local[document])
+        own, segment, local = self._located
+        if own is not None and not self.holds(document):
+            raise UsageError(f"{self.folder}: document {document} is not in the segments {self.places}")
+        at = document if own is None else int(np.searchsorted(own, document))
+        return self.segments[segment[at]], int(local[at])
 
     def document_id(self, document: int) -> str:
         segment, local = self.locate(document)

@@ -96,10 +96,7 @@ class Segment:
         self.square = self._documents["square"]
         self._check_sizes(entry)
         self._tombstones = open_tombstones(folder, entry)
-        self.alive: NDArray[np.uint8] | None = None
-        if self._tombstones is not None:
-            self.alive = np.ones(self.documents, dtype=np.uint8)
-            self.alive[self.deleted] = 0
+        self.alive = None if self._tombstones is None else mark_alive(self.documents, self._tombstones)
 
     def _check_sizes(self, entry: SegmentEntry) -> None:
         sizes = (self.base.size - 1, self.mentions_at.rows - 1, len(self.text.ids))
@@ -226,6 +223,13 @@ def open_tombstones(folder: Path, entry: SegmentEntry) -> Container | None:
     if not inside or document.size != entry.deleted.documents:
         raise DamagedError(f"{found.path}: its documents are not those of segment {entry.name}")
     return found
+
+
+def mark_alive(documents: int, tombstones: Container) -> NDArray[np.uint8]:
+    """1 for each document that is not deleted."""
+    alive = np.ones(documents, dtype=np.uint8)
+    alive[tombstones["document"]] = 0
+    return alive
 
 
 @kernel

@@ -35,7 +35,7 @@ from fader.contexts.query import parse_query
 from fader.contexts.statistics import Statistics
 from fader.errors import FaderError, StorageError
 from fader.index.commit import read_commit
-from fader.index.part import Ids
+from fader.index.numbering import SegmentIds
 from fader.index.reader import CACHE_MB
 
 RESOURCE = "shards"  # what a node offers that holds shards; one for each host
@@ -200,7 +200,7 @@ def range_of(folder: Path, commit: int, segment: int) -> Range:
     entry = read_commit(folder, commit).segments[segment]
     if not entry.documents:
         return None
-    some = Ids(folder, entry)
+    some = SegmentIds(folder, entry)
     ids, order = some.text.ids, some.text.id_order
     return ids[int(order[0])], ids[int(order[-1])], entry.live.documents
 

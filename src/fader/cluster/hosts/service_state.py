@@ -20,7 +20,7 @@ from fader.cluster.shards.groups import plan
 from fader.cluster.storage import commits_of, masked, plain_path, storage_errors, storage_of
 from fader.errors import ClusterError, UsageError
 from fader.index.commit import read_commit
-from fader.index.part import starts_of
+from fader.index.numbering import read_starts
 
 GONE = 15.0  # without an answer a host's groups go to others
 STARTING = 60.0  # a host may take to be there, with a first compilation of kernels
@@ -136,5 +136,5 @@ def seen(path: str, number: int, groups: int) -> Commit:
     manifest = read_commit(folder, number)
     if not manifest.segments:
         raise UsageError(f"{masked(path)}: the index is empty; there is nothing to serve")
-    starts = starts_of(folder, manifest) if is_shared(path) else None
+    starts = read_starts(folder, manifest) if is_shared(path) else None
     return Commit(number, manifest.fingerprint, plan(manifest, groups), len(manifest.segments), starts)

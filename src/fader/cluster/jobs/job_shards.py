@@ -36,7 +36,7 @@ from fader.cluster.shards.groups import plan
 from fader.cluster.storage import is_plain, storage_errors
 from fader.errors import ClusterError, StorageError
 from fader.index.commit import read_commit
-from fader.index.part import starts_of
+from fader.index.numbering import read_starts
 from fader.limits import Limits
 
 START_SECONDS = 600.0
@@ -69,7 +69,7 @@ def holding(connection: Connection, path: str, at: int | None, groups: int, limi
         folder = local_folder(path, at, [])
         manifest = read_commit(folder, at)
     planned = plan(manifest, groups or len(nodes))
-    starts = starts_of(folder, manifest) if is_plain(path) else _starts(connection, path, manifest.commit, planned)
+    starts = read_starts(folder, manifest) if is_plain(path) else _starts(connection, path, manifest.commit, planned)
     secret, hosts = secrets.token_bytes(32), min(len(nodes), len(planned))
     holder = [group * hosts // len(planned) for group in range(len(planned))]
     key, actors = secrets.token_hex(8), []

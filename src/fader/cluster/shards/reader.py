@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from fader.cluster.wire.transport import Missing, Transport
 from fader.errors import IncompleteError, UsageError
-from fader.index.manifest import SegmentEntry
 from fader.index.reader import IndexReader, Stored
 from fader.index.segment import Segment
 from fader.memory import Cache
@@ -37,9 +36,8 @@ class ClusterReader(IndexReader):
         self._texts = Cache(CACHE_MB << 20)
         super().__init__(folder, cache_mb=1, at=shards.commit if at is None else at)
 
-    @property
-    def _described(self) -> Sequence[SegmentEntry]:
-        return ()
+    def _choose_segments(self) -> list[int]:
+        return []
 
     def ask(self, method: str, arguments: Any, allow_partial: bool = False) -> list[Any]:
         """The answer of each group."""

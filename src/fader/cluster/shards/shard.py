@@ -26,8 +26,7 @@ from fader.cluster.shards.scores import maps_of, scored
 from fader.cluster.wire.serialization import Plain, columns_to, options_from, query_from, share_to, statistics_from
 from fader.contexts.partial import Share, of_entities, share_of, statistics_of
 from fader.errors import UsageError, quoted
-from fader.index.part import PartReader
-from fader.index.reader import CACHE_MB
+from fader.index.reader import CACHE_MB, IndexReader
 
 I32 = NDArray[np.int32]
 KEPT = 32  # queries whose matches are kept, if they are not too large
@@ -44,7 +43,7 @@ class Shard:
         self, folder: str | Path, commit: int | None, segments: Sequence[int], cache_mb: int = CACHE_MB,
         starts: Sequence[int] | None = None, kept_bytes: int = KEPT_BYTES,
     ) -> None:  # fmt: skip
-        self.reader = PartReader(folder, segments, commit, starts, cache_mb)
+        self.reader = IndexReader(folder, cache_mb=cache_mb, at=commit, segments=segments, starts=starts)
         self._kept = _Kept(kept_bytes)
 
     @property
@@ -53,7 +52,7 @@ class Shard:
 
     @property
     def segments(self) -> list[int]:
-        return self.reader.only
+        return self.reader.places
 
     def warm(self) -> None:
         """Number the documents, so that the first query need not."""
@@ -69,7 +68,7 @@ class Shard:
 
     def about(self) -> Plain:
         """What is held: segments, living documents, and the least and the largest of their numbers."""
-        first, last = self.reader.range
+        first, last = self.reader.number_range
         return {
             "commit": self.commit, "files": self.reader.manifest.fingerprint, "segments": self.segments,
             "documents": documents_in(self.reader.manifest, self.segments), "first": first, "last": last,

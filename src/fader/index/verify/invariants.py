@@ -18,7 +18,7 @@ first thing wrong with a file is a `DamagedError` that names it. Knows nothing o
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,17 +78,18 @@ class SegmentFiles:
     deleted: Container | None = None
 
 
-def verify(manifest: Manifest, catalog: Container, segments: Sequence[Sequence[Container]]) -> None:
+def verify(manifest: Manifest, catalog: Container, segments: Mapping[int, Sequence[Container]]) -> None:
     """Every checksum and every invariant of an open commit; what is wrong is an error.
 
-    A segment's containers are its terms, mentions, documents and text, and, where any are, its deleted documents.
+    Segments are given by their places in the manifest, each as its terms, mentions, documents and text, and, where any
+    are deleted, its deleted documents.
     """
-    for container in (catalog, *(c for containers in segments for c in containers)):
+    for container in (catalog, *(c for containers in segments.values() for c in containers)):
         container.verify()
     arrays = check_catalog(catalog, manifest.catalog)
     analysis = manifest.analysis.load()
-    for entry, containers in zip(manifest.segments, segments, strict=True):
-        files = SegmentFiles(entry, *containers)
+    for place, containers in segments.items():
+        files = SegmentFiles(manifest.segments[place], *containers)
         check_segment(files, arrays, analysis)
         if files.deleted is not None:
             check_deleted(files.deleted, files)

@@ -23,7 +23,7 @@ from fader.index.commit import commit_numbers, read_commit, remove_debris, remov
 from fader.index.format import writing
 from fader.index.lock import writing_alone
 from fader.index.manifest import DeletedEntry, Manifest, Operation, OperationName, SegmentEntry
-from fader.index.numbering import found_in, ids_of, sorted_ids
+from fader.index.numbering import find_ids, ids_of, sort_ids
 from fader.index.reader import IndexReader
 from fader.index.segment import Segment
 from fader.index.write.builder import BYTES_PER_TOKEN, MAX_POSITIONS, CatalogView
@@ -167,7 +167,7 @@ class _Change:
 
     def delete(self, ids: list[str]) -> None:
         """Delete documents by id; ids that are not there are noted."""
-        sorted_once, strings = sorted_ids(ids)
+        sorted_once, strings = sort_ids(ids)
         found = np.zeros(len(sorted_once), dtype=bool)
         for place in range(len(self._segments)):
             found[self._bury(place, strings)] = True
@@ -179,7 +179,7 @@ class _Change:
         """Mark the documents of a segment that have one of the ids as deleted; which of the ids these were."""
         entry = self._segments[place]
         segment = self._open(entry)
-        document = found_in(segment, ids)
+        document = find_ids(segment, ids)
         found = np.flatnonzero(document >= 0)
         if found.size:
             deleted = np.union1d(segment.deleted, document[found]).astype(np.int32)

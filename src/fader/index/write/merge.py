@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fader.index.encoding.strings import Joined
 from fader.index.format import FileEntry
 from fader.index.manifest import SegmentEntry
-from fader.index.numbering import numbers
+from fader.index.numbering import number_documents
 from fader.index.segment import CELL_BITS, Segment
 from fader.index.textstore import TextWriter
 from fader.index.write.freeze import Closure, Frozen, MentionColumns, write_segment
@@ -28,7 +28,7 @@ U8 = NDArray[np.uint8]
 
 def merge_segments(folder: Path, name: str, segments: Sequence[Segment], catalog: Closure) -> SegmentEntry:
     """Write the segment that several segments make together."""
-    number = numbers(segments)
+    number = number_documents(segments)
     lengths = np.zeros(sum(int(np.count_nonzero(n >= 0)) for n in number), dtype=np.int64)
     for segment, n in zip(segments, number, strict=True):
         living = np.flatnonzero(n >= 0).astype(np.int32)
