@@ -111,6 +111,7 @@ def test_report_holds_its_json_and_the_table_as_numbers(ask: TestClient, place: 
     values = comparison().matrix("AP")
     assert count["cells"][0]["p"] == pytest.approx(p_value(values[0], values[1]))
     assert {f["file"] for f in told["files"]} >= {"table.csv", "report.json", "index.html"}
+    assert {"index": "web", "queries": "4"}.items() <= told["made_by"].items()
 
 
 def test_report_without_values_is_brief(ask: TestClient) -> None:

@@ -128,7 +128,7 @@ class Read:
         comparison, beside = self.stored.comparison, self.stored.beside
         return {
             "name": self.name, "time": self.time, "index": _index(comparison), "fader": beside.fader,
-            "list_provenance": list_provenance(comparison), "significance": beside.significance,
+            "made_by": list_provenance(comparison), "significance": beside.significance,
             "table": asdict(self.table) | {"legend": self.table.legend()},
             "figures": _figures(self.files, {c.name: c for c in beside.figures}), "files": self.files,
         }  # fmt: skip
