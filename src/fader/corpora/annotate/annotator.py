@@ -75,10 +75,16 @@ class Annotator:
 
     @classmethod
     def from_files(
-        cls, entities: Rows, types: Rows | None = None, links: Sequence[str | Path] = (),
-        common_words: Iterable[str] | None = None, overlaps: str = "longest", min_confidence: float = 0.0,
-        on_error: str = "fail", limits: Limits | None = None,
-    ) -> Annotator:  # fmt: skip
+        cls,
+        entities: Rows,
+        types: Rows | None = None,
+        links: Sequence[str | Path] = (),
+        common_words: Iterable[str] | None = None,
+        overlaps: str = "longest",
+        min_confidence: float = 0.0,
+        on_error: str = "fail",
+        limits: Limits | None = None,
+    ) -> Annotator:
         """An annotator for a catalog; `common_words` are the English ones unless given."""
         names = read_names(entities, types, on_error, limits)
         dictionary, _made = make_dictionary(names, links, common_words, limits)
@@ -133,9 +139,11 @@ def english_words() -> tuple[str, ...]:
 
 
 def make_dictionary(
-    names: Names, links: Sequence[str | Path] = (), common_words: Iterable[str] | None = None,
+    names: Names,
+    links: Sequence[str | Path] = (),
+    common_words: Iterable[str] | None = None,
     limits: Limits | None = None,
-) -> tuple[Dictionary, Made]:  # fmt: skip
+) -> tuple[Dictionary, Made]:
     """The dictionary of a catalog's names, with what a linked corpus teaches where one is given."""
     given = english_words() if common_words is None else common_words
     common = frozenset(normalise(w[a:b]).encode() for w in given for a, b in spans(w))

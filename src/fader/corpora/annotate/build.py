@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpora.annotate.dictionary import COMMON, MOST_TOKENS, Dictionary
-from fader.corpora.annotate.groups import MOST_CANDIDATES, MOST_GROUPS, candidates, make_groups, needs_capital
+from fader.corpora.annotate.groups import MOST_CANDIDATES, MOST_GROUPS, find_candidates, make_groups, needs_capital
 from fader.corpora.annotate.names import Names
 from fader.corpora.annotate.scan import I32, I64, Scanner
-from fader.corpora.annotate.spelling import LINK, ONE_COMMON, SEVERAL_COMMON, forms_of, hard_gaps, own_cases
+from fader.corpora.annotate.spelling import LINK, ONE_COMMON, SEVERAL_COMMON, find_forms, hard_gaps, own_cases
 from fader.corpora.annotate.terms import Terms, flat
 from fader.corpora.annotate.trie import make_trie, mark_capitals
 from fader.errors import quoted
@@ -58,27 +58,42 @@ def build(names: Names, common: frozenset[bytes] = frozenset(), attested: Surfac
     words, term_of_run = _distinct(scanner.take_new())
     term, terms = term_of_run[tokens.raw], Terms.of(words)
     is_common = np.fromiter((w in common for w in words), dtype=np.uint8, count=len(words))
-    forms = forms_of(scanner, tokens, starts, term, is_common, usable, counts > 0)
+    forms = find_forms(scanner, tokens, starts, term, is_common, usable, counts > 0)
     trie = make_trie(term, starts, usable, len(words))
     groups = make_groups(forms, trie.node, trie.nodes, owners, usable)
     mark_capitals(trie.root, needs_capital(groups, forms))
     heads = groups.heads
     case_at, codes = own_cases(scanner, tokens, starts, heads, forms.rule[heads])
     gaps_at, gap_bytes = hard_gaps(tokens, starts, heads, forms.gaps[heads])
-    group_candidates, entity, prior, dropped = candidates(groups, forms, owners, weights, counts, len(names.ids))
+    candidates, dropped = find_candidates(groups, forms, owners, weights, counts, len(names.ids))
     _note_dropped(groups.dropped, dropped, notes)
     kind = forms.kind[heads]
     id_arena, id_starts = flat(list(map(msgspec.json.Encoder().encode, names.ids)))
     dictionary = Dictionary(
-        term_arena=terms.arena, term_starts=terms.starts, term_table=terms.table, term_root=trie.root,
-        edges=trie.edges, edge_filter=trie.edge_filter, node_groups=groups.of_node,
-        group_rule=forms.rule[heads], group_mask=forms.mask[heads],
+        term_arena=terms.arena,
+        term_starts=terms.starts,
+        term_table=terms.table,
+        term_root=trie.root,
+        edges=trie.edges,
+        edge_filter=trie.edge_filter,
+        node_groups=groups.of_node,
+        group_rule=forms.rule[heads],
+        group_mask=forms.mask[heads],
         group_flags=np.where((kind == SEVERAL_COMMON) | (kind == ONE_COMMON), COMMON, 0).astype(np.uint8),
-        group_link=LINK[kind], group_case=case_at, group_gaps=gaps_at, group_candidates=group_candidates,
-        case_codes=codes, gap_bytes=gap_bytes, candidate_entity=entity, candidate_prior=prior,
-        profile_starts=np.zeros(len(names.ids) + 1, dtype=np.int64), profile_term=np.zeros(0, dtype=np.int32),
-        profile_weight=np.zeros(0, dtype=np.float32), id_arena=id_arena, id_starts=id_starts,
-    )  # fmt: skip
+        group_link=LINK[kind],
+        group_case=case_at,
+        group_gaps=gaps_at,
+        group_candidates=candidates.starts,
+        case_codes=codes,
+        gap_bytes=gap_bytes,
+        candidate_entity=candidates.entity,
+        candidate_prior=candidates.prior,
+        profile_starts=np.zeros(len(names.ids) + 1, dtype=np.int64),
+        profile_term=np.zeros(0, dtype=np.int32),
+        profile_weight=np.zeros(0, dtype=np.float32),
+        id_arena=id_arena,
+        id_starts=id_starts,
+    )
     return Build(dictionary, int(usable[: len(names.surfaces)].sum()), notes)
 
 

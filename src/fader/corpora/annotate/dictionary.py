@@ -11,9 +11,8 @@ Arrays only, so that a dictionary is saved as files that many processes map. Mad
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -30,8 +29,7 @@ MOST_TOKENS = 64  # of a name
 FORMAT = {"format": 2}
 
 
-@dataclass(slots=True)
-class Dictionary:
+class Dictionary(NamedTuple):
     """See the head of the file. Names of arrays say what a row is of: a term, an edge, a node, a group, ..."""
 
     term_arena: U8
@@ -72,8 +70,8 @@ class Dictionary:
     def save(self, folder: Path) -> None:
         """Write the arrays as files into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        for each in fields(self):
-            np.save(folder / f"{each.name}.npy", getattr(self, each.name))
+        for name, array in self._asdict().items():
+            np.save(folder / f"{name}.npy", array)
         (folder / "dictionary.json").write_text(json.dumps(FORMAT))
 
     @classmethod
@@ -81,17 +79,17 @@ class Dictionary:
         """Map the arrays of a folder."""
         try:
             if json.loads((folder / "dictionary.json").read_text()) == FORMAT:
-                return cls(**{f.name: _mapped(folder / f"{f.name}.npy") for f in fields(cls)})
+                return cls(**{name: _map(folder / f"{name}.npy") for name in cls._fields})
         except (OSError, ValueError):
             pass
         raise InputError(f"{folder}: not a dictionary of names of this release; build it again")
 
     @property
     def nbytes(self) -> int:
-        return sum(getattr(self, f.name).nbytes for f in fields(self))
+        return sum(array.nbytes for array in self)
 
 
-def _mapped(path: Path) -> NDArray[Any]:
-    """The array of a file. As a plain array, for which kernels are compiled already."""
+def _map(path: Path) -> NDArray[Any]:
+    """Map the array of a file, as a plain array: kernels are compiled for those."""
     mapped = np.load(path, mmap_mode="r")
     return np.asarray(mapped).view(np.ndarray)

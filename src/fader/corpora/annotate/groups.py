@@ -12,13 +12,12 @@ apply most widely, then the first in the catalog. Knows nothing of characters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.corpora.annotate.scan import I32, I64, U8, U64
+from fader.corpora.annotate.scan import I32, I64, U64
 from fader.corpora.annotate.spelling import ANY, CAPITALS, OWN, Forms
 from fader.kernel import inline_kernel, kernel
 
@@ -28,8 +27,7 @@ MOST_GROUPS = 64
 MOST_CANDIDATES = 64
 
 
-@dataclass(slots=True)
-class Groups:
+class Groups(NamedTuple):
     """The groups of node v are `of_node[v]:of_node[v+1]`; the names of group g are `names[bounds[g]:bounds[g+1]]`."""
 
     of_node: I64
@@ -41,6 +39,30 @@ class Groups:
     def heads(self) -> I64:
         """A name of each group."""
         return self.names[self.bounds[:-1]]
+
+
+class Meanings(NamedTuple):
+    """Per name the entity that it is one of, w of it, and how often the linked corpus means the entity by it."""
+
+    owners: I32
+    weights: F32
+    counts: I64
+
+
+class Candidates(NamedTuple):
+    """The candidates of group g are `starts[g]:starts[g+1]`: their entities, and the logarithms of their priors."""
+
+    starts: I64
+    entity: I32
+    prior: F32
+
+
+class Sums(NamedTuple):
+    """Scratch: per entity n(e) + w(e), good where `stamp` is the group's number + 1; the entities of the group."""
+
+    value: F64
+    stamp: I64
+    found: I32
 
 
 def make_groups(forms: Forms, node: I32, nodes: int, owners: I32, usable: NDArray[np.bool_]) -> Groups:
@@ -83,10 +105,10 @@ def needs_capital(groups: Groups, forms: Forms) -> NDArray[np.bool_]:
     return needed
 
 
-def candidates(
+def find_candidates(
     groups: Groups, forms: Forms, owners: I32, weights: F32, counts: I64, entities: int
-) -> tuple[I64, I32, F32, int]:
-    """Where each group's candidates start, their entities, the logarithms of their priors; how many were dropped."""
+) -> tuple[Candidates, int]:
+    """Find the candidates of each group; and how many were dropped."""
     heads = groups.heads
     per_node = np.diff(groups.of_node)
     names_of_node = groups.bounds[groups.of_node[1:]] - groups.bounds[groups.of_node[:-1]]
@@ -95,66 +117,60 @@ def candidates(
     ends = np.zeros(heads.size + 1, dtype=np.int64)
     value, stamp = np.zeros(entities, dtype=np.float64), np.zeros(entities, dtype=np.int64)
     found = np.empty(int(names_of_node.max(initial=0)), dtype=np.int32)
-    used, dropped = _join(
-        groups.of_node, groups.bounds, groups.names, forms.rule[heads], forms.mask[heads], forms.gaps[heads],
-        forms.mixed[heads], owners, weights, counts, value, stamp, found, ends, entity, prior,
-    )  # fmt: skip
-    return ends, entity[:used].copy(), prior[:used].copy(), int(dropped)
+    of_heads = Forms._make(column[heads] for column in forms)
+    out = Candidates(ends, entity, prior)
+    used, dropped = _join(groups, of_heads, Meanings(owners, weights, counts), Sums(value, stamp, found), out)
+    return Candidates(ends, entity[:used].copy(), prior[:used].copy()), int(dropped)
 
 
 @inline_kernel
-def _also_applies(rule: U8, mask: U64, gaps: U64, mixed: U8, h: int, g: int) -> Any:
+def _also_applies(forms: Forms, h: int, g: int) -> Any:
     """Whether names of group h apply wherever those of g, of the same node, do."""
+    rule, mask, gaps = forms.rule, forms.mask, forms.gaps
     if h == g:
         return True
     if rule[h] == OWN or (gaps[g] != 0 and gaps[h] != gaps[g]):
         return False
-    if rule[h] == CAPITALS and mixed[g] != 0:
+    if rule[h] == CAPITALS and forms.mixed[g] != 0:
         return False
     return rule[h] == ANY or (rule[g] != ANY and (mask[h] & ~mask[g]) == np.uint64(0))
 
 
 @kernel
-def _values(
-    g0: int, g1: int, g: int, bounds: I64, names: I64, rule: U8, mask: U64, gaps: U64, mixed: U8, owners: I32,
-    weights: F32, counts: I64, value: F64, stamp: I64, found: I32,
-) -> int:  # fmt: skip
-    """n(e) + w(e) of group g's entities, which are put into `found`; returns how many they are."""
+def _add_up(g0: int, g1: int, g: int, groups: Groups, forms: Forms, meanings: Meanings, sums: Sums) -> int:
+    """Find n(e) + w(e) of group g's entities; return how many they are."""
+    rule, bounds, names, owners = forms.rule, groups.bounds, groups.names, meanings.owners
+    value, stamp = sums.value, sums.stamp
     n = 0
     for h in range(g0, g1):
-        if not _also_applies(rule, mask, gaps, mixed, h, g):
+        if not _also_applies(forms, h, g):
             continue
         for r in range(bounds[h], bounds[h + 1]):
             e = owners[names[r]]
             if stamp[e] != g + 1:
                 stamp[e] = g + 1
                 value[e] = 0.0
-                found[n] = e
+                sums.found[n] = e
                 n += 1
-            value[e] = max(value[e], np.float64(weights[names[r]]))
+            value[e] = max(value[e], np.float64(meanings.weights[names[r]]))
     for h in range(g0, g1):
         # what other spellings are used for counts where no spelling applies of its own
         if rule[h] == OWN and (h == g or rule[g] != OWN):
             for r in range(bounds[h], bounds[h + 1]):
                 if stamp[owners[names[r]]] == g + 1:
-                    value[owners[names[r]]] += counts[names[r]]
+                    value[owners[names[r]]] += meanings.counts[names[r]]
     return n
 
 
 @kernel
-def _join(
-    of_node: I64, bounds: I64, names: I64, rule: U8, mask: U64, gaps: U64, mixed: U8, owners: I32, weights: F32,
-    counts: I64, value: F64, stamp: I64, found: I32, ends: I64, entity: I32, prior: F32,
-) -> Any:  # fmt: skip
-    """Returns how many candidates there are, and how many were dropped."""
+def _join(groups: Groups, forms: Forms, meanings: Meanings, sums: Sums, out: Candidates) -> Any:
+    """Fill the candidates; return how many there are, and how many were dropped."""
+    of_node, value = groups.of_node, sums.value
     used, dropped = 0, 0
     for v in range(of_node.size - 1):
         for g in range(of_node[v], of_node[v + 1]):
-            n = _values(
-                of_node[v], of_node[v + 1], g, bounds, names, rule, mask, gaps, mixed, owners, weights, counts, value,
-                stamp, found,
-            )  # fmt: skip
-            best = found[:n]
+            n = _add_up(of_node[v], of_node[v + 1], g, groups, forms, meanings, sums)
+            best = sums.found[:n]
             if n > 1:
                 best = np.sort(best)
                 worth = np.empty(n)
@@ -167,8 +183,8 @@ def _join(
             for k in range(kept):
                 total += value[best[k]]
             for k in range(kept):
-                entity[used + k] = best[k]
-                prior[used + k] = np.float32(np.log(value[best[k]] / total))
+                out.entity[used + k] = best[k]
+                out.prior[used + k] = np.float32(np.log(value[best[k]] / total))
             used += kept
-            ends[g + 1] = used
+            out.starts[g + 1] = used
     return used, dropped

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,15 @@ MOST_MENTIONS = 200  # of an entity, whose words are counted
 LEAST_COUNT = 2
 LONGEST_SURFACE = 1_000  # characters
 MERGE_AT = 1 << 24  # pairs of an entity and a word before they are counted together
+
+
+class Gold(NamedTuple):
+    """The mentions of known entities in a batch: document in the batch, start, end and entity."""
+
+    document: I64
+    start: I64
+    end: I64
+    entity: I64
 
 
 def linked_dictionary(
@@ -111,18 +120,18 @@ def _second_pass(
         encoded = [d.text.encode() for d in batch.documents]
         tokens, term = matcher.scan(encoded)
         matches = matcher.match(tokens, term, LONGEST)
-        gold = _gold(batch, number)
-        found = np.isin(_keys(tokens, matches), _span_keys(gold[0], gold[1], gold[2]))
+        gold = _find_gold(batch, number)
+        found = np.isin(_match_keys(tokens, matches), _span_keys(gold.document, gold.start, gold.end))
         np.add.at(seen, matches.group, 1)
         np.add.at(linked, matches.group[found], 1)
-        words.count(tokens, matcher.scanner, *gold)
+        words.count(tokens, matcher.scanner, gold)
     link = (linked + STRENGTH * dictionary.group_link) / (seen + STRENGTH)
     flags = dictionary.group_flags | np.where(seen > 0, OBSERVED, 0).astype(np.uint8)
-    return replace(dictionary, group_link=link.astype(np.float32), group_flags=flags), words.weights()
+    return dictionary._replace(group_link=link.astype(np.float32), group_flags=flags), words.weights()
 
 
-def _gold(batch: Batch, number: dict[str, int]) -> tuple[I64, I64, I64, I64]:
-    """Document in the batch, start, end and entity of every known mention."""
+def _find_gold(batch: Batch, number: dict[str, int]) -> Gold:
+    """Find every mention of a known entity."""
     rows = [
         (d, start, end, entity)
         for d, document in enumerate(batch.documents)
@@ -130,7 +139,7 @@ def _gold(batch: Batch, number: dict[str, int]) -> tuple[I64, I64, I64, I64]:
         if entity >= 0
     ]
     columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    return columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 3]
+    return Gold(columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 3])
 
 
 def _span_keys(document: I64, start: I64, end: I64) -> I64:
@@ -139,7 +148,7 @@ def _span_keys(document: I64, start: I64, end: I64) -> I64:
     return keys
 
 
-def _keys(tokens: Tokens, matches: Matches) -> I64:
+def _match_keys(tokens: Tokens, matches: Matches) -> I64:
     document = np.repeat(np.arange(matches.ends.size), np.diff(matches.ends, prepend=0))
     start = tokens.first[matches.token].astype(np.int64)
     end = tokens.last[matches.token + matches.length - 1].astype(np.int64)
@@ -159,31 +168,19 @@ class _Words:
         self._pending: list[I64] = []
         self._pairs, self._counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
 
-    def count(self, tokens: Tokens, scanner: Scanner, document: I64, start: I64, end: I64, entity: I64) -> None:
+    def count(self, tokens: Tokens, scanner: Scanner, gold: Gold) -> None:
         """Take in the mentions of a batch."""
-        if not entity.size:
+        if not gold.entity.size:
             return
-        taken = np.zeros(entity.size, dtype=np.bool_)
-        _take(entity, self._left, taken)
+        taken = np.zeros(gold.entity.size, dtype=np.bool_)
+        _take(gold.entity, self._left, taken)
         if not taken.any():
             return
         of_run = self._word_of_run(scanner)
         room = int(taken.sum()) * (2 * WINDOW + 1)
         pairs = np.empty(room, dtype=np.int64)
         stamp = np.full(len(self._numbers), -1, dtype=np.int64)
-        used = _near(
-            tokens.first,
-            tokens.last,
-            tokens.ends,
-            of_run[tokens.raw],
-            document,
-            start,
-            end,
-            entity,
-            taken,
-            stamp,
-            pairs,
-        )
+        used = _find_near(tokens, of_run[tokens.raw], gold, taken, stamp, pairs)
         self._pending.append(pairs[:used].copy())
         if sum(p.size for p in self._pending) > MERGE_AT:
             self._merge()
@@ -232,31 +229,28 @@ def _take(entity: I64, left: I32, taken: BOOL) -> None:
 
 
 @kernel
-def _near(
-    first: I32, last: I32, ends: I64, word: I64, document: I64, start: I64, end: I64, entity: I64, taken: BOOL,
-    stamp: I64, pairs: I64,
-) -> int:  # fmt: skip
-    """Pairs of entity and word, each once a mention. A document's mentions may be in any order."""
+def _find_near(tokens: Tokens, word: I64, gold: Gold, taken: BOOL, stamp: I64, pairs: I64) -> int:
+    """Find pairs of entity and word, each once per mention. A document's mentions may be in any order."""
     n = 0
-    for i in range(entity.size):
+    for i in range(gold.entity.size):
         if not taken[i]:
             continue
-        low = ends[document[i] - 1] if document[i] else 0
-        high = ends[document[i]]
+        low = tokens.ends[gold.document[i] - 1] if gold.document[i] else 0
+        high = tokens.ends[gold.document[i]]
         a, b = low, high
         while a < b:  # the first token that ends after the mention's start
             middle = (a + b) // 2
-            if last[middle] <= start[i]:
+            if tokens.last[middle] <= gold.start[i]:
                 a = middle + 1
             else:
                 b = middle
         after = a
-        while after < high and first[after] < end[i]:
+        while after < high and tokens.first[after] < gold.end[i]:
             after += 1
         for t in range(max(low, a - WINDOW), min(high, after + WINDOW)):
             if not a <= t < after and stamp[word[t]] != i:
                 stamp[word[t]] = i
-                pairs[n] = entity[i] << 32 | word[t]
+                pairs[n] = gold.entity[i] << 32 | word[t]
                 n += 1
     return n
 

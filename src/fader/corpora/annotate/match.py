@@ -13,8 +13,7 @@ Knows nothing of which entity is meant.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from fader.corpora.annotate.dictionary import MOST_TOKENS, Dictionary
 from fader.corpora.annotate.scan import (
     BREAK,
     CAPITALISED,
+    GAP_CLASSES,
     HARD,
     I32,
     I64,
@@ -30,13 +30,13 @@ from fader.corpora.annotate.scan import (
     SPACE,
     U8,
     U64,
+    Runs,
     Scanner,
     Tokens,
     case_code,
     gap_class,
-    gap_classes,
-)  # fmt: skip
-from fader.corpora.annotate.spelling import CAPITALS, GAP_END, OWN, cases
+)
+from fader.corpora.annotate.spelling import CAPITALS, GAP_END, OWN, count_cases
 from fader.corpora.annotate.trie import CAPITAL, DEEP, MARKS, NAMED, edge_key, may_go_on, slot_of
 from fader.errors import UsageError, did_you_mean, quoted
 from fader.kernel import inline_kernel, kernel
@@ -53,8 +53,7 @@ def policy_number(name: str) -> int:
     return POLICIES[name]
 
 
-@dataclass(slots=True)
-class Matches:
+class Matches(NamedTuple):
     """Spans of tokens that are names, in the order of texts; `ends` has per text the end of its spans."""
 
     token: I32
@@ -87,35 +86,29 @@ class Matcher:
         """The spans of a batch."""
         d = self.dictionary
         ends, look = np.zeros(tokens.ends.size, dtype=np.int64), np.empty(term.size, dtype=np.uint8)
-        _beginnings(term, tokens.gap, d.term_root, d.edge_filter, look)
+        _find_beginnings(term, tokens.gap, d.term_root, d.edge_filter, look)
         while True:
             token, length, group = (np.empty(self._room, dtype=np.int32) for _ in range(3))
-            count = _match(
-                tokens.buf, tokens.at, tokens.size, tokens.raw, tokens.gap, tokens.ends, term, self.scanner.case,
-                self.scanner.flags, gap_classes(), look, d.term_root, d.edges, d.edge_filter, d.node_groups,
-                d.group_rule, d.group_mask, d.group_case, d.group_gaps, d.case_codes, d.gap_bytes, policy, token,
-                length, group, ends,
-            )  # fmt: skip
+            out = Matches(token, length, group, ends)
+            count = _match(tokens, self.scanner.runs, GAP_CLASSES, term, look, d, policy, out)
             if count <= self._room:
                 return Matches(token[:count], length[:count], group[:count], ends)
             self._room = count + count // 4
 
 
 @inline_kernel
-def _fits(
-    buf: U8, at: I64, size: I32, raw: I32, gap: U8, case: U64, classes: U8, rule: U8, case_at: I64, gaps_at: I64,
-    codes: U64, gap_bytes: U8, t: int, length: int, hard: bool, g: int,
-) -> Any:  # fmt: skip
+def _fits(tokens: Tokens, runs: Runs, classes: U8, names: Dictionary, t: int, length: int, hard: bool, g: int) -> Any:
     """Whether the tokens from t on have an OWN group's case, and in their HARD gaps what the group has."""
+    buf, at, size, gap, gap_bytes = tokens.buf, tokens.at, tokens.size, tokens.gap, names.gap_bytes
     fits = True
-    if rule[g] == OWN:
+    if names.group_rule[g] == OWN:
         for j in range(length):
-            if case_code(buf, at, size, raw, case, t + j) != codes[case_at[g] + j]:
+            if case_code(tokens, runs, t + j) != names.case_codes[names.group_case[g] + j]:
                 fits = False
                 break
     if fits and hard:
-        fits = gaps_at[g] >= 0
-        place = gaps_at[g]
+        place = names.group_gaps[g]
+        fits = place >= 0
         j = 1
         while fits and j < length:
             if (gap[t + j] & KINDS) == HARD:
@@ -139,19 +132,19 @@ def _fits(
 
 
 @inline_kernel
-def _mixed(buf: U8, at: I64, size: I32, raw: I32, flags: U8, t: int, length: int) -> Any:
+def _is_mixed(tokens: Tokens, runs: Runs, t: int, length: int) -> Any:
     """Whether of the tokens from t on one is all in capitals, two at least, and another has a small letter."""
     shouts, small = False, False
     for j in range(length):
-        uppers, lowers = cases(buf, at, size, raw, flags, t + j)
+        uppers, lowers = count_cases(tokens, runs, t + j)
         shouts = shouts or (uppers > 1 and lowers == 0)
         small = small or lowers > 0
     return shouts and small
 
 
 @kernel
-def _beginnings(term: I32, gap: U8, root: I32, edge_filter: U64, look: U8) -> None:
-    """Per token whether a name may begin there: the marks of its node, NAMED only where it has the capital that is
+def _find_beginnings(term: I32, gap: U8, root: I32, edge_filter: U64, look: U8) -> None:
+    """Find per token whether a name may begin there: the marks of its node, NAMED only where it has the capital that is
     needed, DEEP only where the next token may go on.
 
     A loop of its own, without branches, because its waits for memory overlap.
@@ -168,23 +161,23 @@ def _beginnings(term: I32, gap: U8, root: I32, edge_filter: U64, look: U8) -> No
 
 @kernel
 def _match(
-    buf: U8, at: I64, size: I32, raw: I32, gap: U8, token_ends: I64, term: I32, case: U64, flags: U8,
-    classes: U8, look: U8, root: I32, edges: U64, edge_filter: U64, node_groups: I64, rule: U8, mask: U64, case_at: I64,
-    gaps_at: I64, codes: U64, gap_bytes: U8, policy: int, out_token: I32, out_length: I32, out_group: I32, ends: I64,
-) -> int:  # fmt: skip
-    """Fills the spans that there is room for and returns how many there are."""
+    tokens: Tokens, runs: Runs, classes: U8, term: I32, look: U8, names: Dictionary, policy: int, out: Matches
+) -> int:
+    """Fill the spans that there is room for; return how many there are."""
+    gap, edges, edge_filter, rule, mask = tokens.gap, names.edges, names.edge_filter, names.group_rule, names.group_mask
+    node_groups = names.node_groups
     nodes = np.empty(MOST_TOKENS + 1, dtype=np.int64)  # with their marks
     hard = np.empty(MOST_TOKENS + 1, dtype=np.bool_)
     stack = np.empty(2 * MOST_TOKENS + 2, dtype=np.int64)  # ends of kept spans around the token, the innermost on top
     n, t = 0, 0
-    for d in range(token_ends.size):
-        end = token_ends[d]
+    for d in range(tokens.ends.size):
+        end = tokens.ends[d]
         height = 0
         while t < end:
             if look[t] == 0:
                 t += 1
                 continue
-            state = np.int64(root[term[t]])
+            state = np.int64(names.term_root[term[t]])
             nodes[1] = state
             hard[1] = False
             length = 1
@@ -216,12 +209,9 @@ def _match(
                             if wanted != np.uint64(0) and not gap[t + j] & CAPITALISED:
                                 fits = False
                                 break
-                        fits = fits and not (length > 1 and _mixed(buf, at, size, raw, flags, t, length))
+                        fits = fits and not (length > 1 and _is_mixed(tokens, runs, t, length))
                     if fits and (rule[g] == OWN or hard[length]):
-                        fits = _fits(
-                            buf, at, size, raw, gap, case, classes, rule, case_at, gaps_at, codes, gap_bytes, t, length,
-                            hard[length], g,
-                        )  # fmt: skip
+                        fits = _fits(tokens, runs, classes, names, t, length, hard[length], g)
                     if fits:
                         found = g
                         break
@@ -234,14 +224,14 @@ def _match(
                         stack[height] = t + length
                         height += 1
                 if kept:
-                    if n < out_token.size:
-                        out_token[n] = t
-                        out_length[n] = length
-                        out_group[n] = found
+                    if n < out.token.size:
+                        out.token[n] = t
+                        out.length[n] = length
+                        out.group[n] = found
                     n += 1
                     if policy == LONGEST:
                         step, taken = length, True
                 length -= 1
             t += step
-        ends[d] = n
+        out.ends[d] = n
     return n

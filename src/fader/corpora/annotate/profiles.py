@@ -10,8 +10,6 @@ all have says nothing. The 64 heaviest words of a profile are kept. Knows nothin
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from fader.corpora.annotate.dictionary import F32, Dictionary
@@ -65,7 +63,12 @@ def with_profiles(dictionary: Dictionary, words: list[bytes], owner: I64, word: 
     np.cumsum(np.bincount(owner, minlength=dictionary.entities), out=starts[1:])
     root = np.zeros(terms.starts.size - 1, dtype=np.int32)
     root[: dictionary.term_root.size] = dictionary.term_root
-    return replace(
-        dictionary, term_arena=terms.arena, term_starts=terms.starts, term_table=terms.table, term_root=root,
-        profile_starts=starts, profile_term=number[word].astype(np.int32), profile_weight=weight.astype(np.float32),
-    )  # fmt: skip
+    return dictionary._replace(
+        term_arena=terms.arena,
+        term_starts=terms.starts,
+        term_table=terms.table,
+        term_root=root,
+        profile_starts=starts,
+        profile_term=number[word].astype(np.int32),
+        profile_weight=weight.astype(np.float32),
+    )

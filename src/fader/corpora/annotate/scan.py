@@ -19,8 +19,7 @@ hash of `NFC(run)`. Knows nothing of names.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xxhash
@@ -46,8 +45,7 @@ MOST_RUNS = 2_000_000  # distinct runs that are remembered
 OTHER, SPACE, LINE, JOIN, STOP, END = range(6)
 
 
-@dataclass(slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """The tokens of a batch; the arrays are good until the next batch of the same scanner."""
 
     buf: U8
@@ -60,6 +58,13 @@ class Tokens:
     ends: I64  # per text: the end of its tokens
 
 
+class Runs(NamedTuple):
+    """Per distinct run its case code and its flags, where it is not all ASCII."""
+
+    case: U64
+    flags: U8
+
+
 class Scanner:
     """Tokens of batches, and per distinct run its term, case code and flags, found once."""
 
@@ -70,8 +75,7 @@ class Scanner:
         self.vocabulary = RawVocabulary()
         self.known = 0
         self.folded: list[bytes] = []  # folded runs that are new since the last `take_new`
-        self.case = np.zeros(1 << 12, dtype=np.uint64)
-        self.flags = np.zeros(1 << 12, dtype=np.uint8)
+        self.runs = Runs(np.zeros(1 << 12, dtype=np.uint64), np.zeros(1 << 12, dtype=np.uint8))
 
     def scan(self, encoded: list[bytes]) -> Tokens:
         """The tokens of UTF-8 texts."""
@@ -81,21 +85,20 @@ class Scanner:
         raw, first, last, tokens_end = self.vocabulary.tokenise(buf, ends)
         at, size = self.vocabulary.last_bytes(raw.size)
         self._learn()
-        gap = np.empty(raw.size, dtype=np.uint8)
-        _capitals(buf, at, size, raw, self.flags, gap)
-        _gaps(buf, at, size, first, last, tokens_end, gap_classes(), gap)
-        return Tokens(buf, raw, first, last, at, size, gap, tokens_end)
+        tokens = Tokens(buf, raw, first, last, at, size, np.empty(raw.size, dtype=np.uint8), tokens_end)
+        _mark_capitals(tokens, self.runs)
+        _mark_gaps(tokens, GAP_CLASSES)
+        return tokens
 
     def _learn(self) -> None:
         """Fold the runs that are new."""
         new = self.vocabulary.runs(self.known)
-        self.case = _grown(self.case, self.vocabulary.size)
-        self.flags = _grown(self.flags, self.vocabulary.size)
+        self.runs = Runs._make(_grow(column, self.vocabulary.size) for column in self.runs)
         for number, run in enumerate(new, self.known):
             if not run.isascii():
                 text = unicodedata.normalize("NFC", run.decode())
-                self.case[number] = _case_code(text)
-                self.flags[number] = _flags(text)
+                self.runs.case[number] = _find_case_code(text)
+                self.runs.flags[number] = _find_flags(text)
                 new[number - self.known] = normalise(text).encode()
         self.folded += new
         self.known = self.vocabulary.size
@@ -106,7 +109,7 @@ class Scanner:
         return folded
 
 
-def _case_code(text: str) -> int:
+def _find_case_code(text: str) -> int:
     """The case code of a run in NFC, which may make it ASCII."""
     if not text.isascii():
         return int(xxhash.xxh64_intdigest(text.encode())) | 1 << 63
@@ -116,14 +119,14 @@ def _case_code(text: str) -> int:
     return code
 
 
-def _flags(text: str) -> int:
+def _find_flags(text: str) -> int:
     upper = sum(c.isupper() or c.istitle() for c in text)
     capital = CAPITAL if text[0].isupper() or text[0].istitle() else 0
     lower = LOWER if any(c.islower() for c in text) else 0
     return capital | lower | (UPPER if upper else 0) | (UPPERS if upper > 1 else 0)
 
 
-def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+def _grow(array: NDArray[Any], size: int) -> NDArray[Any]:
     if size <= array.size:
         return array
     larger = np.zeros(max(size, 2 * array.size), dtype=array.dtype)
@@ -131,12 +134,7 @@ def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     return larger
 
 
-def gap_classes() -> U8:
-    """The category of each ASCII character, then of those of U+2000 to U+22FF, then of U+0080 to U+00FF."""
-    return _GAP_CLASSES
-
-
-def _category(character: str) -> int:
+def _categorise(character: str) -> int:
     if character in "\n\x0b\x0c\x85\u2028\u2029":
         return LINE
     if character.isspace() or (unicodedata.category(character) == "Cf" and character != "\xad"):  # not seen
@@ -146,8 +144,9 @@ def _category(character: str) -> int:
     return {".": STOP, "!": END, "?": END, ":": END, "\u2026": END, "\u203d": END}.get(character, OTHER)
 
 
-_GAP_CLASSES = np.array(
-    [_category(chr(c)) for c in (*range(0x80), *range(0x2000, 0x2300), *range(0x80, 0x100))], dtype=np.uint8
+# The category of each ASCII character, then of those of U+2000 to U+22FF, then of U+0080 to U+00FF.
+GAP_CLASSES = np.array(
+    [_categorise(chr(c)) for c in (*range(0x80), *range(0x2000, 0x2300), *range(0x80, 0x100))], dtype=np.uint8
 )
 
 
@@ -175,20 +174,21 @@ def gap_class(buf: U8, i: int, classes: U8) -> Any:
 
 
 @kernel
-def _capitals(buf: U8, at: I64, size: I32, raw: I32, flags: U8, gap: U8) -> None:
-    """Whether each token starts with a capital."""
-    for t in range(at.size):
-        if size[t] < 0:
-            capital = (flags[raw[t]] & CAPITAL) != 0
+def _mark_capitals(tokens: Tokens, runs: Runs) -> None:
+    """Begin each token's marks with whether it starts with a capital."""
+    for t in range(tokens.at.size):
+        if tokens.size[t] < 0:
+            capital = (runs.flags[tokens.raw[t]] & CAPITAL) != 0
         else:
-            c = buf[at[t]]
+            c = tokens.buf[tokens.at[t]]
             capital = np.uint8(65) <= c <= np.uint8(90)
-        gap[t] = CAPITALISED if capital else 0
+        tokens.gap[t] = CAPITALISED if capital else 0
 
 
 @kernel
-def _gaps(buf: U8, at: I64, size: I32, first: I32, last: I32, ends: I64, classes: U8, gap: U8) -> None:
-    """What stands before each token, added to its marks."""
+def _mark_gaps(tokens: Tokens, classes: U8) -> None:
+    """Add what stands before each token to its marks."""
+    buf, at, size, ends, gap = tokens.buf, tokens.at, tokens.size, tokens.ends, tokens.gap
     t = 0
     for d in range(ends.size):
         begin = t
@@ -201,7 +201,7 @@ def _gaps(buf: U8, at: I64, size: I32, first: I32, last: I32, ends: I64, classes
             if b - a == 1 and buf[a] == 32:
                 t += 1
                 continue
-            short = last[t - 1] - first[t - 1] <= ABBREVIATION
+            short = tokens.last[t - 1] - tokens.first[t - 1] <= ABBREVIATION
             kind, lines, seen, ended, sentence, joined = SOFT, 0, 0, False, False, False
             i = a
             while i < b:
@@ -229,13 +229,13 @@ def _gaps(buf: U8, at: I64, size: I32, first: I32, last: I32, ends: I64, classes
 
 
 @inline_kernel
-def case_code(buf: U8, at: I64, size: I32, raw: I32, case: U64, t: int) -> Any:
+def case_code(tokens: Tokens, runs: Runs, t: int) -> Any:
     """The case code of a token."""
-    if size[t] < 0:
-        return case[raw[t]]
+    if tokens.size[t] < 0:
+        return runs.case[tokens.raw[t]]
     code = np.uint64(0)
-    for j in range(size[t]):
-        c = buf[at[t] + j]
+    for j in range(tokens.size[t]):
+        c = tokens.buf[tokens.at[t] + j]
         if np.uint8(65) <= c <= np.uint8(90):
             code |= np.uint64(1) << np.uint64(j & 63)
     return code

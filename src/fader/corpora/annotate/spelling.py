@@ -15,14 +15,14 @@ Knows nothing of entities.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpora.annotate.scan import (
     CAPITALISED,
+    GAP_CLASSES,
     I32,
     I64,
     KINDS,
@@ -33,14 +33,15 @@ from fader.corpora.annotate.scan import (
     U64,
     UPPER,
     UPPERS,
+    Runs,
     Scanner,
     Tokens,
     case_code,
     gap_class,
-    gap_classes,
-)  # fmt: skip
+)
 from fader.kernel import inline_kernel, kernel
 
+BOOL = NDArray[np.bool_]
 OWN, CAPITALS, ANY = 0, 1, 2
 SHORT = 3
 LOWER_SHARE = 0.25
@@ -51,8 +52,7 @@ SEVERAL, SEVERAL_COMMON, ONE, ONE_COMMON, FEW_CHARACTERS, NO_LETTERS = range(6)
 LINK = np.array([0.9, 0.7, 0.8, 0.4, 0.6, 0.3], dtype=np.float32)
 
 
-@dataclass(slots=True)
-class Forms:
+class Forms(NamedTuple):
     """Per name. Names of one node and one key are a group; groups are tried by their keys' `order`."""
 
     rule: U8
@@ -68,28 +68,19 @@ class Forms:
         return key >> np.uint64(54)
 
 
-def forms_of(
-    scanner: Scanner, tokens: Tokens, starts: I64, term: I32, common: U8, usable: NDArray[np.bool_],
-    attested: NDArray[np.bool_],
-) -> Forms:  # fmt: skip
-    """The forms of names, whose tokens are `starts[i]:starts[i+1]`; `common` says which terms are common words."""
-    n = usable.size
-    forms = Forms(
-        *(np.zeros(n, dtype=d) for d in (np.uint8, np.uint64, np.uint8, np.uint64, np.uint8, np.uint64))  # type: ignore[arg-type]
-    )
-    plain = np.zeros(n, dtype=np.uint8)
-    _look(
-        tokens.buf, tokens.at, tokens.size, tokens.first, tokens.last, tokens.raw, tokens.gap, starts, term, common,
-        scanner.flags, usable, forms.rule, forms.mask, forms.kind, forms.gaps, forms.mixed, plain, gap_classes(),
-    )  # fmt: skip
+def find_forms(
+    scanner: Scanner, tokens: Tokens, starts: I64, term: I32, common: U8, usable: BOOL, attested: BOOL
+) -> Forms:
+    """Find the forms of names, whose tokens are `starts[i]:starts[i+1]`; `common` says which terms are common words."""
+    rule, kind, mixed, plain = (np.zeros(usable.size, dtype=np.uint8) for _ in range(4))
+    mask, gaps, key = (np.zeros(usable.size, dtype=np.uint64) for _ in range(3))
+    forms = Forms(rule, mask, kind, gaps, mixed, key)
+    _look(tokens, scanner.runs, starts, term, common, usable, forms, plain, GAP_CLASSES)
     named = ~attested & (forms.kind != NO_LETTERS) & usable
     if named.any() and plain[named].mean() >= LOWER_SHARE:
         forms.rule[(plain == 1) & ~attested] = ANY
     forms.rule[attested] = OWN
-    _group_keys(
-        tokens.buf, tokens.at, tokens.size, tokens.raw, starts, scanner.case, forms.rule, forms.mask, forms.gaps,
-        forms.key,
-    )  # fmt: skip
+    _fill_keys(tokens, scanner.runs, starts, forms)
     return forms
 
 
@@ -99,7 +90,7 @@ def own_cases(scanner: Scanner, tokens: Tokens, starts: I64, heads: I64, rule: U
     lengths = np.where(own, starts[heads + 1] - starts[heads], 0)
     at = np.where(own, np.cumsum(lengths) - lengths, -1)
     codes = np.zeros(int(lengths.sum()), dtype=np.uint64)
-    _fill_cases(tokens.buf, tokens.at, tokens.size, tokens.raw, starts, scanner.case, heads, at, codes)
+    _fill_cases(tokens, scanner.runs, starts, heads, at, codes)
     return at, codes
 
 
@@ -110,16 +101,16 @@ def hard_gaps(tokens: Tokens, starts: I64, heads: I64, gaps: U64) -> tuple[I64, 
     last = starts[some + 1] - 1
     spans = tokens.at[last] - tokens.at[starts[some]] + (last - starts[some])  # bytes, and an end for each gap
     out = np.zeros(int(spans.sum()), dtype=np.uint8)
-    used = _fill_gaps(tokens.buf, tokens.at, tokens.size, tokens.gap, starts, heads, gaps, gap_classes(), at, out)
+    used = _fill_gaps(tokens, starts, heads, gaps, GAP_CLASSES, at, out)
     return at, out[:used].copy()
 
 
 @kernel
 def _look(
-    buf: U8, at: I64, size: I32, first: I32, last: I32, raw: I32, gap: U8, starts: I64, term: I32, common: U8,
-    flags: U8, usable: NDArray[np.bool_], rule: U8, mask: U64, kind: U8, gaps: U64, mixed: U8, plain: U8,
-    classes: U8,
-) -> None:  # fmt: skip
+    tokens: Tokens, runs: Runs, starts: I64, term: I32, common: U8, usable: BOOL, forms: Forms, plain: U8, classes: U8
+) -> None:
+    """Fill the forms of names, and in `plain` whether a name has no capital."""
+    at, size, gap = tokens.at, tokens.size, tokens.gap
     for i in range(starts.size - 1):
         if not usable[i]:
             continue
@@ -127,48 +118,50 @@ def _look(
         uppers, lowers, characters, capitals, hard = 0, 0, 0, np.uint64(0), np.uint64(0)
         all_common, ascii_only, shouts = True, True, False
         for t in range(a, b):
-            characters += last[t] - first[t]
+            characters += tokens.last[t] - tokens.first[t]
             all_common = all_common and common[term[t]] != 0
             ascii_only = ascii_only and size[t] > 0
             if gap[t] & CAPITALISED:
                 capitals |= np.uint64(1) << np.uint64(t - a)
-            more_uppers, more_lowers = cases(buf, at, size, raw, flags, t)
+            more_uppers, more_lowers = count_cases(tokens, runs, t)
             uppers += more_uppers
             lowers += more_lowers
             shouts = shouts or (more_uppers > 1 and more_lowers == 0)
             if t > a and (gap[t] & KINDS) != 0:
-                hard = _hash_gap(buf, at[t - 1] + abs(size[t - 1]), at[t], classes, hard ^ np.uint64(t - a + 1))
-        mask[i] = capitals
-        gaps[i] = hard
+                hard ^= np.uint64(t - a + 1)
+                hard = _hash_gap(tokens.buf, at[t - 1] + abs(size[t - 1]), at[t], classes, hard)
+        forms.mask[i] = capitals
+        forms.gaps[i] = hard
         plain[i] = 1 if uppers == 0 else 0
-        mixed[i] = 1 if shouts and lowers > 0 else 0
+        forms.mixed[i] = 1 if shouts and lowers > 0 else 0
         if uppers + lowers == 0 and ascii_only:
-            kind[i] = NO_LETTERS
+            forms.kind[i] = NO_LETTERS
         elif characters <= SHORT:
-            kind[i] = FEW_CHARACTERS
+            forms.kind[i] = FEW_CHARACTERS
         elif b - a == 1:
-            kind[i] = ONE_COMMON if all_common and not shouts else ONE
+            forms.kind[i] = ONE_COMMON if all_common and not shouts else ONE
         else:
-            kind[i] = SEVERAL_COMMON if all_common and not shouts else SEVERAL
+            forms.kind[i] = SEVERAL_COMMON if all_common and not shouts else SEVERAL
         if characters <= SHORT or (uppers >= 2 and lowers == 0) or (all_common and shouts):
-            rule[i] = OWN
+            forms.rule[i] = OWN
         elif all_common and capitals != 0:
-            rule[i] = CAPITALS
+            forms.rule[i] = CAPITALS
         else:
-            rule[i] = ANY
+            forms.rule[i] = ANY
 
 
 @inline_kernel
-def cases(buf: U8, at: I64, size: I32, raw: I32, flags: U8, t: int) -> Any:
-    """How many capitals and small letters a token has: none, one, or more."""
+def count_cases(tokens: Tokens, runs: Runs, t: int) -> Any:
+    """Count the capitals and small letters of a token: none, one, or more."""
     uppers, lowers = 0, 0
-    if size[t] < 0:
-        uppers += 1 if flags[raw[t]] & UPPER else 0
-        uppers += 1 if flags[raw[t]] & UPPERS else 0
-        lowers += 1 if flags[raw[t]] & LOWER else 0
+    if tokens.size[t] < 0:
+        flags = runs.flags[tokens.raw[t]]
+        uppers += 1 if flags & UPPER else 0
+        uppers += 1 if flags & UPPERS else 0
+        lowers += 1 if flags & LOWER else 0
     else:
-        for j in range(size[t]):
-            c = buf[at[t] + j]
+        for j in range(tokens.size[t]):
+            c = tokens.buf[tokens.at[t] + j]
             uppers += 1 if 65 <= c <= 90 else 0
             lowers += 1 if 97 <= c <= 122 else 0
     return uppers, lowers
@@ -188,12 +181,11 @@ def _hash_gap(buf: U8, i: int, b: int, classes: U8, h: np.uint64) -> Any:
 
 
 @kernel
-def _group_keys(
-    buf: U8, at: I64, size: I32, raw: I32, starts: I64, case: U64, rule: U8, mask: U64, gaps: U64, key: U64
-) -> None:
-    """What `Forms.order` gives, in ten bits, and a hash of the rest."""
+def _fill_keys(tokens: Tokens, runs: Runs, starts: I64, forms: Forms) -> None:
+    """Fill the keys: what `Forms.order` gives, in ten bits, and a hash of the rest."""
+    rule, mask = forms.rule, forms.mask
     for i in range(starts.size - 1):
-        h = gaps[i]
+        h = forms.gaps[i]
         wanted = 0
         if rule[i] == CAPITALS:
             h = (h ^ mask[i]) * np.uint64(0x9E3779B97F4A7C15)
@@ -201,30 +193,27 @@ def _group_keys(
                 wanted += 1 if (mask[i] >> np.uint64(j)) & np.uint64(1) else 0
         if rule[i] == OWN:
             for t in range(starts[i], starts[i + 1]):
-                h = (h ^ case_code(buf, at, size, raw, case, t)) * np.uint64(0x9E3779B97F4A7C15)
+                h = (h ^ case_code(tokens, runs, t)) * np.uint64(0x9E3779B97F4A7C15)
                 h ^= h >> np.uint64(29)
         h *= np.uint64(0x9E3779B97F4A7C15)
         top = (np.uint64(rule[i]) << np.uint64(62)) | (np.uint64(64 - wanted) << np.uint64(55))
-        top |= np.uint64(1 if gaps[i] != 0 else 0) << np.uint64(54)
-        key[i] = top | (h >> np.uint64(10))
+        top |= np.uint64(1 if forms.gaps[i] != 0 else 0) << np.uint64(54)
+        forms.key[i] = top | (h >> np.uint64(10))
 
 
 @kernel
-def _fill_cases(
-    buf: U8, at: I64, size: I32, raw: I32, starts: I64, case: U64, heads: I64, case_at: I64, codes: U64
-) -> None:
+def _fill_cases(tokens: Tokens, runs: Runs, starts: I64, heads: I64, case_at: I64, codes: U64) -> None:
     for g in range(heads.size):
         if case_at[g] >= 0:
             a = starts[heads[g]]
             for t in range(a, starts[heads[g] + 1]):
-                codes[case_at[g] + t - a] = case_code(buf, at, size, raw, case, t)
+                codes[case_at[g] + t - a] = case_code(tokens, runs, t)
 
 
 @kernel
-def _fill_gaps(
-    buf: U8, at: I64, size: I32, gap: U8, starts: I64, heads: I64, gaps: U64, classes: U8, gaps_at: I64, out: U8
-) -> int:
-    """The characters of each gap, spaces aside and nothing where it is SOFT, each ended by GAP_END."""
+def _fill_gaps(tokens: Tokens, starts: I64, heads: I64, gaps: U64, classes: U8, gaps_at: I64, out: U8) -> int:
+    """Fill the characters of each gap, spaces aside and nothing where it is SOFT, each ended by GAP_END."""
+    buf, at, size, gap = tokens.buf, tokens.at, tokens.size, tokens.gap
     n = 0
     for g in range(heads.size):
         if gaps[g] == 0:
