@@ -50,7 +50,10 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A field as an option: `kind` is the type of one value, `default` is REQUIRED where one must be given."""
+    """A field as an option: `kind` is the type of one value, `default` is REQUIRED where one must be given.
+
+    Where a factory finds the default, it is None here.
+    """
 
     name: str
     kind: type[Any]
@@ -124,6 +127,7 @@ def option(
     default: Any = REQUIRED,
     *,
     help: str,
+    factory: Callable[[], Any] | None = None,
     choices: Iterable[str] = (),
     least: float | None = None,
     most: float | None = None,
@@ -137,10 +141,10 @@ def option(
 ) -> Any:
     """Declare an option as a field of a dataclass; without a default it must be given.
 
-    `least`, `most` and `longest` bound numbers and texts. `limit` names the field of `fader.limits.Limits` that bounds
-    it where it is used. `check` raises UsageError for what bounds cannot say. `flags` are its names on the command line
-    where they differ from `--its-name`; a bool that is on by default has the flag that turns it off. `example` is for
-    the HTTP interface's description.
+    `factory` finds the default when it is needed. `least`, `most` and `longest` bound numbers and texts. `limit` names
+    the field of `fader.limits.Limits` that bounds it where it is used. `check` raises UsageError for what bounds cannot
+    say. `flags` are its names on the command line where they differ from `--its-name`; a bool that is on by default has
+    the flag that turns it off. `example` is for the HTTP interface's description.
     """
     declared = Declared(
         help=help,
@@ -155,6 +159,8 @@ def option(
         show_default=show_default,
         example=example,
     )
+    if factory is not None:
+        return dataclasses.field(default_factory=factory, metadata={_KEY: declared})
     return dataclasses.field(default=default, metadata={_KEY: declared})
 
 
@@ -178,7 +184,8 @@ def _read_hint(cls: type[Any], field: dataclasses.Field[Any], hint: Any) -> tupl
     kind = inside[0] if optional or repeated else hint
     if kind not in _KINDS:
         raise TypeError(f"{cls.__name__}.{field.name}: an option is a {', '.join(k.__name__ for k in _KINDS)}")
-    return kind, field.default, optional, repeated
+    default = field.default if field.default_factory is REQUIRED else None
+    return kind, default, optional, repeated
 
 
 def check_options(value: Any) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from fader.cli.common import json_option, print_json
+from fader.corpus.analysis import Analysis
+from fader.index.commit import read_commit
 
 
 @click.command("analyze", epilog="Example: fader analyze 'Straße, naïve, COVID-19'")
@@ -16,12 +18,9 @@ from fader.cli.common import json_option, print_json
 @json_option
 def command(text: str, folder: Path | None, stemmer: str | None, as_json: bool) -> None:
     """Show the tokens of TEXT: position, term, characters."""
-    from fader.corpus.analysis import Analysis
 
     analysis = Analysis(stemmer)
     if folder is not None:
-        from fader.index.commit import read_commit
-
         analysis = read_commit(folder).analysis.load()
     tokens = [
         {"position": i, "term": token.term, "start": token.start, "end": token.end}

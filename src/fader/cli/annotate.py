@@ -7,6 +7,10 @@ from typing import Any
 import click
 
 from fader.cli.common import json_option, on_error_option, print_json, quiet_option, remark, say_when_compiling
+from fader.corpora.annotate.options import Options
+from fader.corpora.annotate.run import annotate_files
+from fader.limits import Limits
+from fader.progress import progress
 
 
 @click.command(
@@ -56,10 +60,6 @@ def command(
     matches on words; docs/annotating.md has the rules. An interrupted run goes on where it was when the same command
     is given again.
     """
-    from fader.corpora.annotate.options import Options
-    from fader.corpora.annotate.run import annotate_files
-    from fader.limits import Limits
-    from fader.progress import progress
 
     if as_json and output == "-":
         raise click.UsageError("--json and the corpus cannot both go to standard output")

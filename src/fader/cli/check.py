@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 from fader.cli.common import folder_argument, json_option, print_json, quiet_option, remark
+from fader.index.verify.check import examine, repair
+from fader.progress import progress
 
 SHOWN = 5
 
@@ -25,8 +27,6 @@ def command(folder: Path, repairs: bool, as_json: bool, quiet: bool) -> None:
     All commits that are kept are verified. With --repair the newest one that is whole becomes the index, and what is
     lost by that is told; where none is whole nothing is changed.
     """
-    from fader.index.verify.check import examine, repair
-    from fader.progress import progress
 
     with progress("Checking", quiet) as reporter:
         seen: list[str] = []

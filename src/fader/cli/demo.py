@@ -9,10 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from fader import __version__
 from fader.cli.common import json_option, print_json, quiet_option, remark, say_when_compiling
-from fader.errors import StorageError, UsageError
+from fader.cli.render import print_answer
+from fader.cli.serve import serve
+from fader.corpus.queries import FaultCollector, read_qrels, read_queries
+from fader.demo.generate import generate
+from fader.errors import FaderError, StorageError, UsageError
+from fader.experiment.compare import compare_judged
+from fader.experiment.judged import judged_queries
+from fader.experiment.ranker import Ranker
+from fader.progress import progress
+from fader.search.batch import parse_all
+from fader.search.index import Index, build
+from fader.search.models import ranker_of
+from fader.serve.settings import Settings
 
 MARK = "fader-demo.txt"  # only a folder with this in it is the demo's own
 EXAMPLES = (
@@ -39,10 +53,6 @@ def command(folder: Path | None, served: bool, port: int | None, open_page: bool
     if not served and (open_page or port is not None):
         raise UsageError("--port and --open go with --serve; give that too")
     say_when_compiling(quiet)
-    from fader.corpus.queries import FaultCollector, read_qrels, read_queries
-    from fader.experiment.judged import judged_queries
-    from fader.search.batch import parse_all
-    from fader.search.index import Index
 
     place = folder or _cache_folder()
     if place.exists() and not place.is_dir():
@@ -75,9 +85,6 @@ def _cache_folder() -> Path:
 
 def _prepare(place: Path, quiet: bool) -> Any:
     """The demo index, generated and built where it is not there yet."""
-    from fader.demo.generate import generate
-    from fader.errors import FaderError
-    from fader.search.index import Index, build
 
     if place.exists() and any(place.iterdir()) and not (place / MARK).exists():
         raise StorageError(f"{place}: is a folder with other things in it; give a new or empty one")
@@ -102,10 +109,6 @@ def _prepare(place: Path, quiet: bool) -> Any:
 
 def _trained(judged: Any, place: Path, quiet: bool) -> str:
     """The file of the demo's model, trained where it is not there yet or does not fit the index."""
-    from fader.errors import FaderError
-    from fader.experiment.ranker import Ranker
-    from fader.progress import progress
-    from fader.search.models import ranker_of
 
     path = place / "model.json"
     try:
@@ -119,16 +122,13 @@ def _trained(judged: Any, place: Path, quiet: bool) -> str:
 
 def _serve(place: Path, port: int, open_page: bool, quiet: bool) -> None:
     """The demo index and its model over HTTP."""
-    from fader.cli.serve import serve
 
     models = {"trained": (place / "model.json", "demo")}
-    serve({"indexes": {"demo": place / "index"}, "models": models, "port": port}, open_page, quiet)
+    serve(Settings(indexes={"demo": place / "index"}, models=models, port=port), open_page, quiet)
 
 
 def _measured(judged: Any, quiet: bool) -> dict[str, float]:
     """Mean average precision of the trained model, each query tested by a model that never saw it, and of others."""
-    from fader.experiment.compare import compare_judged
-    from fader.progress import progress
 
     systems = [f"fader(lam={LAMBDA},label=trained)", "proximity", "count"]
     with progress("Evaluating", quiet) as reporter:
@@ -144,10 +144,6 @@ def _right_answers(index: Any, grades: dict[str, int]) -> str:
 
 
 def _show(index: Any, place: Path, shown: list[tuple[Any, Any, str]], scores: dict[str, float], count: int) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    from fader.cli.render import print_answer
 
     out = Console(highlight=False, soft_wrap=True)
     r = index.reader

@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from fader.cli.common import at_option, folder_argument, json_option, print_json
+from fader.index.reader import IndexReader
+from fader.search.suggest import Suggester
 
 
 @click.command("entities", epilog="Example: fader entities index/ ein --type scientist")
@@ -23,8 +25,6 @@ def command(folder: Path, prefix: str, answer_type: str | None, limit: int, at: 
     Exact matches come first, then those that start so; among them entities that the most documents mention. Case and
     accents do not matter.
     """
-    from fader.index.reader import IndexReader
-    from fader.search.suggest import Suggester
 
     reader = IndexReader(folder, at=at)
     rows = []

@@ -9,8 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from fader.cli.common import json_option, on_error_option, print_json, quiet_option, remark
+from fader.corpus.queries import FaultCollector, read_qrels
+from fader.corpus.readers import display_name
+from fader.csvtext import format_csv
+from fader.errors import InputError, UsageError, quoted
+from fader.experiment.measures import judged_queries, parse_measures
+from fader.experiment.results import results_of_runs
+from fader.experiment.runs import read_run
+from fader.experiment.significance import LEVEL
+from fader.search.batch import refuse_overwriting, whole_file
 
 MEASURES = "AP,RR,nDCG@5,nDCG@10,pairswap"
 NAMES = {"t": "two-sided paired t-test", "randomisation": "two-sided paired randomisation test"}
@@ -42,7 +54,6 @@ def command(
     descending; the rank column is not used. pairswap is the share of (good, bad) pairs of retrieved entities in the
     wrong order, so smaller is better.
     """
-    from fader.experiment.results import results_of_runs
 
     if baseline is not None and baseline not in paths:
         paths = (baseline, *paths)
@@ -69,8 +80,6 @@ def command(
 
 def _check_files(paths: tuple[str, ...], qrels: str, per_query: str | None) -> None:
     """Refuse what cannot be meant."""
-    from fader.errors import UsageError
-    from fader.search.batch import refuse_overwriting
 
     inputs = (qrels, *paths)
     repeated = [path for i, path in enumerate(paths) if path in paths[:i] and path != "-"]
@@ -86,8 +95,6 @@ def _check_files(paths: tuple[str, ...], qrels: str, per_query: str | None) -> N
 
 def _wanted(measures: str, candidates_only: bool) -> Any:
     """The measures of `--measures`, one at least."""
-    from fader.errors import UsageError
-    from fader.experiment.measures import parse_measures
 
     wanted = parse_measures(measures, candidates_only)
     if not wanted:
@@ -97,8 +104,6 @@ def _wanted(measures: str, candidates_only: bool) -> Any:
 
 def _read(paths: tuple[str, ...], qrels: str, on_error: str | None, quiet: bool) -> tuple[Any, list[Any], int]:
     """The judgments, the runs, and how many lines were skipped, which is told."""
-    from fader.corpus.queries import FaultCollector, read_qrels
-    from fader.experiment.runs import read_run
 
     fault = FaultCollector(on_error == "skip")
     grades = read_qrels(qrels, fault)
@@ -112,9 +117,6 @@ def _read(paths: tuple[str, ...], qrels: str, on_error: str | None, quiet: bool)
 
 def _counts(qrels: str, grades: Any, runs: list[Any]) -> list[dict[str, list[str]]]:
     """What each run leaves out; refuse judgments from which no mean can come."""
-    from fader.corpus.readers import display_name
-    from fader.errors import InputError
-    from fader.experiment.measures import judged_queries
 
     judged = judged_queries(grades)
     if not judged:
@@ -141,9 +143,6 @@ def _remarks(
     qrels: str, grades: Any, paths: tuple[str, ...], runs: list[Any], counts: list[dict[str, list[str]]]
 ) -> list[str]:
     """What is not averaged, or averaged as nothing found."""
-    from fader.corpus.readers import display_name
-    from fader.errors import quoted
-    from fader.experiment.measures import judged_queries
 
     judged, remarks = len(judged_queries(grades)), []
     if judged < len(grades):
@@ -163,7 +162,6 @@ def _remarks(
 
 def _strange(run: Any, grades: Any) -> str:
     """What to say of a run that answers judged queries, and none of them with a judged entity: ids may differ."""
-    from fader.errors import quoted
 
     answered = [query for query in grades if run.get(query)]
     if not answered or any(not run[query].keys().isdisjoint(grades[query]) for query in answered):
@@ -198,8 +196,6 @@ def _as_data(results: Any, p: Any, counts: list[dict[str, list[str]]]) -> list[d
 
 def _write_csv(results: Any, path: str) -> None:
     """One line per run and query, with numbers that read back exactly."""
-    from fader.csvtext import format_csv
-    from fader.search.batch import whole_file
 
     with whole_file(path) as pending, open(pending, "w", encoding="utf-8", newline="") as file:
         lines = (
@@ -212,7 +208,6 @@ def _write_csv(results: Any, path: str) -> None:
 
 def _print_tables(results: Any, p: Any, baseline: int, how_tested: str) -> None:
     """The means, and below them the p-values where there is more than one run."""
-    from rich.console import Console
 
     out = Console(highlight=False)
     if out.is_terminal and not out.is_dumb_terminal:
@@ -225,9 +220,6 @@ def _print_tables(results: Any, p: Any, baseline: int, how_tested: str) -> None:
 
 
 def _print_to(out: Any, results: Any, p: Any, baseline: int, how_tested: str, styled: bool) -> None:
-    from rich.text import Text
-
-    from fader.experiment.significance import LEVEL
 
     labels = _labels(results.systems)
     measures = range(len(results.measures))
@@ -248,8 +240,6 @@ def _print_to(out: Any, results: Any, p: Any, baseline: int, how_tested: str, st
 
 
 def _table(corner: str, labels: list[str], measures: Any, rows: list[list[Any]]) -> Any:
-    from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(Text(corner), overflow="fold")
@@ -262,7 +252,6 @@ def _table(corner: str, labels: list[str], measures: Any, rows: list[list[Any]])
 
 def _mean(results: Any, system: int, measure: int, baseline: int, p: float | None, styled: bool) -> Any:
     """A mean with its marks; the digits of a column stand below each other."""
-    from rich.text import Text
 
     value = f"{results.means[system, measure]:.4f}"
     arrow = {1: "↑", -1: "↓", 0: " "}[results.direction(system, measure, baseline, p)]
@@ -278,7 +267,6 @@ def _p(p: float | None) -> str:
 
 def _labels(paths: tuple[str, ...]) -> list[str]:
     """The names of the files, or their paths where two have the same name."""
-    from fader.corpus.readers import display_name
 
     names = [display_name(path) if path == "-" else Path(path).name for path in paths]
     return names if len(set(names)) == len(names) else [display_name(path) for path in paths]

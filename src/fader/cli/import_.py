@@ -13,18 +13,20 @@ from typing import Any
 import click
 
 from fader.cli.common import json_option, on_error_option, print_json, quiet_option, remark, say_when_compiling
+from fader.corpora.frame.run import UNFINISHED, importer, run
+from fader.errors import InputError, UsageError, did_you_mean, quoted
+from fader.progress import progress
+from fader.registry import discover
 
 
 class Formats(click.Group):
     """The importers, as commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from fader.registry import discover
 
         return list(discover("fader.corpora.formats"))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        from fader.registry import discover
 
         part = discover("fader.corpora.formats").get(name)
         return None if part is None else _command(part)
@@ -35,8 +37,6 @@ class Formats(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
-            from fader.errors import did_you_mean, quoted
-
             known = self.list_commands(ctx)
             hint = did_you_mean(args[0], known) or f"; known: {', '.join(known)}"
             ctx.fail(f"no format {quoted(args[0])}{hint}")
@@ -44,7 +44,6 @@ class Formats(click.Group):
 
 
 def _titles() -> list[tuple[str, str]]:
-    from fader.registry import discover
 
     return [(name, part.title) for name, part in discover("fader.corpora.formats").items()]
 
@@ -136,9 +135,6 @@ def _run(
     part: Any, sources: tuple[str, ...], output: Path, processes: int | None, restart: bool, on_error: str | None,
     compress: bool, written: tuple[str, ...], as_json: bool, quiet: bool, **own: Any,
 ) -> None:  # fmt: skip
-    from fader.corpora.frame.run import UNFINISHED, importer, run
-    from fader.errors import InputError, UsageError, quoted
-    from fader.progress import progress
 
     options = {name[4:]: value for name, value in own.items() if value is not None}
     for each in written:

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from fader.cli.common import at_option, folder_argument, json_option, print_json
+from fader.index.reader import IndexReader
+from fader.search.info import describe
 
 
 @click.command("info", epilog="Example: fader info index/")
@@ -16,8 +18,6 @@ from fader.cli.common import at_option, folder_argument, json_option, print_json
 @json_option
 def command(folder: Path, at: int | None, as_json: bool) -> None:
     """Show statistics of the index in DIR, and the commits that are kept."""
-    from fader.index.reader import IndexReader
-    from fader.search.info import describe
 
     described = describe(IndexReader(folder, at=at))
     if as_json:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import click
 
 from fader.cli.common import json_option, print_json
+from fader.errors import UsageError, did_you_mean, quoted
+from fader.registry import discover
+from fader.search.system_info import described
 
 
 @click.command("systems", epilog="Example: fader systems voting")
@@ -16,10 +19,6 @@ def command(name: str, as_json: bool) -> None:
     In `compare` and `train --system` a parameter that is not given takes, on the training queries, the best of the
     values that are worth trying.
     """
-    from fader.errors import UsageError, did_you_mean, quoted
-    from fader.registry import discover
-    from fader.search.system_info import described
-
     known = discover("fader.systems")
     if name and name not in known:
         raise UsageError(f"no system {quoted(name)}{did_you_mean(name, known)}")

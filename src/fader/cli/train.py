@@ -13,17 +13,24 @@ from typing import Any
 import click
 
 from fader.cli.common import (
-    asked,
     at_option,
     folder_argument,
     json_option,
     on_error_option,
     print_json,
     quiet_option,
+    read_asked,
     remark,
     say_when_compiling,
 )
 from fader.errors import UsageError
+from fader.experiment.judged import judged_queries
+from fader.experiment.ranker import save_model
+from fader.experiment.tune import tune
+from fader.progress import progress
+from fader.search.batch import refuse_overwriting
+from fader.search.index import Index
+from fader.systems.fader import Fader
 
 DEFAULT = click.core.ParameterSource.DEFAULT
 FAMILY = (
@@ -73,14 +80,6 @@ def command(
     Lambda, and the best of alternatives such as --aggregator 'sum|logsumexp', are chosen by cross-validation over the
     queries. A system that is not fitted, such as --system 'voting(cutoff=10|100)', takes what is best on all of them.
     """
-    from fader.experiment.judged import judged_queries
-    from fader.experiment.ranker import save_model
-    from fader.experiment.tune import tune
-    from fader.progress import progress
-    from fader.search.batch import refuse_overwriting
-    from fader.search.index import Index
-    from fader.systems.fader import Fader
-
     say_when_compiling(quiet)
     refuse_overwriting(output, queries, qrels)
     _check_alone(system)
@@ -89,10 +88,10 @@ def command(
         judged_only=judged_only, starts=starts, rounds=rounds, seed=seed, bad=bad,
     )  # fmt: skip
     index = Index(folder, at=at)
-    parsed, grades, _skipped = asked(index, queries, qrels, on_error, quiet)
+    asked = read_asked(index, queries, qrels, on_error, quiet)
     began = time.perf_counter()
     with progress("Training", quiet) as reporter:
-        judged = judged_queries(index, parsed, grades, reporter, sample, seed)
+        judged = judged_queries(index, asked.queries, asked.grades or {}, reporter, sample, seed)
         for line in judged.remarks:
             remark(line, quiet)
         tuned = tune(judged, family if system is None else system, seed, workers, reporter)

@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from fader.cli.common import at_option, folder_argument, json_option, print_json
+from fader.index.reader import IndexReader
+from fader.search.suggest import Suggester
 
 
 @click.command("types", epilog="Example: fader types index/ sci")
@@ -22,8 +24,6 @@ def command(folder: Path, prefix: str, limit: int, at: int | None, as_json: bool
     With their supertypes and numbers of entities and subtypes, through all levels. Exact matches come first, then those
     that start so; among them types with the most entities. Case and accents do not matter.
     """
-    from fader.index.reader import IndexReader
-    from fader.search.suggest import Suggester
 
     hints = Suggester(IndexReader(folder, at=at)).types(prefix, limit)
     if as_json:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fader.options import option
 from fader.serve.backing import Backing, Folders
 
 LOOPBACK = "127.0.0.1"
@@ -28,20 +29,48 @@ class Settings:
     indexes: Mapping[str, Path]
     models: Mapping[str, tuple[Path, str | None]] = field(default_factory=dict)
     reports: Mapping[str, Path] = field(default_factory=dict)
-    host: str = LOOPBACK
-    port: int = 8080
-    workers: int = field(default_factory=cores)
-    queue: int = 32
+    host: str = option(LOOPBACK, help="Where to listen; others than this machine reach only other addresses.")
+    port: int = option(8080, help="0: any that is free.", least=0, most=65_535)
+    workers: int = option(
+        factory=cores,
+        help="Requests that are ranked at a time; as many as there are cores.",
+        least=1,
+        most=1024,
+        metavar="N",
+    )
+    queue: int = option(32, help="Requests that may wait; more are refused.", least=0, most=100_000)
     body_bytes: int = 65_536
     k: int = 1_000
     snippets: int = 100
-    time_ms: int = 1_000
-    keys: Path | None = None
-    rate: float = 0.0
-    cors: tuple[str, ...] = ()
-    allow_hosts: tuple[str, ...] = ()
-    proxies: tuple[str, ...] = ()
-    watch_seconds: float = 2.0
-    log: str = "text"
-    log_queries: bool = False
+    time_ms: int = option(
+        1_000, help="Time of a request, waiting included.", least=1, most=3_600_000, flags=("--timeout-ms",)
+    )
+    keys: Path | None = option(
+        None, help="Answer only with a key of this file; its lines: name key [rate].", metavar="FILE"
+    )
+    rate: float = option(
+        0.0,
+        help="Requests per second of a key, or of an address without keys; 0: no limit.",
+        least=0,
+        most=1e6,
+        metavar="N",
+        show_default=False,
+    )
+    cors: tuple[str, ...] = option((), help="Pages of this origin may ask; * for all.", metavar="ORIGIN")
+    allow_hosts: tuple[str, ...] = option(
+        (), help="A name under which the server is asked; * for any.", flags=("--allow-host",), metavar="NAME"
+    )
+    proxies: tuple[str, ...] = option(
+        (), help="A proxy whose word on a client's address is taken.", flags=("--proxy",), metavar="ADDRESS"
+    )
+    watch_seconds: float = option(
+        2.0,
+        help="How often to look for new commits; 0: only at SIGHUP.",
+        least=0,
+        most=86_400,
+        flags=("--watch",),
+        metavar="SECONDS",
+    )
+    log: str = option("text", help="The form of the log, on standard error.", choices=("json", "text"))
+    log_queries: bool = option(False, help="Write into the log what was searched for.")
     backing: Backing = field(default_factory=Folders)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
+
+from fader.index.commit import read_commit
 
 address_option = click.option(
     "--address",
@@ -10,17 +14,16 @@ address_option = click.option(
     help="The head of the Ray cluster, or local: a Ray of this machine alone. Unless given RAY_ADDRESS, else local.",
 )
 groups_option = click.option(
-    "--groups", type=click.IntRange(0, 100_000), default=0, metavar="N",
+    "--groups",
+    type=click.IntRange(0, 100_000),
+    default=0,
+    metavar="N",
     help="Parts of the index that are asked at once, as many as it has segments at most; 0: one for each node.",
-)  # fmt: skip
+)
 index_argument = click.argument("folder", metavar="DIR")
 
 
 def check_index(folder: str, at: int | None) -> None:
     """Refuse a plain folder that is no index before anything is started."""
-    from pathlib import Path
-
-    from fader.index.commit import read_commit
-
     if "://" not in folder:
         read_commit(Path(folder), at)

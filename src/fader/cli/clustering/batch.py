@@ -6,9 +6,17 @@ from typing import Any
 
 import click
 
-from fader.cli.batch import batch_options, search_all
+from fader.cli.batch import search_all
 from fader.cli.clustering import address_option, check_index, groups_option, index_argument
-from fader.cli.common import say_when_compiling
+from fader.cli.common import collect, declare, json_option, quiet_option, say_when_compiling
+from fader.cluster.hosts.runtime import connected
+from fader.cluster.jobs.batch import run
+from fader.cluster.jobs.index_handle import opened
+from fader.cluster.jobs.job_shards import holding
+from fader.cluster.jobs.scheduler import OnRay
+from fader.limits import Limits
+from fader.search.batch import refuse_overwriting
+from fader.search.options import BatchOptions
 
 
 @click.command(
@@ -18,25 +26,18 @@ from fader.cli.common import say_when_compiling
 @index_argument
 @address_option
 @groups_option
-@batch_options
-def command(
-    folder: str, address: str | None, groups: int, at: int | None, timeout_ms: int | None, **given: Any
-) -> None:
+@declare(BatchOptions)
+@json_option
+@quiet_option
+def command(folder: str, address: str | None, groups: int, as_json: bool, quiet: bool, **given: Any) -> None:
     """Run every query of a file on an index whose shards are held by the nodes of a cluster, and write a TREC run.
 
     It has the bytes that `fader batch` writes. After a crash of anything the same command goes on where it was.
     """
-    from fader.cluster.hosts.runtime import connected
-    from fader.cluster.jobs.batch import run
-    from fader.cluster.jobs.index_handle import opened
-    from fader.cluster.jobs.job_shards import holding
-    from fader.cluster.jobs.scheduler import OnRay
-    from fader.limits import Limits
-    from fader.search.batch import refuse_overwriting
-
-    say_when_compiling(given["quiet"])
-    refuse_overwriting(given["output"], given["queries"], given["qrels"])
-    check_index(folder, at)
-    limits = Limits.from_environment(time_ms=timeout_ms)
-    with connected(address) as connection, holding(connection, folder, at, groups, limits) as held:
-        search_all(opened(held), lambda *asked: run(OnRay(connection), held, *asked), **given)
+    options = collect(BatchOptions, given)
+    say_when_compiling(quiet)
+    refuse_overwriting(options.output, options.queries, options.qrels)
+    check_index(folder, options.at)
+    limits = Limits.from_environment(time_ms=options.timeout_ms)
+    with connected(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
+        search_all(opened(held), lambda *asked: run(OnRay(connection), held, *asked), options, as_json, quiet)

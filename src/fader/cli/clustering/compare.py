@@ -7,8 +7,15 @@ from typing import Any
 import click
 
 from fader.cli.clustering import address_option, check_index, groups_option, index_argument
-from fader.cli.common import say_when_compiling
-from fader.cli.compare import compare_all, compare_options, reading_options
+from fader.cli.common import collect, declare, json_option, quiet_option, say_when_compiling
+from fader.cli.compare import compare_all
+from fader.cluster.hosts.runtime import connected
+from fader.cluster.jobs.compare import Spread, Unsent
+from fader.cluster.jobs.index_handle import opened
+from fader.cluster.jobs.job_shards import holding
+from fader.experiment.options import CompareOptions
+from fader.experiment.reporting.report import check_destination
+from fader.limits import Limits
 
 EXAMPLE = (
     "fader cluster compare /shared/index --queries queries.jsonl --qrels qrels.txt --systems 'count,fader' -o report/"
@@ -20,28 +27,24 @@ EXAMPLE = (
 @index_argument
 @address_option
 @groups_option
-@compare_options
-@reading_options
-def command(folder: str, address: str | None, groups: int, at: int | None, **given: Any) -> None:
+@declare(CompareOptions, skip=("workers",))
+@json_option
+@quiet_option
+def command(folder: str, address: str | None, groups: int, as_json: bool, quiet: bool, **given: Any) -> None:
     """Compare systems on the judged queries of an index whose shards are held by the nodes of a cluster.
 
     The report is that of `fader compare`, but for the seconds. With --keep the same command goes on where it was after
     a crash of anything.
     """
-    from fader.cluster.hosts.runtime import connected
-    from fader.cluster.jobs.compare import Spread, Unsent
-    from fader.cluster.jobs.index_handle import opened
-    from fader.cluster.jobs.job_shards import holding
-    from fader.experiment.reporting.report import check_destination
-    from fader.limits import Limits
-
-    say_when_compiling(given["quiet"])
-    check_destination(given["output"], given["overwrite"])
-    check_index(folder, at)
-    with connected(address) as connection, holding(connection, folder, at, groups, Limits.from_environment()) as held:
+    options = collect(CompareOptions, given)
+    say_when_compiling(quiet)
+    check_destination(options.output, options.overwrite)
+    check_index(folder, options.at)
+    limits = Limits.from_environment()
+    with connected(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
 
         def spread(judged: Any, reporter: Any) -> tuple[Any, Any, Any]:
             pool = Spread(connection, judged)
             return pool.judged, pool, Unsent(reporter)
 
-        compare_all(opened(held), spread, **given)
+        compare_all(opened(held), spread, options, as_json, quiet)

@@ -7,7 +7,15 @@ from typing import Any
 import click
 
 from fader.cli.clustering import address_option, check_index, groups_option, index_argument
-from fader.cli.contexts import check_output, contexts_options, write_all
+from fader.cli.common import collect, declare, json_option, quiet_option, say_when_compiling
+from fader.cli.contexts import check_output, write_all
+from fader.cluster.hosts.runtime import connected
+from fader.cluster.jobs import batch
+from fader.cluster.jobs.index_handle import opened
+from fader.cluster.jobs.job_shards import holding
+from fader.cluster.jobs.scheduler import OnRay
+from fader.limits import Limits
+from fader.search.options import ContextsOptions
 
 
 @click.command(
@@ -18,23 +26,21 @@ from fader.cli.contexts import check_output, contexts_options, write_all
 @index_argument
 @address_option
 @groups_option
-@contexts_options
-def command(folder: str, address: str | None, groups: int, at: int | None, **given: Any) -> None:
+@declare(ContextsOptions)
+@json_option
+@quiet_option
+def command(folder: str, address: str | None, groups: int, as_json: bool, quiet: bool, **given: Any) -> None:
     """Write every context of every query of an index whose shards are held by the nodes of a cluster.
 
     The file has the bytes that `fader contexts` writes. After a crash of anything the same command goes on where it
     was.
     """
-    from fader.cluster.hosts.runtime import connected
-    from fader.cluster.jobs import batch as many
-    from fader.cluster.jobs.index_handle import opened
-    from fader.cluster.jobs.job_shards import holding
-    from fader.cluster.jobs.scheduler import OnRay
-    from fader.limits import Limits
-
-    check_output(given)
-    check_index(folder, at)
-    write = many.letor if given["form"] == "letor" else many.contexts
-    with connected(address) as connection, holding(connection, folder, at, groups, Limits.from_environment()) as held:
+    options = collect(ContextsOptions, given)
+    say_when_compiling(quiet)
+    check_output(options)
+    check_index(folder, options.at)
+    write = batch.letor if options.format == "letor" else batch.contexts
+    limits = Limits.from_environment()
+    with connected(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
         runner = OnRay(connection)
-        write_all(opened(held), lambda *asked, **options: write(runner, held, *asked, **options), **given)
+        write_all(opened(held), lambda *asked, **more: write(runner, held, *asked, **more), options, as_json, quiet)

@@ -1,4 +1,4 @@
-"""`fader cluster up`: a cluster of several nodes on one machine, until it is told to end."""
+"""`fader cluster up`: a cluster of several nodes on one machine, until it is interrupted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import signal
 import click
 
 from fader.cli.common import quiet_option, remark
+from fader.cluster.hosts.local_cluster import LocalCluster
+from fader.cluster.hosts.runtime import kept_token
 
 
 @click.command("up", epilog="Example: fader cluster up --nodes 3")
@@ -20,9 +22,6 @@ def command(nodes: int, cpus: int, port: int, quiet: bool) -> None:
     It listens on 127.0.0.1 alone, under the token of ~/.ray/auth_token, which is made where there is none. Other
     commands of this user find it by --address.
     """
-    from fader.cluster.hosts.local_cluster import LocalCluster
-    from fader.cluster.hosts.runtime import kept_token
-
     with LocalCluster(nodes, cpus=cpus, token=kept_token(), port=port) as cluster:
         remark(f"A cluster of {nodes} nodes: --address {cluster.address}  (Ctrl-C ends)", quiet)
         signal.signal(signal.SIGTERM, _interrupt)

@@ -31,9 +31,10 @@ from fader.index.write.freeze import Closure
 from fader.index.write.ingest import Intake
 from fader.index.write.merge import merge_segments
 from fader.index.write.merge_policy import Size, all_together, to_merge
-from fader.index.write.writer import Corpus, check_counts, checked_sources, storage_errors
+from fader.index.write.writer import KEEP_HELP, Corpus, check_counts, checked_sources, storage_errors
 from fader.limits import Limits
 from fader.memory import Cache, keep_freed_memory
+from fader.options import option
 from fader.progress import Progress, Silent
 
 I32 = NDArray[np.int32]
@@ -47,10 +48,10 @@ class ChangeOptions:
     """
 
     on_error: str = "skip"
-    memory_mb: int = 2048
-    threads: int = 1
-    keep: int | None = None
-    merge: bool = True
+    memory_mb: int = option(2048, help="Memory that making a segment may take.", flags=("--memory",), metavar="MB")
+    threads: int = option(1, help="Threads; the index is the same with any.")
+    keep: int | None = option(None, help=KEEP_HELP, least=1, metavar="N")
+    merge: bool = option(True, help="Merge no segments on this occasion.", flags=("--no-merge",))
     limits: Limits | None = None
 
     def __post_init__(self) -> None:

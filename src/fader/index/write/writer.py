@@ -27,9 +27,11 @@ from fader.index.write.ingest import Intake
 from fader.index.write.staging import moved_into_place, remove_abandoned
 from fader.limits import Limits
 from fader.memory import keep_freed_memory
+from fader.options import option
 from fader.progress import Progress, Silent
 
 LARGEST_COUNT = 1 << 31
+KEEP_HELP = f"Keep the newest N commits from now on; {KEEP} if never given."
 Corpus = str | Path | Iterable[str | Path] | Iterable[Mapping[str, Any]]
 
 
@@ -40,12 +42,12 @@ class BuildOptions:
     analysis: Analysis = field(default_factory=Analysis)
     on_error: str = "skip"
     catalog_on_error: str = "fail"
-    memory_mb: int = 2048
+    memory_mb: int = option(2048, help="Memory a segment may take.", flags=("--memory",), metavar="MB")
     segment_tokens: int | None = None
-    threads: int = 1
-    keep_text: bool = True
-    overwrite: bool = False
-    keep: int = KEEP
+    threads: int = option(1, help="Threads; the index is the same with any.")
+    keep_text: bool = option(True, help="Do not store texts: smaller, but without snippets.", flags=("--no-text",))
+    overwrite: bool = option(False, help="Replace the index in DIR once the new one is whole.")
+    keep: int = option(KEEP, help=KEEP_HELP, least=1, metavar="N", show_default=False)
     limits: Limits | None = None
 
     def __post_init__(self) -> None:

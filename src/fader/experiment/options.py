@@ -1,0 +1,41 @@
+"""What a comparison can be asked for: each option once. Knows nothing of systems or of how they are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fader.options import check_options, option
+from fader.search.options import at_option, on_error_option, queries_option
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """Compare systems on judged queries and write a report."""
+
+    queries: str = queries_option()
+    qrels: str = option(help="Judgments in TREC form; a grade above 0 is good.", metavar="FILE")
+    systems: str = option(help="Systems, separated by commas.", metavar="LIST")
+    output: str = option(help="The folder of the report to write.", flags=("-o", "--output"), metavar="REPORT")
+    cv: str = option("loo", help="loo, or a number of folds.", metavar="CV")
+    keep: str | None = option(
+        None, help="Keep each system's result here, and take those that are there already.", metavar="DIR"
+    )
+    baseline: str | None = option(None, help="Show differences to this one.", metavar="SYSTEM")
+    measures: str = option(
+        "",
+        help="AP,RR,nDCG@5,nDCG@10,pairswap by default; any of ir_measures.",
+        metavar="LIST",
+        show_default=False,
+    )
+    test: str = option("t", help="The significance test.", choices=("t", "randomisation"))
+    holm: bool = option(False, help="Correct p-values for the number of systems.")
+    title: str = option("", help="The report's title.", show_default=False)
+    overwrite: bool = option(False, help="Replace a report that is there.")
+    sample: int = option(0, help="Only N judged queries, drawn by the seed.", metavar="N", show_default=False)
+    seed: int = option(0, help="Seed of folds, sample and randomisation test.")
+    workers: int = option(0, help="Threads; as many as there are processors by default.", show_default=False)
+    at: int | None = at_option()
+    on_error: str | None = on_error_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)

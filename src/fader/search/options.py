@@ -1,0 +1,149 @@
+"""What a search, an explanation, a look at an entity and a file of queries can be asked for: each option once.
+
+The command line, the HTTP interface and MCP take their parameters from here. Knows nothing of how they are given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fader.options import check_options, option
+
+ON_ERROR = ("skip", "fail")
+MOST_OFFSET = 10**9
+
+
+def query_option() -> Any:
+    return option(help='The query: words, "phrases", +required, -forbidden.', longest=2_000, example="landed +mars")
+
+
+def type_option(help: str = "The answer type, by id or name.") -> Any:
+    return option(None, help=help, longest=2_000, metavar="TYPE", example="spacecraft")
+
+
+def model_option() -> Any:
+    return option(
+        "default",
+        help="What ranks: a model file of `fader train`, default (the model that ships with Fader), or a system such "
+        "as proximity(width=20).",
+        longest=1_000,
+        flags=("--model", "--system"),
+        metavar="NAME",
+        example="proximity",
+    )
+
+
+def any_index_option() -> Any:
+    return option(False, help="Use a model that was trained on another index.")
+
+
+def at_option() -> Any:
+    return option(None, help="Read this commit, not the newest; `fader info` lists them.", metavar="COMMIT")
+
+
+def timeout_option(help: str = "Time for the query, about a second to start included.") -> Any:
+    return option(None, help=help, least=1, limit="time_ms", metavar="MS", example=500)
+
+
+def queries_option() -> Any:
+    return option(help="queries.jsonl.", metavar="FILE")
+
+
+def on_error_option() -> Any:
+    return option(None, help="What to do with a line that cannot be used.", choices=ON_ERROR)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """Ask for entities."""
+
+    query: str = query_option()
+    type: str | None = type_option()
+    k: int = option(10, help="How many entities.", least=1, limit="k", flags=("-k",), example=10)
+    snippets: int = option(2, help="Snippets per entity.", least=0, limit="snippets", example=1)
+    explain: bool = option(False, help="Show how each score comes about.")
+    verify: bool = option(False, help="Verify checksums and invariants before answering.")
+    model: str = model_option()
+    any_index: bool = any_index_option()
+    at: int | None = at_option()
+    timeout_ms: int | None = timeout_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainOptions:
+    """Ask why an entity has its rank."""
+
+    query: str = query_option()
+    entity: str = option(help="The entity, by id; `fader entities` looks ids up.", longest=2_000, metavar="ID")
+    type: str | None = type_option()
+    model: str = model_option()
+    any_index: bool = any_index_option()
+    at: int | None = at_option()
+    timeout_ms: int | None = timeout_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntityOptions:
+    """Look at an entity, and at its contexts for a query where there is one."""
+
+    entity: str = option(help="The entity, by id.", longest=2_000, example="E1")
+    query: str | None = option(None, help="The query.", longest=2_000, example="landed +mars")
+    type: str | None = type_option("The answer type of the query, by id or name.")
+    offset: int = option(0, help="Contexts to leave out, the best first.", least=0, most=MOST_OFFSET, limit="snippets")
+    limit: int = option(20, help="Contexts at most.", least=1, limit="snippets", example=20)
+    model: str = model_option()
+    any_index: bool = any_index_option()
+    at: int | None = at_option()
+    timeout_ms: int | None = timeout_option("Time for the query.")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchOptions:
+    """Rank every query of a file."""
+
+    queries: str = queries_option()
+    output: str = option(help="The TREC run to write, - for standard output.", flags=("--run",), metavar="FILE")
+    qrels: str | None = option(None, help="Judgments: MAP, MRR and nDCG are printed too.", metavar="FILE")
+    k: int = option(1000, help="Entities per query.", least=1, limit="k", flags=("-k",))
+    model: str = model_option()
+    any_index: bool = any_index_option()
+    at: int | None = at_option()
+    timeout_ms: int | None = timeout_option("Time for each query; --on-error says what happens when it is over.")
+    on_error: str | None = on_error_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextsOptions:
+    """Write the contexts of every query of a file."""
+
+    queries: str = queries_option()
+    qrels: str | None = option(None, help="Judgments: each entity's grade, a column, or letor's label.", metavar="FILE")
+    output: str = option(help="The file to write.", flags=("-o", "--output"), metavar="FILE")
+    format: str = option(
+        "parquet",
+        help="parquet: a row per context; letor: a vector per entity, summed over its contexts, for other learners.",
+        choices=("parquet", "letor"),
+    )
+    features: str = option("noprox+rectangle", help="Of letor vectors.", metavar="MAPS")
+    policy: str = option("document", help="Of letor: document or mention.", metavar="NAME")
+    ignore_overlap: bool = option(False, help="Ignore occurrences inside the mention itself.")
+    window: int | None = option(None, help="Only literals within so many tokens.", metavar="TOKENS")
+    plan: str | None = option(None, help="Force a plan; the table is the same.", choices=("type", "document"))
+    at: int | None = at_option()
+    on_error: str | None = on_error_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)
