@@ -109,4 +109,4 @@ def _print_table(table: Table) -> None:
 
 def _show_mean(table: Table, cell: Cell) -> str:
     mark = "*" if cell.best else " "
-    return f"{mark}{table.number(cell.mean)}{'↓' if cell.worse else mark}"
+    return f"{mark}{table.format_mean(cell.mean)}{'↓' if cell.worse else mark}"
