@@ -29,6 +29,7 @@ from fader.index.reader import IndexReader
 from fader.index.verify.check import check
 from fader.index.write.writer import BuildOptions
 from fader.index.write.writer import build as build_here
+from fader.jobs.storage import LocalFolder
 from fader.limits import Limits
 
 HOW = BuildOptions(analysis=Analysis("english", ("pine",)), limits=Limits(line_bytes=2500))
@@ -174,11 +175,9 @@ class Crash:
     """Dies before or after the n-th change of the storage; `count` is how many there were."""
 
     def __init__(self, patch: pytest.MonkeyPatch, at: int, after: bool) -> None:
-        from fader.cluster.storage import PlainStorage
-
         self.count = 0
         for name in ("write", "put", "double", "make", "remove_folder"):
-            patch.setattr(PlainStorage, name, self._crashing(getattr(PlainStorage, name), at, after))
+            patch.setattr(LocalFolder, name, self._crashing(getattr(LocalFolder, name), at, after))
 
     def _crashing(self, change: Any, at: int, after: bool) -> Any:
         def crashing(*given: Any) -> None:
@@ -249,7 +248,6 @@ def test_a_crash_after_the_commit_makes_no_second_one(
 ) -> None:
     """Whoever dies before the journal says so is told the same commit; later, that there is an index. Nothing of the
     journal stays in either case."""
-    from fader.cluster import storage
     from fader.cluster.build import driver as module
 
     def dies(*_given: Any) -> None:
@@ -265,7 +263,7 @@ def test_a_crash_after_the_commit_makes_no_second_one(
     assert not (tmp_path / "out" / ".unfinished").exists()
     assert same(contents(tmp_path / "out"), contents(given["here"]))
     with monkeypatch.context() as patch:
-        patch.setattr(storage.PlainStorage, "remove_folder", dies)
+        patch.setattr(LocalFolder, "remove_folder", dies)
         with pytest.raises(Stopped):
             built(given, tmp_path / "late", 2)
     with pytest.raises(StorageError, match="holds an index already"):
@@ -335,7 +333,6 @@ def test_a_disk_that_fails_is_told_and_nothing_is_lost(
 ) -> None:
     """A full disk, and buckets that cannot be read: an error of the storage, not of the corpus, which says what it
     speaks of; the same command then goes on."""
-    from fader.cluster import storage
 
     def full(_self: Any, files: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -346,7 +343,7 @@ def test_a_disk_that_fails_is_told_and_nothing_is_lost(
     whole = built(given, tmp_path / "whole", 2)
     for method, fails, said in (("put", full, "No space left"), ("open", unreadable, r"buckets: Permission denied")):
         with monkeypatch.context() as patch:
-            patch.setattr(storage.PlainStorage, method, fails)
+            patch.setattr(LocalFolder, method, fails)
             with pytest.raises(ClusterError, match=said):
                 built(given, tmp_path / "out", 2)
         assert (tmp_path / "out" / ".unfinished" / "plan.json").exists()

@@ -17,7 +17,6 @@ from fader.cluster.build.driver import ClusterBuildOptions, build
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.jobs.scheduler import InProcess
 from fader.cluster.storage import (
-    PlainStorage,
     RemoteStorage,
     described,
     expanded,
@@ -30,6 +29,7 @@ from fader.errors import ClusterError, DamagedError, InputError, StorageError, U
 from fader.index.lock import writing_alone
 from fader.index.reader import IndexReader
 from fader.index.verify.check import check
+from fader.jobs.storage import LocalFolder
 
 pytest.importorskip("fsspec", reason="fsspec is not installed; pip install -e '.[cluster]'")
 
@@ -288,7 +288,7 @@ def test_a_cache_that_cannot_be_written_is_named(
     def full(*_given: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(PlainStorage, "write", full)
+    monkeypatch.setattr(LocalFolder, "write", full)
     with pytest.raises(StorageError, match=r"cache.*No space left on device.*FADER_CLUSTER_CACHE"):
         local_folder(f"local://{tmp_path}/far", cache=tmp_path / "cache")
 

@@ -10,73 +10,50 @@ is shown or kept it is `masked`. Knows nothing of what is stored.
 from __future__ import annotations
 
 import io
-import os
 import re
 import shutil
 import tempfile
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from fader.errors import FaderError, InputError, StorageError, UsageError
 from fader.index.commit import commit_numbers, numbers_among
-from fader.index.format import sync_and_close, sync_folder
 from fader.index.lock import if_abandoned, writing_alone
+from fader.jobs import storage as jobs
+from fader.jobs.storage import LocalFolder
 
 # Here an object is seen only when it is whole, and renaming would copy it.
 OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "az", "adl", "oci", "oss", "tos", "tosfs", "r2", "memory"}
 YOUNG_SECONDS = 600.0  # what another process may be about to use is not removed so soon
-COPY_BYTES = 1 << 24
-REMOVALS = 5
 # What the program's own faults raise, and no storage.
 FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError)
 WORKSPACE = "fader-work-"
 _PASSWORD = re.compile(r"(://[^/\s:@]*):[^/\s]*@")
 
 
-class Storage(Protocol):
-    """A folder; names are paths inside of it, with slashes. `shown` is its path fit for messages."""
+class Storage(jobs.Storage, Protocol):
+    """A folder that tasks on other nodes see, too; `path` is the one to open it by."""
 
     path: str
-    shown: str
-
-    def names(self, folder: str = "") -> dict[str, int]:
-        """The files of a folder, not those of folders in it, with their bytes; none where there is no folder."""
-        ...
-
-    def read(self, name: str) -> bytes:
-        """A whole file; FileNotFoundError where there is none."""
-        ...
 
     def open(self, name: str) -> BinaryIO:
-        """A file to read from anywhere in it."""
-        ...
-
-    def write(self, name: str, data: bytes) -> None:
-        """A file of these bytes, for good when this returns; one of that name is replaced."""
+        """Open a file to read from anywhere in it."""
         ...
 
     def put(self, files: Mapping[Path, str]) -> None:
-        """Take in files that lie in a `workspace`, and may be gone from it afterwards, in the same way."""
+        """Take in files of a `workspace`, each whole and durably; they may be gone from there afterwards."""
         ...
 
     def double(self, name: str, other: str) -> None:
-        """Give a file a second name, in the same way; what the file holds is not changed by either."""
+        """Give a file a second name, whole and durably; neither changes what the file holds."""
         ...
 
-    def make(self, folder: str = "") -> None:
-        """Make a folder, and those above it."""
-        ...
-
-    def remove_folder(self, folder: str) -> None:
-        """Remove a folder with all that is in it."""
-        ...
-
-    def workspace(self) -> Any:
-        """A context manager that gives a folder of this machine for files that are then put here."""
+    def workspace(self) -> AbstractContextManager[Path]:
+        """A folder of this machine for files that are then put here."""
         ...
 
 
@@ -100,79 +77,7 @@ def plain_path(path: str | Path) -> Path:
 
 def storage_of(path: str | Path, scratch: str = "") -> Storage:
     """The folder of a path; for a plain one, `scratch` is where in it workspaces are made."""
-    return PlainStorage(plain_path(path), scratch) if is_plain(path) else RemoteStorage(str(path))
-
-
-class PlainStorage:
-    """A folder of a file system that every node has mounted under the same path."""
-
-    def __init__(self, folder: Path, scratch: str = "") -> None:
-        self.path = self.shown = str(folder)
-        self.folder, self._scratch = folder, scratch
-
-    def names(self, folder: str = "") -> dict[str, int]:
-        found: dict[str, int] = {}
-        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.folder / folder) as entries:
-            for entry in entries:
-                with suppress(FileNotFoundError):  # one that was renamed or removed just now
-                    if entry.is_file():
-                        found[entry.name] = entry.stat().st_size
-        return found
-
-    def read(self, name: str) -> bytes:
-        return (self.folder / name).read_bytes()
-
-    def open(self, name: str) -> BinaryIO:
-        return open(self.folder / name, "rb")
-
-    def write(self, name: str, data: bytes) -> None:
-        target = self.folder / name
-        pending = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.tmp")
-        try:
-            with open(pending, "xb") as file:
-                file.write(data)
-                sync_and_close(file)
-            os.replace(pending, target)
-        finally:
-            pending.unlink(missing_ok=True)
-        sync_folder(target.parent)
-
-    def put(self, files: Mapping[Path, str]) -> None:
-        for file, name in files.items():
-            with open(file, "rb") as whole:
-                os.fsync(whole.fileno())
-            os.replace(file, self.folder / name)
-        for folder in {(self.folder / name).parent for name in files.values()}:
-            sync_folder(folder)
-
-    def double(self, name: str, other: str) -> None:
-        (self.folder / other).unlink(missing_ok=True)  # never written into: it may be this very file
-        try:
-            os.link(self.folder / name, self.folder / other)
-        except OSError:  # a file system without second names
-            with open(self.folder / name, "rb") as source, open(self.folder / other, "xb") as target:
-                shutil.copyfileobj(source, target, COPY_BYTES)
-                sync_and_close(target)
-
-    def make(self, folder: str = "") -> None:
-        (self.folder / folder).mkdir(parents=True, exist_ok=True)
-
-    def remove_folder(self, folder: str) -> None:
-        for _ in range(REMOVALS):
-            shutil.rmtree(self.folder / folder, ignore_errors=True)
-            if not (self.folder / folder).exists():
-                return
-            time.sleep(0.1)  # a task that no one waits for any more may have written there meanwhile
-
-    @contextmanager
-    def workspace(self) -> Iterator[Path]:
-        """On the same file system, so that files can be renamed; what a killed process left goes with the scratch."""
-        place = self.folder / self._scratch / f"work-{uuid.uuid4().hex[:12]}"
-        place.mkdir()
-        try:
-            yield place
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
+    return LocalFolder(plain_path(path), scratch) if is_plain(path) else RemoteStorage(str(path))
 
 
 class RemoteStorage:
@@ -258,7 +163,7 @@ class RemoteStorage:
 
 def commits_of(storage: Storage) -> list[int]:
     """The commits of the index in a folder, oldest first."""
-    return commit_numbers(storage.folder) if isinstance(storage, PlainStorage) else numbers_among(storage.names())
+    return commit_numbers(storage.folder) if isinstance(storage, LocalFolder) else numbers_among(storage.names())
 
 
 def _remove_abandoned(own: Path) -> None:

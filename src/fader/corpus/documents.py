@@ -100,6 +100,13 @@ class Faults:
         if len(kept) < EXAMPLES_KEPT:
             kept.append(message)
 
+    def merge(self, more: Faults) -> None:
+        """Add what another process or run has found; the first examples stay."""
+        for kind, count in more.counts.items():
+            self.counts[kind] = self.counts.get(kind, 0) + count
+            kept = self.examples.setdefault(kind, [])
+            kept.extend(more.examples.get(kind, [])[: EXAMPLES_KEPT - len(kept)])
+
     @property
     def total(self) -> int:
         return sum(self.counts.values())

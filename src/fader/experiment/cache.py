@@ -16,7 +16,7 @@ import xxhash
 
 from fader.errors import FaderError, StorageError
 from fader.experiment.comparison import ContextScores, Grid, SystemResult, from_plain
-from fader.search.batch import whole_file
+from fader.jobs.files import whole_file
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ from typing import Any, Self
 from fader.corpus.queries import FaultCollector
 from fader.errors import UsageError
 from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.jobs.files import whole_file
 from fader.learn.crossvalidate import Choice, Trained, train
 from fader.learn.model import Model
 from fader.progress import Progress
-from fader.search.batch import parse_all, whole_file
+from fader.search.batch import parse_all
 from fader.search.index import Index
 from fader.search.inputs import is_frame, qrels_of, queries_of
 from fader.search.models import collection_of

@@ -23,8 +23,9 @@ import msgspec
 import xxhash
 
 from fader.errors import DamagedError, FaderError, NotAnIndexError, StorageError
-from fader.index.format import VERSION, check_version, sync_and_close, sync_folder
+from fader.index.format import VERSION, check_version
 from fader.index.manifest import Manifest, Operation, decode_manifest, decode_version, encode_manifest
+from fader.jobs.files import sync_and_close, sync_folder
 
 TRIES = 5
 _NAME = re.compile(r"commit-([0-9]{8})\.json")

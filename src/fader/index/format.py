@@ -30,6 +30,7 @@ from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from fader.errors import DamagedError, StorageError, VersionError
+from fader.jobs.files import sync_and_close
 
 VERSION = 3  # what is written
 OLDEST = 1  # what is still read
@@ -116,22 +117,6 @@ def writing(path: Path, kind: str) -> Iterator[FileWriter]:
         yield writer
     finally:
         writer.abort()
-
-
-def sync_and_close(file: Any) -> None:
-    """Flush to the disk itself, then close."""
-    file.flush()
-    os.fsync(file.fileno())
-    file.close()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the folder's entries (new names, renames) survive a power loss."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 class Container:

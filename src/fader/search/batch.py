@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,8 +16,9 @@ import numpy as np
 
 from fader.contexts.query import Query
 from fader.corpus.queries import FaultCollector, QueryLine
-from fader.errors import FaderError, InputError, LimitError, StorageError, UsageError, quoted
+from fader.errors import FaderError, InputError, LimitError, UsageError, quoted
 from fader.features.combined import Combined
+from fader.jobs.files import whole_file
 from fader.progress import Progress
 from fader.search.index import Index, Ranked
 from fader.systems.base import System
@@ -41,30 +41,6 @@ def parse_all(index: Index, lines: list[QueryLine], fault: FaultCollector) -> li
         except FaderError as error:
             fault(f"{line.place}: {error}")
     return parsed
-
-
-@contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """A temporary name that becomes `path` when all went well, and vanishes when not.
-
-    A link is followed; what is there and is no regular file, such as a device or a pipe, is written to directly.
-    """
-    final = Path(path).resolve()
-    if final.exists() and not final.is_file():
-        if final.is_dir():
-            raise StorageError(f"{path}: is a folder; give a file")
-        yield final
-        return
-    pending = final.with_name(f".{final.name}.{os.getpid()}.part")
-    try:
-        yield pending
-        with open(pending, "rb") as written:
-            os.fsync(written.fileno())
-        os.replace(pending, final)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        pending.unlink(missing_ok=True)
 
 
 def refuse_overwriting(output: str, *inputs: str | None) -> None:

@@ -27,10 +27,11 @@ from fader.cluster.build.journal import FOLDER, Journal, begun, end
 from fader.cluster.build.pieces import PIECE_BYTES, THREADS, Lines, Span, cut
 from fader.cluster.build.publish import check_destination, publish, writing
 from fader.cluster.jobs.scheduler import Job, Runner
-from fader.cluster.storage import PlainStorage, Storage, described, expanded, masked, storage_errors, storage_of
+from fader.cluster.storage import Storage, described, expanded, masked, storage_errors, storage_of
 from fader.corpus.documents import EXAMPLES_KEPT, Faults
 from fader.errors import CorpusError, InputError, UsageError, quoted
 from fader.index.write.writer import BuildOptions, BuildReport, check_counts
+from fader.jobs.storage import LocalFolder
 from fader.limits import Limits
 from fader.progress import Progress, Silent
 
@@ -94,7 +95,7 @@ def refuse_early(
     _plan(corpus, entities, types, options)
     storage = storage_of(out)
     with storage_errors(str(out)):
-        if not isinstance(storage, PlainStorage) or storage.folder.is_dir():
+        if not isinstance(storage, LocalFolder) or storage.folder.is_dir():
             check_destination(storage, options.build.overwrite)
 
 
@@ -126,7 +127,7 @@ def _plan(
 def _forget(storage: Storage) -> None:
     """Remove what an unfinished build has left, and the folder where nothing else is in it."""
     storage.remove_folder(FOLDER)
-    if isinstance(storage, PlainStorage):
+    if isinstance(storage, LocalFolder):
         with suppress(OSError):
             storage.folder.rmdir()
 

@@ -19,7 +19,7 @@ from msgspec import convert
 
 from fader.cluster.build import tasks
 from fader.cluster.build.journal import FOLDER, THREADS, Journal, is_begun, sweep
-from fader.cluster.storage import PlainStorage, Storage, commits_of
+from fader.cluster.storage import Storage, commits_of
 from fader.corpus.documents import Faults
 from fader.errors import DamagedError, StorageError
 from fader.index.commit import (
@@ -30,16 +30,17 @@ from fader.index.commit import (
     remove_unneeded,
     write_commit,
 )
-from fader.index.format import sync_folder
 from fader.index.lock import writing_alone
 from fader.index.manifest import PARTS, CatalogEntry, Manifest, SegmentEntry, build_manifest
 from fader.index.write.writer import BuildOptions
+from fader.jobs.files import sync_folder
+from fader.jobs.storage import LocalFolder
 
 
 @contextmanager
 def writing(storage: Storage, overwrite: bool) -> Iterator[None]:
     """Hold the folder of the index; one that is not ours to write in is refused. Object stores have no locks."""
-    if not isinstance(storage, PlainStorage):
+    if not isinstance(storage, LocalFolder):
         sweep(storage)
         check_destination(storage, overwrite)
         storage.make()
@@ -59,7 +60,7 @@ def check_destination(storage: Storage, overwrite: bool) -> None:
     commits = commits_of(storage)
     if commits and not overwrite and not is_begun(storage):
         raise _taken(storage)
-    if commits or not isinstance(storage, PlainStorage) or (storage.folder / FOLDER).exists():
+    if commits or not isinstance(storage, LocalFolder) or (storage.folder / FOLDER).exists():
         return
     if not is_debris(storage.folder):
         raise StorageError(f"{storage.shown}: is a folder with other things in it; give a new or empty one")
@@ -87,12 +88,12 @@ def publish(
         return there
     if newest and not options.overwrite:
         raise _taken(storage)
-    if isinstance(storage, PlainStorage):
+    if isinstance(storage, LocalFolder):
         remove_debris(storage.folder, newest)
     names = {f"reduce/{own}.{part}": f"{s.name}.{part}" for own, s in made.items() for part in PARTS}
     _double(journal, names | {tasks.CATALOG: stored.name})
     _commit(storage, manifest)
-    if isinstance(storage, PlainStorage):
+    if isinstance(storage, LocalFolder):
         remove_unneeded(storage.folder, options.keep)
     return manifest
 
@@ -109,7 +110,7 @@ def _named(shards: Sequence[Sequence[dict[str, Any]]], number: int) -> dict[str,
 
 def _double(journal: Journal, names: Mapping[str, str]) -> None:
     """Give files of the journal their names in the index; an object store copies, so several at once."""
-    if isinstance(journal.storage, PlainStorage):
+    if isinstance(journal.storage, LocalFolder):
         for own, name in names.items():
             journal.storage.double(journal.name(own), name)
         return
@@ -128,7 +129,7 @@ def _newest(storage: Storage, number: int) -> Manifest | None:
     if not number:
         return None
     with suppress(DamagedError), tempfile.TemporaryDirectory(prefix="fader-") as copy:
-        if isinstance(storage, PlainStorage):
+        if isinstance(storage, LocalFolder):
             return read_commit(storage.folder, number)
         name = commit_path(Path(copy), number).name
         (Path(copy) / name).write_bytes(storage.read(name))
@@ -138,7 +139,7 @@ def _newest(storage: Storage, number: int) -> Manifest | None:
 
 def _commit(storage: Storage, manifest: Manifest) -> None:
     """Write a manifest whose files are all there for good."""
-    if isinstance(storage, PlainStorage):
+    if isinstance(storage, LocalFolder):
         sync_folder(storage.folder)
         write_commit(storage.folder, manifest)
         return

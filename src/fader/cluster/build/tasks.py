@@ -28,7 +28,6 @@ from fader.cluster.build.buckets import BucketWriter, id_of, placed, unpacked
 from fader.cluster.build.journal import FOLDER, Journal
 from fader.cluster.build.pieces import Span, lines_of, place_of, windows_of
 from fader.cluster.storage import (
-    COPY_BYTES,
     FAULTS,
     UnreadError,
     check_unchanged,
@@ -46,10 +45,12 @@ from fader.corpus.catalog import read_catalog
 from fader.corpus.documents import Batch, DocumentReader, Faults
 from fader.errors import FaderError, UsageError
 from fader.index.catalog import StoredCatalog, StoredNumbers, write_catalog
-from fader.index.format import FileEntry, sync_and_close
+from fader.index.format import FileEntry
 from fader.index.write.builder import CatalogView
 from fader.index.write.change import closure_of
 from fader.index.write.ingest import Intake
+from fader.jobs.files import sync_and_close
+from fader.jobs.storage import COPY_BYTES
 from fader.limits import Limits
 from fader.memory import keep_freed_memory
 from fader.progress import Silent

@@ -19,9 +19,7 @@ from pathlib import Path
 import xxhash
 
 from fader.cluster.storage import (
-    COPY_BYTES,
     YOUNG_SECONDS,
-    PlainStorage,
     RemoteStorage,
     commits_of,
     is_plain,
@@ -32,6 +30,7 @@ from fader.errors import FaderError, StorageError
 from fader.index.commit import commit_path, read_commit
 from fader.index.format import Container, FileEntry
 from fader.index.manifest import Manifest
+from fader.jobs.storage import COPY_BYTES, LocalFolder
 
 CACHE_MB = 100_000
 _CACHED = re.compile(r"[0-9a-f]{16}/(?:commit-[0-9]{8}\.json|[0-9]{8}[-.][0-9a-z.-]+)")
@@ -79,7 +78,7 @@ def _manifest(storage: RemoteStorage, folder: Path, commit: int | None) -> Manif
     data = storage.read(target.name)
     if not target.exists() or target.read_bytes() != data:
         with _writing(folder):
-            PlainStorage(folder).write(target.name, data)
+            LocalFolder(folder).write(target.name, data)
     return read_commit(folder, wanted)
 
 

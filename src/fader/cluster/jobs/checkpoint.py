@@ -19,9 +19,8 @@ from typing import Any
 
 import xxhash
 
-from fader.cluster.storage import PlainStorage
 from fader.errors import DamagedError, StorageError
-from fader.jobs.resumable import locked
+from fader.jobs.storage import LocalFolder, hold_folder
 
 DIGITS = 16
 
@@ -38,7 +37,7 @@ class Parts:
     def put(self, number: int, data: bytes) -> None:
         """Keep a part."""
         with _in_words(self._path(number)):
-            PlainStorage(self._folder).write(
+            LocalFolder(self._folder).write(
                 self._path(number).name, xxhash.xxh3_64_hexdigest(data).encode() + b"\n" + data
             )
 
@@ -74,7 +73,7 @@ def parts_of(output: str, about: Mapping[str, Any]) -> Iterator[Parts]:
     with ExitStack() as held:
         with _in_words(folder):
             folder.mkdir(exist_ok=True)
-            held.enter_context(locked(folder, final))
+            held.enter_context(hold_folder(folder, final))
             _clear(folder, key)
         yield Parts(folder / key)
         shutil.rmtree(folder, ignore_errors=True)

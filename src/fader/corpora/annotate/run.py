@@ -1,13 +1,14 @@
 """Annotate files: texts to corpus.jsonl in several processes, in constant memory, resumable.
 
-The parent cuts the input into pieces and writes; workers annotate, sharing the dictionary by mapping its files. Results
-are taken in the order of pieces. Beside OUT, the folder OUT.unfinished holds
+Annotating is a job (`fader.jobs`): the parent cuts the input into pieces, workers annotate, sharing the dictionary by
+mapping its files, and the results are appended, in order, to a file that grows part by part. Beside OUT, the folder
+OUT.unfinished holds
 
-    job.json       sources and catalog with sizes and times, options: what makes two runs the same
-    dictionary/    the names (see dictionary.py)
-    made.json      what it was made of, written when the dictionary is whole
-    corpus         what is done; a part of about 32 MB at a time, a frame of its own where OUT is compressed
-    reached.json   pieces, bytes, counts and faults of the whole parts, replaced after a part is synced
+    job.json           the key: sources and catalog with sizes and times, options
+    dictionary/        the names (see dictionary.py)
+    dictionary.part    what it was made of, kept when the dictionary is whole
+    corpus             what is done; a part of about 32 MB at a time, a frame of its own where OUT is compressed
+    000001.part ...    pieces, counts and faults of the parts
 
 A run with the same sources and options goes on after the last whole part, however it ended, and gives the same bytes;
 with others it is refused. At the end `corpus` is renamed to OUT. Knows nothing of names and rules.
@@ -16,32 +17,49 @@ with others it is refused. At the end `corpus` is renamed to OUT. Knows nothing 
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+
+import msgspec
+import zstandard
 
 from fader.corpora.annotate.annotator import Made
 from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpora.annotate.options import Options
 from fader.corpora.annotate.texts import Converted, Piece, convert, pieces
-from fader.corpus.documents import EXAMPLES_KEPT, Faults
+from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable, file_size
 from fader.errors import FaderError, InputError, UsageError
-from fader.jobs.resumable import LOCK, in_order, locked, stamp, storage_errors, sync, sync_folder, write_whole
+from fader.jobs.files import sync_folder
+from fader.jobs.growing import GrowingFiles
+from fader.jobs.job import Job, run_job
+from fader.jobs.journal import (
+    Journal,
+    Key,
+    digest_key,
+    from_json,
+    list_changes,
+    read_key,
+    stamp_file,
+    to_json,
+    write_key,
+)
+from fader.jobs.runners import Runner, choose_runner
+from fader.jobs.storage import LocalFolder, empty_folder, hold_folder, storage_errors
 from fader.limits import Limits
 from fader.progress import Progress, Silent
 from fader.version import __version__
 
 PART_BYTES = 1 << 25
-JOB, MADE, REACHED = "job.json", "made.json", "reached.json"
+DICTIONARY, CORPUS = "dictionary", "corpus"
+CHANGED = {"stamps": "contents of the files", "version": "versions of Fader"}
 
 
 @dataclass(slots=True)
@@ -57,38 +75,43 @@ class AnnotateReport:
     resumed: int = 0  # pieces that an earlier run had done
     seconds: float = 0.0
 
-    def made(self, made: Made) -> None:
+    def set_dictionary(self, made: Made) -> None:
         """Take in what the dictionary was made of."""
         self.entities, self.names, self.notes = made.entities, made.names, made.notes
 
-    def add(self, converted: Converted, faults: Faults) -> None:
-        """Count a piece with the others."""
-        self.documents += converted.documents
-        self.mentions += converted.mentions
-        for kind, count in faults.counts.items():
-            self.faults.counts[kind] = self.faults.counts.get(kind, 0) + count
-            kept = self.faults.examples.setdefault(kind, [])
-            kept += faults.examples[kind][: EXAMPLES_KEPT - len(kept)]
+    def add(self, documents: int, mentions: int, faults: Faults) -> None:
+        """Count some documents with the others."""
+        self.documents += documents
+        self.mentions += mentions
+        self.faults.merge(faults)
 
 
 def annotate_files(
-    sources: Sequence[str], out: str | Path, options: Options, processes: int = 1, restart: bool = False,
-    on_error: str = "skip", catalog_on_error: str = "fail", progress: Progress | None = None,
-    part_bytes: int | None = None, limits: Limits | None = None,
-) -> AnnotateReport:  # fmt: skip
+    sources: Sequence[str],
+    out: str | Path,
+    options: Options,
+    processes: int = 1,
+    restart: bool = False,
+    on_error: str = "skip",
+    catalog_on_error: str = "fail",
+    progress: Progress | None = None,
+    part_bytes: int | None = None,
+    limits: Limits | None = None,
+) -> AnnotateReport:
     """Annotate sources into a corpus file; `restart` forgets an unfinished run and replaces a finished one."""
     began = time.perf_counter()
-    if processes < 1:
-        raise UsageError(f"processes must be 1 or more, not {processes}")
+    runner = choose_runner(processes)
     _check_files(sources, str(out), options)
     options.check()
-    job = _Job(list(sources), options, on_error, catalog_on_error, limits or Limits.from_environment())
+    task = _Annotation(list(sources), options, on_error, catalog_on_error, limits or Limits.from_environment())
     if str(out) == "-":
-        report = job.to_standard_output()
+        report = task.write_to_standard_output()
     else:
         work = Path(out).with_name(Path(out).name + ".unfinished")
-        with storage_errors(work), locked(work, Path(out)):
-            report = job.to_file(Path(out), work, processes, restart, part_bytes or PART_BYTES, progress or Silent())
+        with storage_errors(work), hold_folder(work, Path(out)):
+            key = task.describe(part_bytes or PART_BYTES)
+            _enter(work, Path(out), key, restart)
+            report = task.write_to_file(Path(out), work, key, runner, progress or Silent())
     report.seconds = time.perf_counter() - began
     return report
 
@@ -114,9 +137,9 @@ def _check_files(sources: Sequence[str], out: str, options: Options) -> None:
             raise UsageError(f"{out}: is also read; choose another output")
 
 
-@dataclass
-class _Job:
-    """Everything but where it goes."""
+@dataclass(frozen=True)
+class _Annotation:
+    """What is to be annotated, and how; everything but where it goes."""
 
     sources: list[str]
     options: Options
@@ -124,103 +147,88 @@ class _Job:
     catalog_on_error: str
     limits: Limits
 
-    def to_standard_output(self) -> AnnotateReport:
+    def describe(self, part_bytes: int) -> Key:
+        """What two runs must share for one to go on with the other's work."""
+        return {
+            "version": __version__,
+            "sources": self.sources,
+            "options": asdict(self.options),
+            "stamps": [stamp_file(path) for path in (*self.sources, *self.options.files())],
+            "on_error": [self.on_error, self.catalog_on_error],
+            "limits": asdict(self.limits),
+            "part_bytes": part_bytes,
+        }
+
+    def write_to_standard_output(self) -> AnnotateReport:
         """One process, nothing to resume."""
         report = AnnotateReport(faults=Faults(self.on_error))
         dictionary, made = self.options.dictionary(self.catalog_on_error, self.limits)
-        report.made(made)
+        report.set_dictionary(made)
         annotator = self.options.annotator(dictionary, self.limits)
         for piece in pieces(self.sources, self.options.kind, self.limits):
             faults = Faults(self.on_error)
             done = convert(piece, annotator, faults, self.limits)
             _print(done.lines)
-            report.add(done, faults)
+            report.add(done.documents, done.mentions, faults)
         sys.stdout.flush()
         return report
 
-    def to_file(
-        self, out: Path, work: Path, processes: int, restart: bool, part_bytes: int, progress: Progress
-    ) -> AnnotateReport:
+    def write_to_file(self, out: Path, work: Path, key: Key, runner: Runner, progress: Progress) -> AnnotateReport:
         """Go on in the work folder, or begin there."""
-        _enter(work, out, {"version": __version__, **self._identity(), "part_bytes": part_bytes}, restart)
+        journal = Journal(LocalFolder(work), key=digest_key(key))
         report = AnnotateReport(faults=Faults(self.on_error))
-        report.made(self._made(work))
-        with open(work / "corpus", "ab") as file:
-            output = _Output(work, file, out.name, part_bytes)
-            report.resumed = output.take_back(report)
-            self._go_on(output, report, processes, progress)
-        os.replace(work / "corpus", out)
+        report.set_dictionary(self._make_dictionary(work, journal))
+        every = pieces(self.sources, self.options.kind, self.limits)
+        worker = partial(_Worker, self.options, str(work / DICTIONARY), self.on_error, self.limits)
+        sizes = {source: file_size(source) for source in self.sources}
+        run_job(
+            Job(key, every, worker, lambda own: _Output(own, out, key["part_bytes"], report, sizes, progress)),
+            journal,
+            runner,
+        )
+        os.replace(work / CORPUS, out)
         sync_folder(out.parent)
         shutil.rmtree(work)
         return report
 
-    def _identity(self) -> dict[str, Any]:
-        """What two runs must share for one to go on with the other's work."""
-        return {
-            "sources": self.sources, "options": asdict(self.options),
-            "stamps": [stamp(path) for path in (*self.sources, *self.options.files())],
-            "on_error": [self.on_error, self.catalog_on_error], "limits": asdict(self.limits),
-        }  # fmt: skip
-
-    def _made(self, work: Path) -> Made:
+    def _make_dictionary(self, work: Path, journal: Journal) -> Made:
         """Make the dictionary's files, unless an earlier run has."""
-        kept = work / MADE
-        if not kept.exists():
+        if journal.find(DICTIONARY) is None:
             try:
                 dictionary, made = self.options.dictionary(self.catalog_on_error, self.limits)
             except FaderError:
-                shutil.rmtree(work)  # nothing is done yet, and it will be mended
+                shutil.rmtree(work)  # nothing is done yet, and the input will be corrected
                 raise
-            dictionary.save(work / "dictionary")
-            _write(kept, asdict(made))
-        return Made(**json.loads(kept.read_bytes()))
-
-    def _go_on(self, output: _Output, report: AnnotateReport, processes: int, progress: Progress) -> None:
-        before, total = {}, 0
-        for source in self.sources:
-            before[source] = total
-            total += file_size(source)
-        rest = islice(pieces(self.sources, self.options.kind, self.limits), output.pieces, None)
-        make = partial(_Worker, self.options, str(output.work / "dictionary"), self.on_error, self.limits)
-        for (source, consumed), (converted, faults) in in_order(rest, make, _place, processes):
-            report.add(converted, faults)
-            output.put(converted.lines, report)
-            progress.update(before[source] + consumed, total or None, f"{report.mentions:,} mentions")
-        output.end_part(report)
+            dictionary.save(work / DICTIONARY)
+            journal.keep(DICTIONARY, to_json(made))
+        kept: Made = from_json(journal.get(DICTIONARY), Made)
+        return kept
 
 
-def _enter(work: Path, out: Path, job: dict[str, Any], restart: bool) -> None:
-    """Make the work folder ready: empty, or what a run of the same job left once its dictionary was whole.
+def _enter(work: Path, out: Path, key: Key, restart: bool) -> None:
+    """Make the work folder ready: empty, or what a run with the same key left once its dictionary was whole.
 
-    Only a restart replaces an output that is there.
+    Only a restart replaces an output that exists.
     """
-    job, kept = json.loads(json.dumps(job)), work / JOB
-    if kept.exists() and (work / MADE).exists() and not restart:
-        before = json.loads(kept.read_bytes())
-        changed = [key for key, value in job.items() if before.get(key) != value]
-        if changed:
-            what = {"stamps": "contents of the files", "version": "versions of Fader"}.get(changed[0], changed[0])
-            here = f"{out}: an unfinished run with other {what} is in {work}"
+    folder = LocalFolder(work)
+    before = None if restart else read_key(folder)
+    if before == {} or (before is not None and Journal(folder).find(DICTIONARY) is not None):
+        if changed := list_changes(before, key, CHANGED):
+            here = f"{out}: an unfinished run with other {changed[0]} is in {work}"
             raise InputError(f"{here}; --restart forgets it, or choose another output")
         return
     if out.exists() and not restart:
         shutil.rmtree(work)
         raise InputError(f"{out}: is there already; --restart replaces it, or choose another output")
-    for path in work.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path.name != LOCK:
-            path.unlink()
-    _write(kept, job)
+    empty_folder(work)
+    write_key(folder, key)
 
 
-def _write(path: Path, value: Any) -> None:
-    """A file of JSON, whole or as before."""
-    write_whole(path, json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+class _Annotated(msgspec.Struct, frozen=True):
+    """A piece, done."""
 
-
-def _place(piece: Piece) -> tuple[str, int]:
-    return piece.source, piece.consumed
+    converted: Converted
+    faults: Faults
 
 
 class _Worker:
@@ -230,57 +238,77 @@ class _Worker:
         self._annotator = options.annotator(Dictionary.load(Path(dictionary)), limits)
         self._on_error, self._limits = on_error, limits
 
-    def __call__(self, piece: Piece) -> tuple[Converted, Faults]:
+    def __call__(self, piece: Piece) -> _Annotated:
         faults = Faults(self._on_error)
-        return convert(piece, self._annotator, faults, self._limits), faults
+        return _Annotated(convert(piece, self._annotator, faults, self._limits), faults)
+
+
+class _Mark(msgspec.Struct):
+    """What the journal holds of a part: pieces up to its end, and what it adds."""
+
+    pieces: int = 0
+    documents: int = 0
+    mentions: int = 0
+    faults: Faults = msgspec.field(default_factory=Faults)
 
 
 class _Output:
-    """The corpus as it grows, part by part."""
+    """The join: the corpus as it grows, part by part."""
 
-    def __init__(self, work: Path, file: BinaryIO, name: str, part_bytes: int) -> None:
-        self.work, self.pieces = work, 0
-        self._file, self._name, self._part_bytes = file, name, part_bytes
-        self._held, self._size = list[bytes](), 0
+    def __init__(
+        self,
+        journal: Journal,
+        out: Path,
+        part_bytes: int,
+        report: AnnotateReport,
+        sizes: dict[str, int],
+        progress: Progress,
+    ) -> None:
+        work = out.with_name(out.name + ".unfinished")
+        self._growing = GrowingFiles(journal, work, [CORPUS])
+        self._name, self._part_bytes, self._report = out.name, part_bytes, report
+        self._total, self._progress = sum(sizes.values()) or None, progress
+        self._before = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))  # bytes before a source
+        self._held, self._size, self._mark = list[bytes](), 0, _Mark()
+        for data in self._growing.restore():
+            mark: _Mark = from_json(data, _Mark)
+            report.add(mark.documents, mark.mentions, mark.faults)
+            report.resumed = self._mark.pieces = mark.pieces
 
-    def take_back(self, report: AnnotateReport) -> int:
-        """Go back to the last whole part; returns how many pieces are done."""
-        kept = self.work / REACHED
-        reached: dict[str, Any] = json.loads(kept.read_bytes()) if kept.exists() else {"pieces": 0, "bytes": 0}
-        self._file.truncate(reached["bytes"])
-        self._file.seek(reached["bytes"])
-        if kept.exists():
-            report.documents, report.mentions = reached["documents"], reached["mentions"]
-            report.faults.counts, report.faults.examples = reached["counts"], reached["examples"]
-        self.pieces = int(reached["pieces"])
-        return self.pieces
+    def choose_left(self, items: Iterable[Piece]) -> Iterator[Piece]:
+        """The pieces that are in no whole part."""
+        return islice(items, self._mark.pieces, None)
 
-    def put(self, lines: bytes, report: AnnotateReport) -> None:
-        """The next piece; the report counts it already."""
-        self._held.append(lines)
-        self._size += len(lines)
-        self.pieces += 1
+    def take(self, item: Piece, result: _Annotated) -> None:
+        """Add the next piece; a part ends where it has grown large enough."""
+        converted, mark = result.converted, self._mark
+        self._report.add(converted.documents, converted.mentions, result.faults)
+        self._held.append(converted.lines)
+        self._size += len(converted.lines)
+        mark.pieces += 1
+        mark.documents += converted.documents
+        mark.mentions += converted.mentions
+        mark.faults.merge(result.faults)
         if self._size >= self._part_bytes:
-            self.end_part(report)
+            self.end_part()
+        reached = self._before[item.source] + item.consumed
+        self._progress.update(reached, self._total, f"{self._report.mentions:,} mentions")
 
-    def end_part(self, report: AnnotateReport) -> None:
-        """Write what is held, then say so."""
-        self._file.write(_packed(b"".join(self._held), self._name))
-        sync(self._file)
-        self._held, self._size = [], 0
-        faults = {"counts": report.faults.counts, "examples": report.faults.examples}
-        counts = {"documents": report.documents, "mentions": report.mentions}
-        reached = {"pieces": self.pieces, "bytes": self._file.tell(), **counts, **faults}
-        _write(self.work / REACHED, reached)
+    def end_part(self) -> None:
+        """Make what is held durable."""
+        self._growing.end_part({CORPUS: _pack(b"".join(self._held), self._name)}, to_json(self._mark))
+        self._held, self._size, self._mark = [], 0, _Mark(self._mark.pieces)
+
+    def finish(self) -> None:
+        """Make the last part durable."""
+        self.end_part()
 
 
-def _packed(data: bytes, name: str) -> bytes:
+def _pack(data: bytes, name: str) -> bytes:
     """The bytes as they are written: a frame of their own where the name says so."""
     if not data:
         return b""
     if name.endswith(".zst"):
-        import zstandard
-
         return zstandard.ZstdCompressor(level=3).compress(data)
     return gzip.compress(data, 6, mtime=0) if name.endswith(".gz") else data
 

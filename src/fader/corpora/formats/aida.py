@@ -55,6 +55,7 @@ class Aida(Importer):
     title: ClassVar[str] = "AIDA-CoNLL-YAGO, whole or stand-off"
     example: ClassVar[str] = "fader import aida AIDA-YAGO2-dataset.tsv -o corpus/"
     citation: ClassVar[str] = "Hoffart et al. 2011, Robust Disambiguation of Named Entities in Text, EMNLP"
+    state_type: ClassVar[Any] = list[_Annotated] | None
 
     annotations: str = option("", "AIDA-YAGO2-annotations.tsv; the sources are then CoNLL 2003's.", path=True)
     ids: str = option("yago", "Which id an entity has: yago, wikipedia (its title), page (its number) or freebase.")

@@ -70,6 +70,7 @@ class BioC(Importer):
     citation: ClassVar[str] = "Comeau et al. 2013, BioC, doi:10.1093/database/bat064; Wei et al. 2024, PubTator 3.0"
     passes: ClassVar[int] = 2  # the first bytes say what it is
     archives: ClassVar[bool] = True  # it reads tar and zip archives itself
+    state_type: ClassVar[Any] = Mesh | None
 
     mesh: str = option("", MESH, path=True)
 

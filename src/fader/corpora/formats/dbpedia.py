@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
 from fader.corpora.frame.base import THING, Batch, Importer, Records, option
@@ -102,6 +102,7 @@ class Dbpedia(Importer):
     example: ClassVar[str] = "fader import dbpedia instance-types.ttl.bz2 ontology.nt labels.ttl.bz2 -o catalog/"
     citation: ClassVar[str] = "Lehmann et al., DBpedia, Semantic Web 6(2), 2015; https://databus.dbpedia.org/dbpedia"
     passes: ClassVar[int] = 2
+    state_type: ClassVar[Any] = _First
 
     ids: str = option("wikipedia", "Ids of entities: wikipedia (titles), wikidata (needs owl:sameAs), or uri.")
     language: str = option("en", "The language of names.")

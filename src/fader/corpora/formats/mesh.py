@@ -248,6 +248,7 @@ class MeshCatalog(Importer):
     example: ClassVar[str] = "fader import mesh desc2026.xml supp2026.xml -o mesh/"
     citation: ClassVar[str] = "U.S. National Library of Medicine, https://www.nlm.nih.gov/mesh/filelist.html"
     passes: ClassVar[int] = 2
+    state_type: ClassVar[Any] = Mesh
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return cut(sources, faults)

@@ -58,6 +58,7 @@ class PubTator(Importer):
     title: ClassVar[str] = "PubTator text: articles with mentions of biomedical concepts"
     example: ClassVar[str] = "fader import pubtator CDR_TrainingSet.PubTator.txt --mesh desc2026.xml -o corpus/"
     citation: ClassVar[str] = "Wei et al. 2024, PubTator 3.0, doi:10.1093/nar/gkae235; tmTools, Format.html"
+    state_type: ClassVar[Any] = Mesh | None
 
     mesh: str = option("", MESH, path=True)
 

@@ -82,6 +82,7 @@ class Wikipedia(Importer):
     example: ClassVar[str] = "fader import wikipedia enwiki-latest-pages-articles.xml.bz2 -o corpus/"
     citation: ClassVar[str] = "https://www.mediawiki.org/wiki/Help:Export, schema export-0.11; text as Help:Formatting"
     passes: ClassVar[int] = 2
+    state_type: ClassVar[Any] = _First
 
     propagate: bool = option(
         False, "Names that a page links, and its own, are mentions wherever else they stand in it."

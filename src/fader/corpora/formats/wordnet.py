@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
@@ -66,6 +66,7 @@ class Wordnet(Importer):
     example: ClassVar[str] = "fader import wordnet WordNet-3.0/dict -o catalog/"
     citation: ClassVar[str] = "Fellbaum, WordNet, 1998; https://wordnet.princeton.edu/documentation/wndb5wn"
     passes: ClassVar[int] = 2
+    state_type: ClassVar[Any] = _Net
 
     parts: str = option("n", "Parts of speech: letters of n, v, a, r.")
     instances: bool = option(True, "Instances, such as Einstein, are entities; else they are left out.")

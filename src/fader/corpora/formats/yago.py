@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
 from fader.corpora.frame.base import THING, Batch, Importer, Records, option
@@ -107,6 +107,7 @@ class Yago(Importer):
         "Suchanek et al., YAGO 4.5, SIGIR 2024; Rebele et al., YAGO, ISWC 2016; https://yago-knowledge.org/downloads"
     )
     passes: ClassVar[int] = 2
+    state_type: ClassVar[Any] = _First
 
     ids: str = option("native", "Ids of entities: native, wikipedia (English titles), or wikidata (needs owl:sameAs).")
     language: str = option("en", "The language of names.")

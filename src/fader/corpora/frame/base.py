@@ -91,13 +91,15 @@ class Importer(ABC):
     archives: ClassVar[bool] = False  # tar and zip archives are read as they are
     compiles: ClassVar[bool] = False  # kernels are compiled at the first use, which takes a minute
     passes: ClassVar[int] = 1  # with more than one, a source cannot be standard input
+    state_type: ClassVar[Any] = Any  # of what `prepare` returns, as msgspec reads it back from JSON
 
     @abstractmethod
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         """The sources in pieces, always the same ones in the same order. A folder has been replaced by its files."""
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
-        """A first pass; the result is pickled and kept for a resume. Large tables belong into files in `folder`."""
+        """A first pass; the result is kept as JSON, and read back as `state_type`. Large tables belong into files in
+        `folder`."""
         return None
 
     def opened(self, state: Any, folder: Path) -> Any:

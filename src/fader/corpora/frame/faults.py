@@ -1,4 +1,4 @@
-"""Faults across processes: how they are written down, joined in order, and worded with their place.
+"""How faults are worded with their place, and written into the report of an import.
 
 `fader.corpus.documents.Faults` counts them; this file knows nothing of what a fault is.
 """
@@ -6,9 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from fader.corpus.documents import EXAMPLES_KEPT, Faults
+import msgspec
+
+from fader.corpus.documents import Faults
+
+
+class FaultRow(msgspec.Struct, frozen=True):
+    """Faults of one kind, as import.json has them."""
+
+    count: int
+    examples: list[str]
 
 
 def at(source: str, place: int, unit: str = "") -> str:
@@ -16,14 +24,12 @@ def at(source: str, place: int, unit: str = "") -> str:
     return f"{source}: {unit} {place:,}" if unit else f"{source}:{place}"
 
 
-def as_dict(faults: Faults) -> dict[str, Any]:
-    """Counts and examples by kind, as they are kept between processes and runs."""
-    return {kind: {"count": n, "examples": faults.examples.get(kind, [])} for kind, n in faults.counts.items()}
+def to_rows(faults: Faults) -> dict[str, FaultRow]:
+    """Faults as rows by kind."""
+    return {kind: FaultRow(count, faults.examples.get(kind, [])) for kind, count in faults.counts.items()}
 
 
-def join(into: Faults, more: Mapping[str, Any]) -> None:
-    """Add what another process or run has found; the first examples stay."""
-    for kind, found in more.items():
-        into.counts[kind] = into.counts.get(kind, 0) + found["count"]
-        kept = into.examples.setdefault(kind, [])
-        kept.extend(found["examples"][: EXAMPLES_KEPT - len(kept)])
+def from_rows(rows: Mapping[str, FaultRow]) -> Faults:
+    """The faults of some rows."""
+    counts = {kind: row.count for kind, row in rows.items()}
+    return Faults(counts=counts, examples={kind: list(row.examples) for kind, row in rows.items()})

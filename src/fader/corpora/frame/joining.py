@@ -23,7 +23,7 @@ from fader.corpora.frame.records import entity_cells, name_of
 from fader.corpora.frame.sorted_runs import merged
 from fader.corpora.frame.store import Store
 from fader.corpus.documents import Faults
-from fader.jobs.resumable import sync
+from fader.jobs.files import sync_file
 from fader.limits import Limits
 
 SHOWN_EDGES = 20
@@ -86,7 +86,7 @@ def _write_entities(store: Store, path: Path, types: dict[str, _Type], unknown: 
             cells = [name, shown, "|".join(above), "|".join(alias for alias in aliases if alias != shown)]
             file.write("\t".join(cells if cells[3] else cells[:3]) + "\n")
             count += 1
-        sync(file)
+        sync_file(file)
     if not count:
         path.unlink()
     return count
@@ -98,7 +98,7 @@ def _write_types(path: Path, types: dict[str, _Type], edges: list[tuple[str, str
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         for name in sorted(types):
             file.write("\t".join((name, types[name].name, "|".join(above.get(name, ())))) + "\n")
-        sync(file)
+        sync_file(file)
 
 
 def write_judged(store: Store, folder: Path) -> dict[str, int]:
@@ -146,7 +146,7 @@ def _write(path: Path, lines: Iterator[bytes]) -> int:
         for line in lines:
             file.write(line)
             count += 1
-        sync(file)
+        sync_file(file)
     if not count:
         path.unlink()
     return count

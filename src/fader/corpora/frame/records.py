@@ -20,7 +20,6 @@ import msgspec
 import xxhash
 
 from fader.corpora.frame.base import THING, EntityRow, Records, TypeRow
-from fader.corpora.frame.faults import as_dict
 from fader.corpus.documents import Faults
 from fader.errors import quoted
 from fader.limits import Limits
@@ -46,7 +45,7 @@ class Encoded:
     qrels: list[bytes] = field(default_factory=list)
     mentions: list[int] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    faults: dict[str, Any] = field(default_factory=dict)
+    faults: Faults = field(default_factory=Faults)
 
 
 def encode(records: Records, source: str, faults: Faults) -> Encoded:
@@ -62,7 +61,7 @@ def encode(records: Records, source: str, faults: Faults) -> Encoded:
     out.types = [line for row in records.types if (line := type_line(row, faults, limits)) is not None]
     out.queries = [_encode(_whole(query)) for query in records.queries if _usable(query, source, faults)]
     out.qrels = [_qrel(*judgment) for judgment in records.qrels]
-    out.faults = as_dict(faults)
+    out.faults = faults
     return out
 
 

@@ -1,11 +1,12 @@
 """Run an importer: sources to the four files of a corpus, in several processes, resumable.
 
-The parent cuts the sources into batches and writes; workers convert. Results are taken in the order of batches, and
-only a few batches are under way at a time. OUT/.unfinished/ holds what is done (`store`). A run with the same sources
-and options goes on where the last one ended, however it ended, and gives the same bytes; with others it is refused.
+An import is a job (`fader.jobs`): the parent cuts the sources into batches, workers convert, and the store appends the
+results, in order, to files that grow part by part. OUT/.unfinished/ is the work folder. A run with the same sources and
+options goes on where the last one ended, however it ended, and gives the same bytes; with others it is refused.
 
-    job.json           sources with sizes and times, options: what makes two runs the same
-    state.pickle       the result of the importer's first pass
+    job.json           the key: sources with sizes and times, options
+    state.part         the result of the importer's first pass, and its faults; state/ has its tables
+    000001.part ...    the parts (`store`)
     done/              the joined files; its import.json, the report, is written last, then all moves up
 
 Knows nothing of formats.
@@ -17,21 +18,21 @@ import dataclasses
 import gc
 import json
 import os
-import pickle
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from fader import registry
 from fader.corpora.frame.archives import archive_kind
 from fader.corpora.frame.base import Batch, Importer
-from fader.corpora.frame.faults import as_dict, join
+from fader.corpora.frame.faults import FaultRow, from_rows, to_rows
 from fader.corpora.frame.inputs import expanded
 from fader.corpora.frame.joining import write_catalog, write_judged
 from fader.corpora.frame.records import Encoded, encode
@@ -39,15 +40,30 @@ from fader.corpora.frame.store import PART_BYTES, Store
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable, display_name
 from fader.errors import FaderError, InputError, UsageError, did_you_mean, quoted
-from fader.jobs.resumable import LOCK, in_order, locked, stamp, storage_errors, sync_folder, write_whole
+from fader.jobs.files import sync_folder, write_whole
+from fader.jobs.job import Job, run_job
+from fader.jobs.journal import (
+    Journal,
+    Key,
+    digest_key,
+    from_json,
+    list_changes,
+    read_key,
+    stamp_file,
+    to_json,
+    write_key,
+)
+from fader.jobs.runners import choose_runner
+from fader.jobs.storage import LocalFolder, empty_folder, hold_folder, storage_errors
 from fader.progress import Progress, Silent
 from fader.version import __version__
 
 UNFINISHED = ".unfinished"
-REPORT = "import.json"
-JOB, STATE = "job.json", "state.pickle"
+REPORT, DONE = "import.json", "done"
+STATE = "state"  # the entry with the result of the first pass, and the folder of its tables
 RESUMED, MOVED = "resumed", "moved"  # files of the work folder: batches of earlier runs; all but the report is in place
 RESULTS = ("corpus.jsonl", "corpus.jsonl.zst", "entities.tsv", "types.tsv", "queries.jsonl", "qrels.txt")
+CHANGED = {"stamps": "contents of the sources", "version": "versions of Fader"}
 
 
 @dataclass(slots=True)
@@ -68,6 +84,36 @@ class ImportReport:
         return [*self.notes, *self.faults.lines()]
 
 
+class SourceRow(msgspec.Struct, frozen=True):
+    """A source, as import.json has it."""
+
+    name: str
+    bytes: int | None
+
+
+class ReportFile(msgspec.Struct, frozen=True):
+    """import.json."""
+
+    fader: str
+    format: str
+    title: str
+    citation: str
+    options: dict[str, Any]
+    sources: list[SourceRow]
+    files: list[str]
+    counts: dict[str, int]
+    cycle_edges: list[str] = msgspec.field(name="cycle edges removed")
+    faults: dict[str, FaultRow]
+
+    def to_report(self, folder: Path, resumed: int) -> ImportReport:
+        """The same as an object, for people."""
+        notes = []
+        if self.cycle_edges:
+            count = self.counts["cycle edges removed"]
+            notes = [f"removed {count:,} edges of cycles among types", *(f"  {e}" for e in self.cycle_edges[:5])]
+        return ImportReport(self.format, folder, self.files, self.counts, from_rows(self.faults), notes, 0.0, resumed)
+
+
 def importer(name: str, **options: Any) -> Importer:
     """An importer by the name of its format; an option may be given as text."""
     known = registry.discover("fader.corpora.formats")
@@ -84,10 +130,17 @@ def importer(name: str, **options: Any) -> Importer:
 
 
 def import_corpus(
-    format: str, sources: str | Path | Sequence[str | Path], out: str | Path, *, processes: int = 1,
-    restart: bool = False, on_error: str = "skip", compress: bool = False, progress: Progress | None = None,
+    format: str,
+    sources: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    processes: int = 1,
+    restart: bool = False,
+    on_error: str = "skip",
+    compress: bool = False,
+    progress: Progress | None = None,
     **options: Any,
-) -> ImportReport:  # fmt: skip
+) -> ImportReport:
     """Import sources of a format into a folder: corpus.jsonl, entities.tsv, types.tsv, queries.jsonl, qrels.txt."""
     given = [sources] if isinstance(sources, str | Path) else list(sources)
     made = importer(format, **options)
@@ -95,32 +148,42 @@ def import_corpus(
 
 
 def run(
-    importer: Importer, sources: Sequence[str], out: Path, processes: int = 1, restart: bool = False,
-    on_error: str = "skip", compress: bool = False, progress: Progress | None = None, part_bytes: int | None = None,
-) -> ImportReport:  # fmt: skip
+    importer: Importer,
+    sources: Sequence[str],
+    out: Path,
+    processes: int = 1,
+    restart: bool = False,
+    on_error: str = "skip",
+    compress: bool = False,
+    progress: Progress | None = None,
+    part_bytes: int | None = None,
+) -> ImportReport:
     """Run an importer; `restart` forgets an unfinished or finished import in `out`."""
-    part_bytes = part_bytes or PART_BYTES
     began = time.perf_counter()
-    if processes < 1:
-        raise UsageError(f"processes must be 1 or more, not {processes}")
+    runner = choose_runner(processes)
     Faults(on_error)  # refuses an unknown policy
-    files = _checked(importer, sources)
-    job = _job(importer, files, on_error, compress, part_bytes)
+    files = _check_sources(importer, sources)
+    key = _describe_job(importer, files, on_error, compress, part_bytes or PART_BYTES)
     work = out / UNFINISHED
-    with storage_errors(out), locked(work, out):
-        _enter(out, work, job, restart)
-        if not (work / "done" / REPORT).exists():
-            shutil.rmtree(work / "done", ignore_errors=True)
-            store = Store(work, on_error, compress, part_bytes)
+    with storage_errors(out), hold_folder(work, out):
+        _enter(out, work, key, restart)
+        if not (work / DONE / REPORT).exists():
+            shutil.rmtree(work / DONE, ignore_errors=True)
+            faults = Faults(on_error)  # of the first pass and of cutting
+            _prepare(importer, files, work, faults, progress or Silent())
+            store = Store(work, on_error, compress, part_bytes or PART_BYTES)
             resumed = store.batches
-            cutter = _convert_all(importer, files, store, processes, progress or Silent())
-            _complete(importer, store, cutter, job, resumed)
+            store.report = _report_progress(importer, files, progress or Silent())
+            convert = partial(_Converter, importer, work, on_error)
+            job = Job(key, importer.batches(files, faults), convert, lambda _journal: store)
+            run_job(job, Journal(LocalFolder(work), key=digest_key(key)), runner)
+            _complete(importer, store, faults, key, resumed)
         report = _move(out, work)
     report.seconds = time.perf_counter() - began
     return report
 
 
-def _checked(importer: Importer, sources: Sequence[str]) -> list[str]:
+def _check_sources(importer: Importer, sources: Sequence[str]) -> list[str]:
     """The sources as files, each readable."""
     if not sources:
         raise UsageError("nothing to import; give at least one source")
@@ -138,39 +201,37 @@ def _checked(importer: Importer, sources: Sequence[str]) -> list[str]:
     return files
 
 
-def _job(importer: Importer, files: list[str], on_error: str, compress: bool, part_bytes: int) -> dict[str, Any]:
+def _describe_job(importer: Importer, files: list[str], on_error: str, compress: bool, part_bytes: int) -> Key:
     """What two runs must share for one to go on with the other's work."""
     options = {field.name: getattr(importer, field.name) for field in dataclasses.fields(importer)}  # type: ignore[arg-type]
     named = [f for f in dataclasses.fields(importer) if f.metadata.get("path") and options[f.name]]  # type: ignore[arg-type]
     for field in named:
         check_readable(options[field.name])
     paths = [*(files if importer.files else []), *(options[f.name] for f in named)]
-    job = {
+    return {
         "version": __version__,
         "format": importer.name,
         "options": {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
         "sources": files,
-        "stamps": [stamp(path) for path in paths],
+        "stamps": [stamp_file(path) for path in paths],
         "on_error": on_error,
         "compress": compress,
         "part_bytes": part_bytes,
     }
-    return dict(json.loads(json.dumps(job)))
 
 
-def _enter(out: Path, work: Path, job: dict[str, Any], restart: bool) -> None:
-    """Make the work folder ready: empty, or what a run of the same job left."""
+def _enter(out: Path, work: Path, key: Key, restart: bool) -> None:
+    """Make the work folder ready: empty, or what a run with the same key left."""
     remedy = "--restart replaces it; or choose another folder"
-    over = (work / MOVED).exists() and not (work / "done" / REPORT).exists()  # it was killed in its very last step
-    if _begun(work) and not restart and not over:
-        before = json.loads((work / JOB).read_bytes())
-        changed = [key for key, value in job.items() if before.get(key) != value]
-        if before["on_error"] == "fail" and "on_error" in changed:
+    over = (work / MOVED).exists() and not (work / DONE / REPORT).exists()  # it was killed in its very last step
+    before = None if restart or over or not _is_begun(work) else read_key(LocalFolder(work))
+    if before is not None:
+        changed = list_changes(before, key, CHANGED)
+        if "on_error" in changed and before["on_error"] == "fail":
             changed.remove("on_error")  # there was no fault so far
         if changed:
-            what = {"stamps": "contents of the sources", "version": "versions of Fader"}.get(changed[0], changed[0])
-            raise InputError(f"{out}: an unfinished import with other {what} is here; {remedy}")
-        _note(work, job)
+            raise InputError(f"{out}: an unfinished import with other {changed[0]} is here; {remedy}")
+        write_key(LocalFolder(work), key)
         return
     taken = [name for name in (REPORT, *RESULTS) if (out / name).exists()]
     if taken == [REPORT] and not json.loads((out / REPORT).read_bytes())["files"]:
@@ -179,67 +240,52 @@ def _enter(out: Path, work: Path, job: dict[str, Any], restart: bool) -> None:
         shutil.rmtree(work)
         what = "a finished import is here" if REPORT in taken else f"{taken[0]} is here already"
         raise InputError(f"{out}: {what}; {remedy}")
-    for path in work.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path.name != LOCK:
-            path.unlink()
-    _note(work, job)
+    empty_folder(work)
+    write_key(LocalFolder(work), key)
 
 
-def _begun(work: Path) -> bool:
-    """Whether an earlier run has left work that is worth to be kept."""
-    kept = any(work.glob("*.part")) or ((work / STATE).exists() and any((work / "state").iterdir()))
-    return kept and (work / JOB).exists()
+def _is_begun(work: Path) -> bool:
+    """Whether an earlier run has left work that is worth keeping."""
+    return any(work.glob("0*.part")) or ((work / STATE).is_dir() and any((work / STATE).iterdir()))
 
 
-def _note(work: Path, job: dict[str, Any]) -> None:
-    write_whole(work / JOB, json.dumps(job, ensure_ascii=False, indent=1).encode())
+class _Prepared(msgspec.Struct):
+    """The result of the first pass; the state is decoded by the importer's own type."""
 
-
-def _convert_all(importer: Importer, files: list[str], store: Store, processes: int, progress: Progress) -> Faults:
-    """Convert every batch that is not in the store yet; returns the faults of preparing and cutting."""
-    faults = Faults(store.faults.policy)
-    _prepare(importer, files, store.folder, faults, progress)
-    before, total = _sizes(importer, files)
-    batches = islice(importer.batches(files, faults), store.batches, None)
-    done = 0
-    make = partial(_Converter, importer, store.folder, store.faults.policy)
-    for batch, encoded in in_order(batches, make, _without_payload, processes):
-        store.put(encoded)
-        done += len(encoded.documents)
-        progress.update(before.get(batch.source, 0) + batch.consumed, total or None, f"{done:,} documents")
-    store.end_part()
-    return faults
-
-
-def _without_payload(batch: Batch) -> Batch:
-    return batch._replace(payload=None)
+    state: Any
+    faults: Faults
 
 
 def _prepare(importer: Importer, files: list[str], work: Path, faults: Faults, progress: Progress) -> None:
-    """The importer's first pass, unless an earlier run has done it."""
-    kept = work / STATE
-    if not kept.exists():
-        shutil.rmtree(work / "state", ignore_errors=True)
-        (work / "state").mkdir()
-        mine = Faults(faults.policy)
-        state = importer.prepare(files, work / "state", mine, progress)
-        write_whole(kept, pickle.dumps((state, as_dict(mine))))
-    join(faults, pickle.loads(kept.read_bytes())[1])
+    """Make the importer's first pass, unless an earlier run has done it."""
+    journal = Journal(LocalFolder(work))
+    if journal.find(STATE) is None:
+        shutil.rmtree(work / STATE, ignore_errors=True)
+        (work / STATE).mkdir()
+        found = Faults(faults.policy)
+        state = importer.prepare(files, work / STATE, found, progress)
+        journal.keep(STATE, to_json(_Prepared(state, found)))
+    prepared: _Prepared = from_json(journal.get(STATE), _Prepared)
+    faults.merge(prepared.faults)
 
 
-def _opened(importer: Importer, work: Path) -> Any:
-    return importer.opened(pickle.loads((work / STATE).read_bytes())[0], work / "state")
+def _open_state(importer: Importer, work: Path) -> Any:
+    """What `convert` and `finish` get for the result of the first pass."""
+    prepared: _Prepared = from_json(Journal(LocalFolder(work)).get(STATE), _Prepared)
+    return importer.opened(msgspec.convert(prepared.state, importer.state_type, str_keys=True), work / STATE)
 
 
-def _sizes(importer: Importer, files: list[str]) -> tuple[dict[str, int], int]:
-    """Bytes before each source, and of all."""
-    before, total = {}, 0
+def _report_progress(importer: Importer, files: list[str], progress: Progress) -> Callable[[Batch, int], None]:
+    """What is called with each batch and the number of documents so far."""
+    before, total = dict[str, int](), 0
     for file in files:
         before[display_name(file)] = total
         total += os.path.getsize(file) if importer.files and file != "-" else 0
-    return before, total
+
+    def report(batch: Batch, documents: int) -> None:
+        progress.update(before.get(batch.source, 0) + batch.consumed, total or None, f"{documents:,} documents")
+
+    return report
 
 
 class _Converter:
@@ -247,7 +293,7 @@ class _Converter:
 
     def __init__(self, importer: Importer, work: Path, policy: str) -> None:
         self._importer, self._policy = importer, policy
-        self._state = _opened(importer, work)
+        self._state = _open_state(importer, work)
 
     def __call__(self, batch: Batch) -> Encoded:
         faults = Faults(self._policy)
@@ -265,69 +311,58 @@ class _Converter:
                 gc.enable()
 
 
-def _complete(importer: Importer, store: Store, cutter: Faults, job: dict[str, Any], resumed: int) -> None:
+def _complete(importer: Importer, store: Store, faults: Faults, key: Key, resumed: int) -> None:
     """Join what the parts hold; done/import.json says that all is there."""
-    done = store.folder / "done"
+    done = store.folder / DONE
     done.mkdir()
-    state = _opened(importer, store.folder)
+    state = _open_state(importer, store.folder)
     importer.finish(state, store)
     store.end()
     catalog = write_catalog(store, done, lambda name, surface: importer.unknown(name, surface, state))
     judged = write_judged(store, done)
-    join(cutter, as_dict(store.faults))
+    faults.merge(store.faults)
     edges = catalog.pop("cycle edges")
     named = {"documents": 0, "mentions": 0, **store.counts, **catalog, **judged}
     counts = {name: count for name, count in named.items() if count or name in ("documents", "mentions")}
     with_content = [path.name for path in done.iterdir()]
     if counts["documents"]:
         with_content.append(store.files["corpus"].name)
-    report = {
-        "fader": __version__,
-        "format": importer.name,
-        "title": importer.title,
-        "citation": importer.citation,
-        "options": job["options"],
-        "sources": [
-            {"name": name, "bytes": stamp[0] if name != "-" else None}
-            for name, stamp in zip(job["sources"], job["stamps"] or [[None]] * len(job["sources"]), strict=False)
+    stamps = key["stamps"] or [[None]] * len(key["sources"])
+    report = ReportFile(
+        fader=__version__,
+        format=importer.name,
+        title=importer.title,
+        citation=importer.citation,
+        options=key["options"],
+        sources=[
+            SourceRow(name, stamp[0] if name != "-" else None)
+            for name, stamp in zip(key["sources"], stamps, strict=False)
         ],
-        "files": sorted(with_content),
-        "counts": counts,
-        "cycle edges removed": edges,
-        "faults": as_dict(cutter),
-    }
+        files=sorted(with_content),
+        counts=counts,
+        cycle_edges=edges,
+        faults=to_rows(faults),
+    )
     write_whole(store.folder / RESUMED, str(resumed).encode())
     sync_folder(done)
-    write_whole(done / REPORT, (json.dumps(report, ensure_ascii=False, indent=1) + "\n").encode())
+    text = json.dumps(msgspec.to_builtins(report), ensure_ascii=False, indent=1)
+    write_whole(done / REPORT, f"{text}\n".encode())
 
 
 def _move(out: Path, work: Path) -> ImportReport:
     """Put the joined files in place of older ones, the report last."""
-    report = json.loads((work / "done" / REPORT).read_bytes())
+    report = msgspec.json.decode((work / DONE / REPORT).read_bytes(), type=ReportFile)
     for name in RESULTS:
-        made = (work if name.startswith("corpus") else work / "done") / name
+        made = (work if name.startswith("corpus") else work / DONE) / name
         with suppress(FileNotFoundError):
-            if name in report["files"]:
+            if name in report.files:
                 os.replace(made, out / name)  # not found: it was moved before
             else:
                 (out / name).unlink()
     sync_folder(out)
     resumed = int((work / RESUMED).read_bytes())
     write_whole(work / MOVED, b"")
-    os.replace(work / "done" / REPORT, out / REPORT)
+    os.replace(work / DONE / REPORT, out / REPORT)
     sync_folder(out)
     shutil.rmtree(work)
-    return _as_report(out, report, resumed)
-
-
-def _as_report(out: Path, report: Mapping[str, Any], resumed: int) -> ImportReport:
-    faults = Faults()
-    join(faults, report["faults"])
-    notes = []
-    if report["cycle edges removed"]:
-        count = report["counts"]["cycle edges removed"]
-        notes = [
-            f"removed {count:,} edges of cycles among types",
-            *(f"  {e}" for e in report["cycle edges removed"][:5]),
-        ]
-    return ImportReport(report["format"], out, report["files"], report["counts"], faults, notes, resumed=resumed)
+    return report.to_report(out, resumed)

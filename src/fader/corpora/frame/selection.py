@@ -27,7 +27,7 @@ from fader.corpora.frame.sorted_runs import identifier, merged, write_run
 from fader.corpora.frame.store import Store
 from fader.corpus.documents import Faults
 from fader.corpus.readers import read_lines
-from fader.jobs.resumable import write_whole
+from fader.jobs.files import write_whole
 
 UNLISTED = "rows of entities that are not in the list"
 

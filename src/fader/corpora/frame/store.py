@@ -1,31 +1,34 @@
-"""The work folder of an import: batches are kept part by part, each whole on disk before the next.
+"""The join of an import: batches are kept part by part, each whole on disk before the next.
 
-    corpus.jsonl[.zst], queries.jsonl, qrels.txt      grow part by part
+    corpus.jsonl[.zst], queries.jsonl, qrels.txt      grow part by part (`fader.jobs.growing`)
     runs/000001.entities, .types, .mentioned, .ids    sorted lines of a part; of ids, their hashes
-    000001.part                                       written last: lengths of the files that grow, counts, faults
+    000001.part                                       the entry of the journal: counts and faults of the part
 
-A run that was killed is taken back to its last whole part: the files that grow are cut to their lengths there. Where
-parts end depends on the records alone, so the bytes are the same however often a run was killed. In memory are a part
-(64 MB) and 8 bytes for each document's id. Knows nothing of formats, of processes and of how runs become a catalog.
+A run that was killed is taken back to its last whole part. Where parts end depends on the records alone. In memory are
+a part (64 MB) and 8 bytes for each document's id. Knows nothing of formats, of processes and of how runs become a
+catalog.
 """
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
+import msgspec
 import numpy as np
+import zstandard
 from numpy.typing import NDArray
 
-from fader.corpora.frame.base import EntityRow, TypeRow
-from fader.corpora.frame.faults import as_dict, join
+from fader.corpora.frame.base import Batch, EntityRow, TypeRow
 from fader.corpora.frame.records import Encoded, entity_line, type_line
 from fader.corpora.frame.sorted_runs import merged, write_run
 from fader.corpus.documents import Faults
-from fader.jobs.resumable import sync, write_whole
+from fader.jobs.files import sync_file
+from fader.jobs.growing import GrowingFiles
+from fader.jobs.journal import Journal, from_json, to_json
+from fader.jobs.storage import LocalFolder
 from fader.limits import Limits
 
 PART_BYTES = 64 << 20
@@ -47,8 +50,16 @@ class _Part:
     size: int = 0
 
 
+class _Mark(msgspec.Struct, frozen=True):
+    """What the journal holds of a part: batches up to its end, and what it adds."""
+
+    batches: int
+    counts: dict[str, int]
+    faults: Faults
+
+
 class Store:
-    """Takes encoded batches in order. What was in whole parts before is kept."""
+    """Takes encoded batches in order. What was in whole parts before is kept. `report` hears of each batch."""
 
     def __init__(
         self, folder: Path, policy: str = "skip", compress: bool = False, part_bytes: int = PART_BYTES
@@ -62,34 +73,45 @@ class Store:
             "queries": folder / "queries.jsonl",
             "qrels": folder / "qrels.txt",
         }
+        self.report: Callable[[Batch, int], None] = lambda _batch, _documents: None
         self._compress, self._part_bytes, self._limits = compress, part_bytes, Limits.from_environment()
-        self._lengths = dict.fromkeys(GROWING, 0)
+        self._growing = GrowingFiles(Journal(LocalFolder(folder)), folder, [path.name for path in self.files.values()])
         self._ids = _Hashes()
-        self._parts = 0
+        self._documents = 0  # of this run
         self._part = _Part(Faults(policy))
         self._last: dict[str, list[bytes]] = {key: [] for key in RUNS}
         (folder / "runs").mkdir(exist_ok=True)
         self._resume()
 
     def _resume(self) -> None:
-        """Back to the last whole part."""
-        for mark in sorted(self.folder.glob("*.part")):
-            part = json.loads(mark.read_bytes())
-            self._parts, self.batches, self._lengths = part["part"], part["batches"], part["lengths"]
-            join(self.faults, part["faults"])
-            _add(self.counts, part["counts"])
-            self._ids.add(np.load(self._path("ids.npy")))
-        for key, path in self.files.items():
-            if path.exists():
-                os.truncate(path, self._lengths[key])
+        """Go back to the last whole part."""
+        for number, data in enumerate(self._growing.restore(), 1):
+            mark: _Mark = from_json(data, _Mark)
+            self.batches = mark.batches
+            self.faults.merge(mark.faults)
+            _add(self.counts, mark.counts)
+            self._ids.add(np.load(self._path("ids.npy", number)))
         for path in (self.folder / "runs").iterdir():
-            number = path.name.split(".")[0]
-            if "merged" in path.name or not number.isdigit() or int(number) > self._parts:
+            part = path.name.split(".")[0]
+            if "merged" in path.name or not part.isdigit() or int(part) > self._growing.parts:
                 path.unlink()
 
-    def _path(self, kind: str, part: int | str | None = None) -> Path:
-        number = self._parts if part is None else part
-        return self.folder / "runs" / (f"{number:06d}.{kind}" if isinstance(number, int) else f"{number}.{kind}")
+    def _path(self, kind: str, part: int | str) -> Path:
+        return self.folder / "runs" / (f"{part:06d}.{kind}" if isinstance(part, int) else f"{part}.{kind}")
+
+    def choose_left(self, items: Iterable[Batch]) -> Iterator[Batch]:
+        """The batches that are in no whole part."""
+        return islice(items, self.batches, None)
+
+    def take(self, item: Batch, result: Encoded) -> None:
+        """Put the records of a batch, and report it."""
+        self.put(result)
+        self._documents += len(result.documents)
+        self.report(item, self._documents)
+
+    def finish(self) -> None:
+        """Make the last part durable."""
+        self.end_part()
 
     def put(self, encoded: Encoded) -> None:
         """The records of the next batch; a part ends where it has grown large enough."""
@@ -111,7 +133,7 @@ class Store:
 
     def _new(self, encoded: Encoded) -> list[int]:
         """Which documents of a batch have an id that none before has."""
-        join(self._part.faults, encoded.faults)
+        self._part.faults.merge(encoded.faults)
         before = self._ids.known(encoded.ids)
         kept: list[int] = []
         here = set[int]()
@@ -129,30 +151,28 @@ class Store:
         part = self._part
         if not part.batches:
             return
-        self._parts += 1
-        for key, path in self.files.items():
-            self._lengths[key] = _append(path, part.grown[key], self._compress and key == "corpus")
+        number = self._growing.parts + 1
         for key in RUNS:
-            write_run(self._path(key), part.runs[key])
+            write_run(self._path(key, number), part.runs[key])
         ids = np.array(list(part.ids), dtype=np.uint64)
-        with open(self._path("ids.npy"), "wb") as file:
+        with open(self._path("ids.npy", number), "wb") as file:
             np.save(file, ids)
-            sync(file)
+            sync_file(file)
         self._ids.add(ids)
         self.batches += part.batches
-        mark = {
-            "part": self._parts, "batches": self.batches, "lengths": self._lengths, "counts": part.counts,
-            "faults": as_dict(part.faults),
-        }  # fmt: skip
-        write_whole(self.folder / f"{self._parts:06d}.part", json.dumps(mark, ensure_ascii=False).encode())
-        join(self.faults, as_dict(part.faults))
+        grown = {self.files[key].name: b"\n".join([*lines, b""]) for key, lines in part.grown.items()}
+        if self._compress and part.grown["corpus"]:
+            corpus = self.files["corpus"].name
+            grown[corpus] = zstandard.ZstdCompressor(level=3).compress(grown[corpus])
+        self._growing.end_part(grown, to_json(_Mark(self.batches, part.counts, part.faults)))
+        self.faults.merge(part.faults)
         _add(self.counts, part.counts)
         self._part = _Part(Faults(self.faults.policy))
 
     def runs(self, kind: str) -> list[Path]:
         """The runs of all parts, in order, and last what was added at the end."""
         last = self._path(kind, LAST)
-        found = [self._path(kind, part) for part in range(1, self._parts + 1)]
+        found = [self._path(kind, part) for part in range(1, self._growing.parts + 1)]
         return [*found, last] if last.exists() else found
 
     def mentioned(self) -> Iterator[tuple[str, str, int]]:
@@ -209,17 +229,3 @@ class _Hashes:
 def _add(into: dict[str, int], counts: dict[str, int]) -> None:
     for name, count in counts.items():
         into[name] = into.get(name, 0) + count
-
-
-def _append(path: Path, lines: list[bytes], compress: bool) -> int:
-    """Lines at the end of a file; how long it is then."""
-    with open(path, "ab") as file:
-        if lines:
-            data = b"\n".join(lines) + b"\n"
-            if compress:
-                import zstandard
-
-                data = zstandard.ZstdCompressor(level=3).compress(data)
-            file.write(data)
-        sync(file)
-        return file.tell()

@@ -44,7 +44,7 @@ from fader.experiment.reporting.tables import (
     to_markdown,
 )
 from fader.experiment.significance import LEVEL
-from fader.index.format import sync_and_close, sync_folder
+from fader.jobs.files import sync_and_close, sync_folder
 
 MARK = "report.json"
 NAMES = {title: name for name, title in TEST_TITLES.items()}

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from fader.errors import DamagedError, FaderError, NotAnIndexError, StorageError, VersionError
 from fader.index.commit import commit_numbers, commit_path, read_commit, remove_unneeded
-from fader.index.format import Container, FileEntry, sync_folder
+from fader.index.format import Container, FileEntry
 from fader.index.lock import writing_alone
 from fader.index.manifest import AnalysisEntry, CatalogEntry, Manifest, SegmentEntry
 from fader.index.reader import IndexReader
@@ -28,6 +28,7 @@ from fader.index.verify.invariants import (
     check_deleted,
     check_segment,
 )
+from fader.jobs.files import sync_folder
 
 Report = Callable[[str], None]
 TRIES = 5

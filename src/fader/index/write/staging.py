@@ -15,8 +15,8 @@ from pathlib import Path
 
 from fader.errors import StorageError
 from fader.index.commit import remove_debris
-from fader.index.format import sync_folder
 from fader.index.lock import if_abandoned, writing_alone
+from fader.jobs.files import sync_folder
 
 
 @contextmanager
