@@ -22,7 +22,8 @@ from fader.experiment.measures import judged_queries, parse_measures
 from fader.experiment.results import results_of_runs
 from fader.experiment.runs import read_run
 from fader.experiment.significance import LEVEL
-from fader.search.batch import refuse_overwriting, whole_file
+from fader.jobs.files import whole_file
+from fader.search.batch import refuse_overwriting
 
 MEASURES = "AP,RR,nDCG@5,nDCG@10,pairswap"
 NAMES = {"t": "two-sided paired t-test", "randomisation": "two-sided paired randomisation test"}
