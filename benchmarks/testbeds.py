@@ -21,7 +21,7 @@ import numpy as np
 import fader
 from benchmarks.common import table
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
-from fader.experiment.measures import mean_measures
+from fader.experiment.measures import average_measures
 from fader.search.batch import Parsed, parse_all
 
 SYSTEMS = ("proximity", "count")
@@ -47,7 +47,7 @@ def ranked(index: fader.Index, queries: list[Parsed], grades: dict[str, dict[str
         result, ms = timed(lambda parsed=parsed: index.rank(parsed.query, k=1000, model=system))
         times.append(ms)
         rankings[parsed.id] = result.entities
-    return {**mean_measures(rankings, grades), "rank_ms": latency(times)}
+    return {**average_measures(rankings, grades), "rank_ms": latency(times)}
 
 
 def measure(folder: Path, work: Path) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from fader.experiment.compare import compare_judged
 from fader.experiment.comparison import Comparison
 from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.experiment.published import PlainTable, format_published
-from fader.experiment.reporting.figures import available, draw
+from fader.experiment.reporting.figures import can_draw, draw
 from fader.experiment.reporting.html import render_page
 from fader.experiment.reporting.page import embed_drawing
 from fader.experiment.reporting.report import write_report
@@ -274,7 +274,7 @@ def write_all(out: Path, found: dict[str, list[Comparison]]) -> None:
             table = make_table(comparison)
             text.append(f"### {comparison.title}\n\n{to_markdown(table)}")
             page.append(Markup("<h3>{}</h3>{}").format(comparison.title, to_html(table)))
-            drawings = draw(comparison) if available() else []
+            drawings = draw(comparison) if can_draw() else []
             page += [embed_drawing(replace(d, name=f"f{len(page)}-{d.name}")) for d in drawings]
         for other in published(title):
             text.append(format_published(other, "markdown"))

@@ -119,7 +119,7 @@ def test_supports_compare_good_and_bad() -> None:
 def test_share_of_pairs_is_that_of_all_pairs(good: list[int], bad: list[int]) -> None:
     """Counted pair by pair, a tie for half."""
     pairs = [(g > b) + (g == b) / 2 for g in good for b in bad]
-    share = figures._larger(np.sort(np.array(good)), np.sort(np.array(bad)))
+    share = figures._share_larger(np.sort(np.array(good)), np.sort(np.array(bad)))
     assert share == pytest.approx(sum(pairs) / len(pairs), abs=1e-12)
 
 
@@ -211,6 +211,6 @@ def test_labels_are_text_whatever_is_in_them() -> None:
 
 def test_without_matplotlib_drawing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert not figures.available()
+    assert not figures.can_draw()
     with pytest.raises(UsageError, match=r"pip install 'fader\[plots\]'"):
         figures.draw(comparison())

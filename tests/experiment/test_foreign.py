@@ -10,7 +10,7 @@ import ir_measures
 import pytest
 
 from fader.errors import UsageError
-from fader.experiment.foreign import Foreign, foreign_measure
+from fader.experiment.foreign import Foreign, parse_foreign_measure
 from fader.experiment.measures import parse_measures
 
 GRADES = {"first": {"a": 2, "c": 1, "z": 1}, "a b": {"b": 1, "c": -1}, "last-1": {"a": 1}}
@@ -21,7 +21,7 @@ QUERIES = list(GRADES)
 @pytest.mark.parametrize("name", ["P@2", "Rprec", "R@10", "Bpref", "AP@1", "nDCG", "Success@1", "Judged@2", "RR@1"])
 def test_values_are_those_of_ir_measures(name: str) -> None:
     """For every query asked for, 0 where there is no answer, whatever queries are called."""
-    measure = foreign_measure(name)
+    measure = parse_foreign_measure(name)
     parsed = ir_measures.parse_measure(name)
     theirs = {m.query_id: m.value for m in ir_measures.iter_calc([parsed], GRADES, RUN)}
     assert measure.per_query(RUN, GRADES, QUERIES).tolist() == pytest.approx([theirs[q] for q in QUERIES], abs=1e-12)
@@ -31,27 +31,27 @@ def test_values_are_those_of_ir_measures(name: str) -> None:
 @pytest.mark.skipif(shutil.which("perl") is None, reason="this measure is computed by a Perl program")
 def test_a_tool_that_reads_only_numbered_queries() -> None:
     """ERR of gains (2^grade - 1) / 16: the first of grade 2 gives 3/16, printed with five digits."""
-    values = foreign_measure("ERR@1").per_query(RUN, GRADES, QUERIES)
+    values = parse_foreign_measure("ERR@1").per_query(RUN, GRADES, QUERIES)
     assert values.tolist() == pytest.approx([3 / 16, 0, 0], abs=1e-5)
 
 
 def test_entities_are_in_our_order() -> None:
     """By score as a double, then by id descending, although the tools keep 32 bits."""
     run = {"q": {"a": 1.0 + 1e-12, "b": 1.0, "c": 1.0}}
-    first = [foreign_measure("P@1").per_query(run, {"q": {e: 1}}, ["q"])[0] for e in "abc"]
-    second = [foreign_measure("P@2").per_query(run, {"q": {e: 1}}, ["q"])[0] for e in "abc"]
+    first = [parse_foreign_measure("P@1").per_query(run, {"q": {e: 1}}, ["q"])[0] for e in "abc"]
+    second = [parse_foreign_measure("P@2").per_query(run, {"q": {e: 1}}, ["q"])[0] for e in "abc"]
     assert (first, second) == ([1, 0, 0], [0.5, 0, 0.5])
 
 
 def test_an_empty_run_and_no_query() -> None:
-    assert foreign_measure("P@1").per_query({}, GRADES, QUERIES).tolist() == [0, 0, 0]
-    assert foreign_measure("P@1").per_query({"first": {}}, GRADES, QUERIES).tolist() == [0, 0, 0]
-    assert foreign_measure("P@1").per_query(RUN, GRADES, []).tolist() == []
+    assert parse_foreign_measure("P@1").per_query({}, GRADES, QUERIES).tolist() == [0, 0, 0]
+    assert parse_foreign_measure("P@1").per_query({"first": {}}, GRADES, QUERIES).tolist() == [0, 0, 0]
+    assert parse_foreign_measure("P@1").per_query(RUN, GRADES, []).tolist() == []
 
 
 @pytest.mark.parametrize("name", ["P@10", "nDCG(dcg='exp-log2')@5", "AP(rel=2)", "Rprec"])
 def test_a_name_parses_back(name: str) -> None:
-    assert str(foreign_measure(name)) == name
+    assert str(parse_foreign_measure(name)) == name
     assert parse_measures(name) == [Foreign(name)]
 
 
@@ -75,7 +75,7 @@ def test_case_does_not_matter() -> None:
 )
 def test_a_wrong_name_is_an_error_that_helps(name: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        foreign_measure(name)
+        parse_foreign_measure(name)
     assert str(caught.value).startswith(says)
     assert "\n" not in str(caught.value)
 
@@ -92,7 +92,7 @@ def test_a_measure_that_cannot_be_computed_here_is_told(monkeypatch: pytest.Monk
 def test_a_value_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     unknown = [ir_measures.Metric("1", None, float("nan"))]
     monkeypatch.setattr(ir_measures, "iter_calc", lambda *_arguments: unknown)
-    with pytest.raises(UsageError, match="it is no number for every query"):
+    with pytest.raises(UsageError, match="it has no value for some queries"):
         Foreign("P@1").per_query(RUN, GRADES, QUERIES)
 
 

@@ -23,7 +23,7 @@ from fader.experiment.ranker import Ranker
 from fader.features.combined import feature_map
 from fader.learn.dataset import View
 from fader.search.batch import parse_all
-from fader.search.inputs import qrels_of, queries_of
+from fader.search.inputs import load_qrels, load_queries
 
 Qrels = dict[str, dict[str, int]]
 GRADES = {"q0": {"E0": 1, "E1": 0}}
@@ -35,7 +35,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> fader.Index:
 
 
 def judged(index: fader.Index, qrels: Any, queries: Any = TINY_QUERIES) -> JudgedQueries:
-    return judged_queries(index, parse_all(index, queries_of(queries), FaultCollector()), qrels_of(qrels))
+    return judged_queries(index, parse_all(index, load_queries(queries), FaultCollector()), load_qrels(qrels))
 
 
 def trained(index: fader.Index, qrels: Any, queries: Any = TINY_QUERIES, lam: str = "1") -> Ranker:
@@ -155,14 +155,14 @@ def test_no_judgments_are_an_error(index: fader.Index, empty: Any) -> None:
 def test_a_grade_is_a_whole_number(grade: Any) -> None:
     """In a dictionary and in a row: named with its place and the value."""
     with pytest.raises(InputError, match=r'judgments of "q0", "E1": grade ".*" is not a whole number'):
-        qrels_of({"q0": {"E0": 1, "E1": grade}})
+        load_qrels({"q0": {"E0": 1, "E1": grade}})
     with pytest.raises(InputError, match="judgment 2: "):
-        qrels_of([{"qid": "q0", "docno": "E0", "label": 1}, {"qid": "q0", "docno": "E1", "label": grade}])
+        load_qrels([{"qid": "q0", "docno": "E0", "label": 1}, {"qid": "q0", "docno": "E1", "label": grade}])
 
 
 @pytest.mark.parametrize("grade", [1, 1.0, "1", np.int64(1), np.float32(1), True])
 def test_a_whole_number_may_come_in_any_form(grade: Any) -> None:
-    assert qrels_of({"q0": {"E0": grade}}) == {"q0": {"E0": 1}}
+    assert load_qrels({"q0": {"E0": grade}}) == {"q0": {"E0": 1}}
 
 
 Qrel = namedtuple("Qrel", "query_id doc_id relevance iteration")
@@ -183,7 +183,7 @@ def test_every_form_of_judgments_says_the_same(tmp_path: Path) -> None:
         [{"id": r["qid"], "entity": r["docno"], "grade": float(r["label"])} for r in rows],
     ]  # fmt: skip
     for form in forms:
-        assert qrels_of(form) == expected, type(form)
+        assert load_qrels(form) == expected, type(form)
 
 
 def test_every_form_of_queries_says_the_same(tmp_path: Path) -> None:
@@ -198,11 +198,11 @@ def test_every_form_of_queries_says_the_same(tmp_path: Path) -> None:
     missing = pandas.DataFrame({**columns, "type": pandas.array(["T", pandas.NA], dtype=object)})
     forms = [file, plain, iter(plain), pa.table(columns), frame, odd, missing, polars.DataFrame(columns)]
     for form in forms:
-        found = [(q.id, q.query, q.type, q.question) for q in queries_of(form)]
+        found = [(q.id, q.query, q.type, q.question) for q in load_queries(form)]
         assert found == [("1", "red", "T", ""), ("2", "+blue", None, "")], type(form)
-    assert [(q.id, q.query) for q in queries_of([Asked(1, "red")])] == [("1", "red")]
-    assert [q.id for q in queries_of(plain[0])] == ["1"]
-    assert queries_of(queries_of(plain)) == queries_of(plain)
+    assert [(q.id, q.query) for q in load_queries([Asked(1, "red")])] == [("1", "red")]
+    assert [q.id for q in load_queries(plain[0])] == ["1"]
+    assert load_queries(load_queries(plain)) == load_queries(plain)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_every_form_of_queries_says_the_same(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_queries_that_are_none_are_refused(given: Any, message: str) -> None:
     with pytest.raises(FaderError, match=message):
-        queries_of(given)
+        load_queries(given)
 
 
 @pytest.mark.parametrize(
@@ -239,12 +239,12 @@ def test_queries_that_are_none_are_refused(given: Any, message: str) -> None:
 )
 def test_judgments_that_are_none_are_refused(given: Any, message: str) -> None:
     with pytest.raises(FaderError, match=message):
-        qrels_of(given)
+        load_qrels(given)
 
 
 def test_a_sample_is_drawn_by_the_seed(index: fader.Index) -> None:
     """In the order of the queries, with a remark; 0 or more than there are is all of them."""
-    parsed = parse_all(index, queries_of(TINY_QUERIES), FaultCollector())
+    parsed = parse_all(index, load_queries(TINY_QUERIES), FaultCollector())
     drawn = {seed: judged_queries(index, parsed, TINY_QRELS, sample=2, seed=seed) for seed in range(6)}
     for seed, found in drawn.items():
         assert len(found) == 2

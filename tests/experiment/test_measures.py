@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from ir_measures import AP, RR, Qrel, ScoredDoc, nDCG
 
 from fader.experiment.measures import (
+    average_measures,
     average_precision,
-    judged_queries,
-    mean_measures,
+    find_judged_queries,
+    measure_run,
     parse_measures,
     reciprocal_rank,
-    values_of_run,
 )
 from fader.measures import parse_measure
 
@@ -47,10 +47,10 @@ def test_measures_agree_with_ir_measures(ranking: list[str], grades: dict[str, i
 )
 def test_runs_agree_with_trec_eval(run: dict[str, dict[str, float]], grades: dict[str, dict[str, int]]) -> None:
     """To 1e-9, with ties, unjudged entities, negative grades, good entities that are not found, missing queries."""
-    queries = judged_queries(grades)
+    queries = find_judged_queries(grades)
     for name, measure in THEIRS.items():
         theirs = {m.query_id: m.value for m in ir_measures.iter_calc([measure], grades, run)}
-        ours = values_of_run([parse_measure(name)], run, grades, queries)
+        ours = measure_run([parse_measure(name)], run, grades, queries)
         assert ours[0].tolist() == pytest.approx([theirs[q] for q in queries], abs=1e-9)
 
 
@@ -58,7 +58,7 @@ def test_doubles_decide_where_trec_eval_sees_a_tie() -> None:
     """It reads scores as floats of 32 bits, and then takes the larger id; our order is that of the doubles."""
     run, grades = {"q": {"a": 1.0 + 1e-9, "b": 1.0}}, {"q": {"a": 1}}
     assert ir_measures.calc_aggregate([RR], grades, run)[RR] == 0.5
-    assert values_of_run([parse_measure("RR")], run, grades, ["q"]).tolist() == [[1.0]]
+    assert measure_run([parse_measure("RR")], run, grades, ["q"]).tolist() == [[1.0]]
 
 
 def test_golden_case() -> None:
@@ -80,21 +80,21 @@ def test_a_query_without_answer_has_the_worst_value() -> None:
     """0, and 1 for pairswap, where smaller is better."""
     grades = {"q1": {"a": 1}, "q2": {"a": 1}}
     run = {"q1": {"a": 2.0, "b": 1.0}}
-    values = values_of_run(parse_measures("AP,nDCG@5,pairswap,P@1"), run, grades, ["q1", "q2"])
+    values = measure_run(parse_measures("AP,nDCG@5,pairswap,P@1"), run, grades, ["q1", "q2"])
     assert values.tolist() == [[1, 0], [1, 0], [0, 1], [1, 0]]
 
 
 def test_judged_queries_are_those_with_a_good_entity() -> None:
-    assert judged_queries({"q3": {"a": 1}, "q1": {"a": 0, "b": -1}, "q2": {"a": 0, "b": 2}}) == ["q3", "q2"]
+    assert find_judged_queries({"q3": {"a": 1}, "q1": {"a": 0, "b": -1}, "q2": {"a": 0, "b": 2}}) == ["q3", "q2"]
 
 
 def test_means_are_taken_over_judged_queries_only() -> None:
     """A query without a good entity has no AP; where no query has one there is no mean, rather than a mean of 0."""
     rankings = {"q1": ["a", "b"], "q2": ["b", "a"], "q3": ["a"]}
-    means = mean_measures(rankings, {"q1": {"a": 1}, "q2": {"a": 2}, "q3": {"a": 0}})
+    means = average_measures(rankings, {"q1": {"a": 1}, "q2": {"a": 2}, "q3": {"a": 0}})
     gain = (1 + 1 / np.log2(3)) / 2
     assert means == {"judged": 2, "MAP": 0.75, "MRR": 0.75, "nDCG@5": gain, "nDCG@10": gain}
-    assert mean_measures(rankings, {}) == {"judged": 0}
+    assert average_measures(rankings, {}) == {"judged": 0}
 
 
 def test_a_list_of_measures() -> None:

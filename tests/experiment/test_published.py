@@ -99,7 +99,7 @@ def test_published_numbers_are_other_data_unless_told(form: str) -> None:
 def test_published_numbers_that_do_not_fit_are_refused() -> None:
     with pytest.raises(UsageError, match=r'"Ours & theirs", row "a": needs a cell for each of 2 columns, has 1'):
         published(rows={"a": [1.0]})
-    with pytest.raises(UsageError, match=r"columns must be some and differ: MAP, MAP"):
+    with pytest.raises(UsageError, match=r"there must be columns, all different: MAP, MAP"):
         published(columns=["MAP", "MAP"])
     with pytest.raises(UsageError, match=r'no column "MRR" in the table'):
         published(other=["MRR"])

@@ -31,7 +31,7 @@ from fader.experiment.reporting.tables import make_table
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> ' \" --> ]]> </style></svg> $\\frac \u202e\x00"
 DATA = ["index.html", "per-query.csv", "report.json", "table.csv", "table.md", "table.tex", "tabular.tex"]
-needs_plots = pytest.mark.skipif(not figures.available(), reason="matplotlib is not installed")
+needs_plots = pytest.mark.skipif(not figures.can_draw(), reason="matplotlib is not installed")
 
 
 def comparison(**changed: Any) -> Comparison:
@@ -126,7 +126,7 @@ def test_comparison_of_an_older_release_has_no_types() -> None:
     old = comparison().to_dict()
     del old["types"]
     assert Comparison.from_dict(old) == comparison(types=[])
-    with pytest.raises(InputError, match="types must be empty or one a query: 1 for 3"):
+    with pytest.raises(InputError, match="types must be empty or one per query: 1 for 3"):
         comparison(types=["T"])
 
 
@@ -156,9 +156,9 @@ def test_numbers_of_numpy_and_infinities_become_plain() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"queries": ["q1", "q1", "q3"]}, r'queries of a comparison must differ: "q1" is there twice'),
+        ({"queries": ["q1", "q1", "q3"]}, r'queries of a comparison must differ: "q1" occurs twice'),
         ({"systems": []}, r"needs systems, and there are none"),
-        ({"texts": ["a"]}, r"texts must be empty or one a query: 1 for 3 queries"),
+        ({"texts": ["a"]}, r"texts must be empty or one per query: 1 for 3 queries"),
         ({"candidates": [1, -2, 3]}, r"must not be negative: -2"),
         ({"measures": ["AP", "RR"]}, r'system "count", measure "RR": needs a value for each of 3 queries, has 0'),
         ({"systems": [SystemResult("s", {"AP": [0.1, float("nan"), 0], "pairswap": [0, 0, 0]})]}, r"must be finite"),
@@ -245,7 +245,7 @@ def test_report_has_all_files_and_reads_back(tmp_path: Path) -> None:
     stored = parse_report((tmp_path / "new" / "report" / "report.json").read_bytes(), "report.json")
     table = make_table(data, baseline="count", correct=True)
     assert stored.table() == table
-    assert replace(stored, beside=replace(stored.beside, table=None)).table() == table  # as of an older release
+    assert replace(stored, extras=replace(stored.extras, table=None)).table() == table  # as of an older release
     assert "Δ MAP" in (tmp_path / "new" / "report" / "table.md").read_text(encoding="utf-8")
 
 
@@ -275,7 +275,7 @@ def test_a_report_replaces_a_report_or_an_empty_folder(tmp_path: Path) -> None:
     place.mkdir()
     write_report(comparison(title="old"), place, figures=False)
     (place / "mine.txt").write_text("in the report's folder")
-    with pytest.raises(StorageError, match="there is a report already"):
+    with pytest.raises(StorageError, match="already holds a report"):
         write_report(comparison(title="new"), place, figures=False)
     assert read_report(place).title == "old"
     write_report(comparison(title="new"), place, figures=False, overwrite=True)
@@ -290,7 +290,7 @@ def test_another_folder_is_not_replaced(tmp_path: Path, name: str) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / name).write_text('{"format": "of mine"}')
     for overwrite in (False, True):
-        with pytest.raises(StorageError, match=r"is a folder with other things in it, which a report never replaces"):
+        with pytest.raises(StorageError, match=r"is a folder with other files, which a report never replaces"):
             write_report(comparison(), tmp_path / "mine", figures=False, overwrite=overwrite)
     assert os.listdir(tmp_path / "mine") == [name]
 
@@ -305,8 +305,8 @@ def test_files_indexes_and_the_working_folder_are_never_replaced(
     monkeypatch.chdir(tmp_path)
     for name, message in (
         ("file", "is a file"),
-        ("index", "is a folder with other things in it"),
-        (".", "is worked in"),
+        ("index", "is a folder with other files"),
+        (".", "is the working or home folder"),
     ):
         with pytest.raises(StorageError, match=message):
             check_destination(name, overwrite=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fader.experiment.results import Results, results_of_runs
-from fader.experiment.significance import holm, interval, t_test
+from fader.experiment.results import Results, measure_runs
+from fader.experiment.significance import confidence_interval, holm, t_test
 from fader.measures import AveragePrecision, Pairswap
 
 HIGH, LOW = np.array([0.9, 0.8, 0.9, 0.7, 0.8]), np.array([0.1, 0.2, 0.1, 0.1, 0.3])
@@ -24,7 +24,7 @@ def test_means_and_the_best() -> None:
     assert RESULTS.means[0] == pytest.approx([LOW.mean(), HIGH.mean()])
     assert (RESULTS.best(0), RESULTS.best(1)) == (1, 1)
     assert [RESULTS.is_best(s, 1) for s in range(3)] == [False, True, True]
-    assert RESULTS.interval(0, 0) == interval(LOW)
+    assert RESULTS.confidence_interval(0, 0) == confidence_interval(LOW)
 
 
 def test_p_values_are_by_system_and_measure() -> None:
@@ -46,6 +46,6 @@ def test_results_of_runs() -> None:
     """Over the queries with a good entity, in the order of the judgments; a missing query has the worst value."""
     grades = {"q2": {"a": 1}, "q0": {"a": 0}, "q1": {"a": 1, "z": 1}}
     runs = [{"q1": {"a": 1.0, "b": 2.0}}, {"q2": {"a": 1.0}, "q1": {"a": 2.0, "b": 1.0}}]
-    results = results_of_runs(["x", "y"], runs, grades, [AveragePrecision(), Pairswap()])
+    results = measure_runs(["x", "y"], runs, grades, [AveragePrecision(), Pairswap()])
     assert (results.systems, results.queries) == (("x", "y"), ("q2", "q1"))
     assert results.values.tolist() == [[[0, 0.25], [1, 1]], [[1, 0.5], [0, 0]]]

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from fader.errors import UsageError
 from fader.experiment.significance import (
-    against_baseline,
+    compare_with_baseline,
+    confidence_interval,
     holm,
-    interval,
     p_value,
     randomisation_test,
     t_test,
@@ -155,21 +155,21 @@ def test_against_a_baseline() -> None:
     """One p for every other system, in order; corrected over these and not over the baseline."""
     a, b = drawn(0, 20, 0.1)
     c = a[::-1].copy()
-    plain = against_baseline([a, b, c], baseline=1)
+    plain = compare_with_baseline([a, b, c], baseline=1)
     assert plain == [t_test(a, b), None, t_test(c, b)]
-    corrected = against_baseline([a, b, c], 1, correct=True)
+    corrected = compare_with_baseline([a, b, c], 1, correct=True)
     assert [corrected[0], corrected[2]] == holm([t_test(a, b), t_test(c, b)])
-    sampled = against_baseline([a, b], 0, "randomisation", seed=5)
+    sampled = compare_with_baseline([a, b], 0, "randomisation", seed=5)
     assert sampled == [None, randomisation_test(b, a, 5)]
-    assert against_baseline([a], 0) == [None]
+    assert compare_with_baseline([a], 0) == [None]
 
 
 def test_the_interval_is_scipys() -> None:
     """Student's t around the mean; of one value it has no width."""
     a, _b = drawn(3, 25, 0)
     theirs = scipy.stats.t.interval(0.9, 24, loc=a.mean(), scale=scipy.stats.sem(a))
-    assert interval(a, 0.9) == pytest.approx(theirs, rel=1e-9)
-    assert interval(a)[0] < interval(a, 0.9)[0]
-    assert interval(np.array([0.3])) == (0.3, 0.3)
-    assert interval(np.zeros(0)) == (0, 0)
-    assert interval(np.full(3, 0.5)) == (0.5, 0.5)
+    assert confidence_interval(a, 0.9) == pytest.approx(theirs, rel=1e-9)
+    assert confidence_interval(a)[0] < confidence_interval(a, 0.9)[0]
+    assert confidence_interval(np.array([0.3])) == (0.3, 0.3)
+    assert confidence_interval(np.zeros(0)) == (0, 0)
+    assert confidence_interval(np.full(3, 0.5)) == (0.5, 0.5)

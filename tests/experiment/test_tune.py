@@ -18,7 +18,7 @@ from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.experiment.ranker import save_model
 from fader.experiment.tune import tune
 from fader.search.batch import parse_all
-from fader.search.inputs import qrels_of, queries_of
+from fader.search.inputs import load_qrels, load_queries
 from fader.search.models import read_ranker
 from fader.systems.base import system
 from fader.systems.fang import Fang
@@ -40,7 +40,7 @@ def index(folder: Path) -> fader.Index:
 @pytest.fixture(scope="module")
 def judged(index: fader.Index, folder: Path) -> JudgedQueries:
     queries, qrels = some_queries(folder, 4)
-    return judged_queries(index, parse_all(index, queries_of(queries), FaultCollector()), qrels_of(qrels))
+    return judged_queries(index, parse_all(index, load_queries(queries), FaultCollector()), load_qrels(qrels))
 
 
 def learned(found: Any) -> Any:

@@ -27,7 +27,7 @@ from starlette.types import Message
 
 from fader.experiment.comparison import Comparison, SystemResult
 from fader.experiment.reporting import figures
-from fader.experiment.reporting.report import Beside, Stored, write_report
+from fader.experiment.reporting.report import ReportExtras, StoredReport, write_report
 from fader.experiment.significance import p_value
 from fader.serve import reportfiles, reports
 from fader.serve.errors import JSON, Refusal
@@ -183,7 +183,7 @@ def test_pair_counts_as_plain_python_does(values: list[tuple[float | None, float
         measures=["AP"], queries=[f"q{i}" for i in range(len(values))], texts=[], types=[], candidates=[],
         systems=systems, smaller_is_better=[],
     )  # fmt: skip
-    stored = Stored(data, Beside())
+    stored = StoredReport(data, ReportExtras())
     pair = reports._pair(reports.Read("r", "", "", stored, stored.table(), []), "a", "b", "")
     known = [(a, b) for a, b in values if a is not None and b is not None]
     assert pair["better"] == sum(a > b for a, b in known)
@@ -312,7 +312,7 @@ def test_files(ask: TestClient, place: Path, file: str, kind: str) -> None:
     assert again.status_code == 304
 
 
-@pytest.mark.skipif(not figures.available(), reason="matplotlib is not installed")
+@pytest.mark.skipif(not figures.can_draw(), reason="matplotlib is not installed")
 def test_figures(tmp_path: Path) -> None:
     """Drawings in light and dark with captions; those of an older report have their own titles."""
     write_report(comparison(), tmp_path / "report")

@@ -21,7 +21,7 @@ from fader.cli.common import (
     say_when_compiling,
 )
 from fader.corpus.queries import FaultCollector
-from fader.experiment.measures import mean_measures
+from fader.experiment.measures import average_measures
 from fader.limits import Limits
 from fader.progress import progress
 from fader.search.batch import refuse_overwriting, write_run
@@ -61,7 +61,7 @@ def search_all(
     skipped = asked.skipped + len(asked.queries) - len(ranked)
     summary = {"queries": len(ranked), "skipped": skipped, "seconds": time.perf_counter() - began}
     if asked.grades is not None:
-        summary |= mean_measures(ranked, asked.grades)
+        summary |= average_measures(ranked, asked.grades)
         if not summary["judged"]:
             said = "no query that was run has a judged good entity, so there is nothing to average"
             remark(f"{options.qrels}: {said}", quiet)

@@ -18,8 +18,8 @@ from fader.corpus.queries import FaultCollector, read_qrels
 from fader.corpus.readers import display_name
 from fader.csvtext import format_csv
 from fader.errors import InputError, UsageError, quoted
-from fader.experiment.measures import judged_queries, parse_measures
-from fader.experiment.results import results_of_runs
+from fader.experiment.measures import find_judged_queries, parse_measures
+from fader.experiment.results import measure_runs
 from fader.experiment.runs import read_run
 from fader.experiment.significance import LEVEL
 from fader.jobs.files import whole_file
@@ -65,7 +65,7 @@ def command(
     remarks = _remarks(qrels, grades, paths, runs, counts)
     for line in remarks:
         remark(line, quiet)
-    results = results_of_runs(paths, runs, grades, wanted)
+    results = measure_runs(paths, runs, grades, wanted)
     chosen = results.best(0) if baseline is None else paths.index(baseline)
     p = results.p_values(chosen, test, holm, seed)
     if per_query is not None:
@@ -119,7 +119,7 @@ def _read(paths: tuple[str, ...], qrels: str, on_error: str | None, quiet: bool)
 def _counts(qrels: str, grades: Any, runs: list[Any]) -> list[dict[str, list[str]]]:
     """What each run leaves out; refuse judgments from which no mean can come."""
 
-    judged = judged_queries(grades)
+    judged = find_judged_queries(grades)
     if not judged:
         raise InputError(
             f"{display_name(qrels)}: no query has an entity of grade 1 or more, so nothing can be averaged"
@@ -145,7 +145,7 @@ def _remarks(
 ) -> list[str]:
     """What is not averaged, or averaged as nothing found."""
 
-    judged, remarks = len(judged_queries(grades)), []
+    judged, remarks = len(find_judged_queries(grades)), []
     if judged < len(grades):
         remarks.append(f"{display_name(qrels)}: {_queries(len(grades) - judged)} without a good entity left out")
     for path, run, count in zip(paths, runs, counts, strict=True):
@@ -188,7 +188,7 @@ def _as_data(results: Any, p: Any, counts: list[dict[str, list[str]]]) -> list[d
             "missing": len(counts[s]["missing"]),
             "unjudged": len(counts[s]["unjudged"]),
             "means": {name: float(means[s, m]) for m, name in enumerate(names)},
-            "intervals": {name: list(results.interval(s, m)) for m, name in enumerate(names)},
+            "intervals": {name: list(results.confidence_interval(s, m)) for m, name in enumerate(names)},
             "p": dict(zip(names, p[s], strict=True)),
         }
         for s, system in enumerate(results.systems)

@@ -25,7 +25,7 @@ from fader.experiment.cache import Kept, Measured
 from fader.experiment.comparison import Comparison, Supports, SystemResult
 from fader.experiment.contest import Contest, Tested, examples_of, precisions, takes_all
 from fader.experiment.figure_data import context_scores, mean_grids
-from fader.experiment.foreign import foreign_measure
+from fader.experiment.foreign import parse_foreign_measure
 from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.experiment.system_specs import Entrant, baseline_among, entrants
 from fader.learn.crossvalidate import Workers, cross_validate, parse_cv
@@ -37,7 +37,7 @@ from fader.progress import Progress, Silent
 from fader.rank.base import System
 from fader.search.batch import parse_all
 from fader.search.index import Index
-from fader.search.inputs import qrels_of, queries_of
+from fader.search.inputs import load_qrels, load_queries
 from fader.search.models import contents_of
 from fader.systems.count import Count
 
@@ -55,8 +55,8 @@ def compare(
     With `keep`, a folder, each system's result is kept there, and taken from there if the comparison is run again.
     """
     index = index if isinstance(index, Index) else Index(index)
-    parsed = parse_all(index, queries_of(queries), FaultCollector())
-    judged = judged_queries(index, parsed, qrels_of(qrels), progress)
+    parsed = parse_all(index, load_queries(queries), FaultCollector())
+    judged = judged_queries(index, parsed, load_qrels(qrels), progress)
     return compare_judged(
         judged, systems, cv, measures=measures, baseline=baseline, seed=seed, workers=workers, title=title, keep=keep,
         progress=progress,
@@ -73,7 +73,7 @@ def compare_judged(
     named = entrants(systems, reader)
     baseline = None if baseline is None else baseline_among(baseline, named, reader)
     parse_cv(cv)
-    chosen = [known_measure(m) or foreign_measure(m) for m in measures] or list(STANDARD)
+    chosen = [known_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
     contest = Contest(judged, str(cv), chosen, seed, workers or cores(), progress or Silent())
     found = _all_measured(contest, named, Kept(keep, _about(contest)))
     return Comparison(

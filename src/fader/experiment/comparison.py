@@ -1,7 +1,7 @@
 """A comparison of systems as plain data: per-query values, chosen hyperparameters, and what the figures show.
 
-Cross validation fills it; tables, figures and the report read it; `report.json` is its dictionary. It knows numbers
-and names, and nothing of indexes, models or statistics.
+Cross-validation fills it; tables, figures and the report read it; `report.json` holds its fields. It knows numbers and
+names, and nothing of indexes, models or statistics.
 
 Values are per query and measure, as named by the measure ("AP"); tables show their mean under its usual title
 ("MAP"). None stands for a measure that is not defined for a query. A mean is over the queries for which every system
@@ -15,13 +15,16 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import InputError, did_you_mean, quoted
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 F64 = NDArray[np.float64]
 Kind = TypeVar("Kind")
@@ -51,12 +54,11 @@ class SystemResult:
         return self.label or self.name
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold, as in the list of systems of `report.json`; numbers keep their last bit.
+        """Its entry in the list of systems of `report.json`; numbers keep their last bit.
 
         JSON has no NaN and no infinities: they become "nan", "inf" and "-inf".
         """
-        plain: dict[str, Any] = _plain(self)
-        return plain
+        return to_plain(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -64,7 +66,7 @@ class SystemResult:
 
         Hyperparameters come back as in a report that is read: lists for tuples, and such numbers as their names.
         """
-        numbers = {key: _unnamed(data[key]) for key in ("values", "seconds") if key in data}
+        numbers = {key: _restore_numbers(data[key]) for key in ("values", "seconds") if key in data}
         return from_plain(cls, {**data, **numbers}, "system's result")
 
 
@@ -131,18 +133,20 @@ class Comparison:
             _check_names(what, names)
         for what, aligned in (("texts", self.texts), ("types", self.types), ("candidates", self.candidates)):
             if aligned and len(aligned) != len(self.queries):
-                raise InputError(f"{what} must be empty or one a query: {len(aligned)} for {len(self.queries)} queries")
+                raise InputError(
+                    f"{what} must be empty or one per query: {len(aligned)} for {len(self.queries)} queries"
+                )
         for system in self.systems:
             _check_values(system, self.measures, len(self.queries))
         for counts in (self.candidates, self.supports.good, self.supports.bad):
             if any(n < 0 for n in counts):
                 raise InputError(f"counts of candidates and contexts must not be negative: {min(counts)}")
-        for shown_scores in self.context_scores:
-            _check_scores(shown_scores)
+        for scores in self.context_scores:
+            _check_scores(scores)
         for grid in self.grids:
             _check_grid(grid)
 
-    def system(self, name: str) -> SystemResult:
+    def find_system(self, name: str) -> SystemResult:
         """The system of that name."""
         for system in self.systems:
             if system.name == name:
@@ -159,65 +163,69 @@ class Comparison:
         """Values of a measure, (systems, queries); nan where it is not defined."""
         return np.array([s.values[measure] for s in self.systems], dtype=np.float64)
 
-    def shared(self, measure: str) -> F64:
-        """The same, of the queries for which every system has a value."""
+    def shared_matrix(self, measure: str) -> F64:
+        """Values of a measure, (systems, queries), for the queries for which every system has one."""
         values = self.matrix(measure)
         return np.ascontiguousarray(values[:, ~np.isnan(values).any(axis=0)])
 
-    def text(self, query: int) -> str:
-        """A query's text, or nothing."""
+    def text_of(self, query: int) -> str:
+        """A query's text, empty where texts are not known."""
         return self.texts[query] if self.texts else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers that JSON can hold."""
-        return {"format": FORMAT, **_plain(self)}
+        return {"format": FORMAT, **to_plain(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The comparison that `to_dict` wrote; keys it does not know are left to others."""
+        """The comparison that `to_dict` wrote; unknown keys are ignored."""
         if data.get("format") != FORMAT:
-            raise InputError(f"not a comparison that this release reads: format {data.get('format')!r}, not {FORMAT!r}")
+            raise InputError(
+                f"not a comparison that this release can read: format {data.get('format')!r}, not {FORMAT!r}"
+            )
         return from_plain(cls, data, "comparison")
 
-    def to_json(self, **more: Any) -> str:
-        """`to_dict` and some more keys as JSON."""
-        return json.dumps({**self.to_dict(), **_plain(more)}, allow_nan=False) + "\n"
+    def to_json(self) -> str:
+        """The dictionary as JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False) + "\n"
 
 
 def measure_title(measure: str) -> str:
-    """What the mean of a measure is called: AP MAP, RR MRR, nDCG@5 NDCG@5, pairswap Pairswap; others as they are."""
+    """The name of a measure's mean: MAP for AP, MRR for RR, NDCG@5 for nDCG@5; other measures keep their name."""
     return _NAME.sub(lambda name: _TITLES.get(name[0].lower(), name[0]), measure, count=1)
 
 
 def from_plain(kind: type[Kind], data: Mapping[str, Any], what: str) -> Kind:
-    """A dataclass of this module from its dictionary; keys it does not know are left to others.
-
-    `what` says in an error what the dictionary should have been.
-    """
+    """A dataclass from its dictionary; unknown keys are ignored. `what` names in an error what was expected."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         raise InputError(f"not a {what}: {error}") from None
 
 
-def _unnamed(value: Any) -> Any:
-    """Numbers for the names that `_plain` gives those that JSON lacks."""
+def to_plain(record: DataclassInstance) -> dict[str, Any]:
+    """The dictionary of a dataclass of this module, with values that JSON can hold."""
+    return {f.name: _to_json_value(getattr(record, f.name)) for f in fields(record)}
+
+
+def _restore_numbers(value: Any) -> Any:
+    """Numbers for the names of those that JSON lacks."""
     if isinstance(value, Mapping):
-        return {k: _unnamed(v) for k, v in value.items()}
+        return {k: _restore_numbers(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [_unnamed(v) for v in value]
+        return [_restore_numbers(v) for v in value]
     return float(value) if value in ("nan", "inf", "-inf") else value
 
 
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+def _to_json_value(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return to_plain(value)
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): _to_json_value(v) for k, v in value.items()}
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        return _to_json_value(value.tolist())
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [_to_json_value(v) for v in value]
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float) and math.isfinite(value):
@@ -230,7 +238,7 @@ def _check_names(what: str, names: Sequence[str]) -> None:
         raise InputError(f"a comparison needs {what}, and there are none")
     if len(set(names)) != len(names):
         twice = next(n for i, n in enumerate(names) if n in names[:i])
-        raise InputError(f"{what} of a comparison must differ: {quoted(twice)} is there twice")
+        raise InputError(f"{what} of a comparison must differ: {quoted(twice)} occurs twice")
 
 
 def _check_values(system: SystemResult, measures: Sequence[str], queries: int) -> None:

@@ -1,7 +1,7 @@
-"""Measures that Fader has not, by the names of the optional package ir_measures: P@10, Rprec, ERR@20.
+"""Measures that Fader does not define, by their names in the optional package ir_measures: P@10, Rprec, ERR@20.
 
-It is given ranks for scores, so that every tool behind it orders entities as Fader does, and numbers for queries,
-since some read no other names. Knows nothing of how these measures are defined.
+The package gets ranks as scores, so that every tool behind it orders entities as Fader does, and numbers as query ids,
+since some of its tools accept nothing else. Knows nothing of how these measures are defined.
 
 MacAvaney, Macdonald and Ounis, Streamlining Evaluation with ir-measures, ECIR 2022.
 """
@@ -39,28 +39,28 @@ class Foreign:
     def per_query(
         self, run: Mapping[str, Mapping[str, float]], grades: Mapping[str, Mapping[str, int]], queries: Sequence[str]
     ) -> NDArray[np.float64]:
-        """The measure for each of some queries; one that is not answered has the measure's own default."""
-        package, measure = _package(self.name), _parsed(self.name)
+        """The measure for each query; a query without an answer gets the measure's own default."""
+        package, measure = _import_package(self.name), _parse(self.name)
         number = {query: str(i) for i, query in enumerate(queries, 1)}
         ranked = {number[q]: _ranks_as_scores(run[q]) for q in queries if run.get(q)}
         judged = {number[q]: dict(grades.get(q, {})) for q in queries}
         found: dict[str, float] = {}
         if ranked:
-            with _in_our_words(self.name):
+            with _translate_errors(self.name):
                 found = {m.query_id: float(m.value) for m in package.iter_calc([measure], judged, ranked)}
         values = [found.get(number[q], float(measure.DEFAULT)) for q in queries]
         if not all(map(math.isfinite, values)):
-            raise UsageError(f"measure {quoted(self.name)}: it is no number for every query; choose another")
+            raise UsageError(f"measure {quoted(self.name)}: it has no value for some queries; choose another")
         return np.array(values, dtype=np.float64)
 
 
-def foreign_measure(name: str) -> Foreign:
-    """The measure of this name; what is wrong with it is a UsageError with a remedy."""
-    return Foreign(str(_parsed(name)))
+def parse_foreign_measure(name: str) -> Foreign:
+    """The measure of this name, or a UsageError with a remedy."""
+    return Foreign(str(_parse(name)))
 
 
-def _parsed(name: str) -> Any:
-    package = _package(name)
+def _parse(name: str) -> Any:
+    package = _import_package(name)
     names = list(package.measures.registry)
     base = re.split(r"[@(]", name, maxsplit=1)[0]
     meant = base if base in names else {n.lower(): n for n in names}.get(base.lower())
@@ -69,13 +69,13 @@ def _parsed(name: str) -> Any:
         longer = [other for other in known if len(other) > 1]  # P and R are near to any name that has the letter
         hint = did_you_mean(name, longer) or f"; known: {', '.join(known)}"
         raise UsageError(f"unknown measure {quoted(name)}{hint}")
-    with _in_our_words(name):
+    with _translate_errors(name):
         measure = package.parse_measure(meant + name[len(base) :])
         measure.validate_params()
         return measure
 
 
-def _package(name: str) -> Any:
+def _import_package(name: str) -> Any:
     try:
         return importlib.import_module("ir_measures")
     except ImportError:
@@ -86,8 +86,8 @@ def _package(name: str) -> Any:
 
 
 @contextmanager
-def _in_our_words(name: str) -> Iterator[None]:
-    """Errors of the package in the project's words, its deprecation warnings kept from users."""
+def _translate_errors(name: str) -> Iterator[None]:
+    """Raise a UsageError for any error of the package, and hide its deprecation warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)

@@ -1,7 +1,7 @@
 """Measures of rankings and runs on entity ids: ids become numbers, and fader.measures does the rest.
 
-A run maps queries to `{entity: score}`. Means are taken over the judged queries, those with a good entity; a query that
-a run does not answer counts with the worst value, 0, or 1 for pairswap (as `trec_eval -c`).
+A run maps queries to `{entity: score}`. Means are over the judged queries, those with a good entity; a query that a run
+does not answer counts with the worst value: 0, or 1 for pairswap (as `trec_eval -c`).
 Knows nothing of files or of how a run was made.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.experiment.foreign import Foreign, foreign_measure
+from fader.experiment.foreign import Foreign, parse_foreign_measure
 from fader.measures import AveragePrecision, Judgments, Measure, judge, known_measure, parse_measure
 from fader.registry import split_top
 
@@ -24,24 +24,24 @@ _PRINTED = {"MAP": "AP", "MRR": "RR", "nDCG@5": "nDCG@5", "nDCG@10": "nDCG@10"}
 
 
 def parse_measures(text: str, candidates_only: bool = False) -> list[Measure | Foreign]:
-    """The measures of a list such as `AP,nDCG@10,P@5`, each once; names that Fader has not are left to ir_measures."""
+    """The measures of a list such as `AP,nDCG@10,P@5`, each once; unknown names are looked up in ir_measures."""
     found: dict[str, Measure | Foreign] = {}
     for name in split_top(text, ","):
-        measure = known_measure(name) or foreign_measure(name.strip())
+        measure = known_measure(name) or parse_foreign_measure(name.strip())
         if candidates_only and measure == AveragePrecision():
             measure = AveragePrecision(candidates_only=True)
         found[str(measure)] = measure
     return list(found.values())
 
 
-def judged_queries(grades: Grades) -> list[str]:
+def find_judged_queries(grades: Grades) -> list[str]:
     """The queries that have a good entity, in the order of the judgments."""
     return [query for query, judged in grades.items() if any(grade > 0 for grade in judged.values())]
 
 
-def values_of_run(measures: Sequence[Measure | Foreign], run: Run, grades: Grades, queries: Sequence[str]) -> F64:
-    """The measures of a run for each of some queries: a row a measure, a column a query."""
-    candidates = [numbered(run[query], grades.get(query, {})) if run.get(query) else None for query in queries]
+def measure_run(measures: Sequence[Measure | Foreign], run: Run, grades: Grades, queries: Sequence[str]) -> F64:
+    """The measures of a run: one row per measure, one column per query."""
+    candidates = [number_candidates(run[q], grades.get(q, {})) if run.get(q) else None for q in queries]
     values = np.zeros((len(measures), len(queries)))
     for row, measure in zip(values, measures, strict=True):
         if isinstance(measure, Foreign):
@@ -51,7 +51,7 @@ def values_of_run(measures: Sequence[Measure | Foreign], run: Run, grades: Grade
     return values
 
 
-def numbered(scores: Mapping[str, float], grades: Mapping[str, int]) -> tuple[F64, Judgments]:
+def number_candidates(scores: Mapping[str, float], grades: Mapping[str, int]) -> tuple[F64, Judgments]:
     """The values and judgments of a query's entities; the larger id gets the larger number."""
     ids = sorted(scores)
     values = np.array([scores[entity] for entity in ids], dtype=np.float64)
@@ -60,28 +60,28 @@ def numbered(scores: Mapping[str, float], grades: Mapping[str, int]) -> tuple[F6
 
 def average_precision(ranking: Sequence[str], grades: Mapping[str, int]) -> float:
     """AP of a ranking; 0 for a query without a good entity."""
-    return of_ranking("AP", ranking, grades)
+    return measure_ranking("AP", ranking, grades)
 
 
 def reciprocal_rank(ranking: Sequence[str], grades: Mapping[str, int]) -> float:
     """RR of a ranking."""
-    return of_ranking("RR", ranking, grades)
+    return measure_ranking("RR", ranking, grades)
 
 
-def of_ranking(name: str, ranking: Sequence[str], grades: Mapping[str, int]) -> float:
+def measure_ranking(name: str, ranking: Sequence[str], grades: Mapping[str, int]) -> float:
     """A measure of entities in this order, best first."""
-    values, judgments = numbered({entity: -float(place) for place, entity in enumerate(ranking)}, grades)
+    values, judgments = number_candidates({entity: -float(place) for place, entity in enumerate(ranking)}, grades)
     return parse_measure(name).of(values, judgments)
 
 
-def mean_measures(rankings: Mapping[str, Sequence[str]], grades: Grades) -> dict[str, float]:
-    """MAP, MRR and mean nDCG over the ranked queries that have a judged good entity, and how many these are.
+def average_measures(rankings: Mapping[str, Sequence[str]], grades: Grades) -> dict[str, float]:
+    """MAP, MRR and mean nDCG over the ranked queries that have a good entity, and the number of these queries.
 
-    Without any such query there is nothing to average, and no mean is given.
+    Without such a query there are no means.
     """
     judged = [q for q in rankings if any(grade > 0 for grade in grades.get(q, {}).values())]
     means: dict[str, float] = {"judged": len(judged)}
     for printed, name in _PRINTED.items():
         if judged:
-            means[printed] = sum(of_ranking(name, rankings[q], grades[q]) for q in judged) / len(judged)
+            means[printed] = sum(measure_ranking(name, rankings[q], grades[q]) for q in judged) / len(judged)
     return means

@@ -1,7 +1,7 @@
-"""A table of numbers that others published, to stand beside ours: marked as other data, and without verdicts.
+"""A table of numbers that others published, to show beside ours: marked as other data, and without verdicts.
 
-In every form the heads of other data bear a mark, which CSV spells out and the other forms explain below the table.
-Nothing is compared. Knows nothing of comparisons, nor of where the numbers are from: the caption and the note say that.
+In every form the heads of columns with other data have a mark, which CSV spells out and the other forms explain below
+the table. Nothing is compared. Knows nothing of comparisons; caption and note say where the numbers are from.
 
 Golden case: 0.5 under "MAP, 2009" is 0.500 under "MAP, 2009†", and in CSV 0.5 under "MAP, 2009_other_data".
 """
@@ -30,10 +30,9 @@ OTHER_DATA = f"{MARK} Other data: published numbers, not measured here, and comp
 
 @dataclass(frozen=True, slots=True)
 class PlainTable:
-    """Rows by columns of given numbers or texts, None or NaN for nothing, to show published numbers beside ours.
+    """Rows by columns of given numbers or texts; None and NaN are empty cells.
 
-    `other` are the columns that hold other data than ours, by default all: in every form their heads are marked, and
-    but for CSV the mark is explained below the table, before the note. Nothing is compared: no cell is bold.
+    `other` are the columns that hold other data than ours, by default all.
     """
 
     caption: str
@@ -46,7 +45,7 @@ class PlainTable:
 
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) != len(self.columns):
-            raise UsageError(f"{quoted(self.caption)}: columns must be some and differ: {', '.join(self.columns)}")
+            raise UsageError(f"{quoted(self.caption)}: there must be columns, all different: {', '.join(self.columns)}")
         for name, cells in self.rows.items():
             if len(cells) != len(self.columns):
                 wanted = f"a cell for each of {len(self.columns)} columns"

@@ -22,7 +22,7 @@ from fader.learn.model import Model
 from fader.progress import Progress
 from fader.search.batch import parse_all
 from fader.search.index import Index
-from fader.search.inputs import is_frame, qrels_of, queries_of
+from fader.search.inputs import is_frame, load_qrels, load_queries
 from fader.search.models import collection_of
 from fader.systems.fader import Fader
 from fader.systems.saved import Saved
@@ -68,8 +68,8 @@ class Ranker:
     def fit(self, index: Index | str | Path, queries: Any, qrels: Any, *, progress: Progress | None = None) -> Self:
         """Train on the judged queries of an index, which may be given by its folder."""
         index = index if isinstance(index, Index) else Index(index)
-        parsed = parse_all(index, queries_of(queries), FaultCollector())
-        return self.fit_judged(judged_queries(index, parsed, qrels_of(qrels), progress), progress)
+        parsed = parse_all(index, load_queries(queries), FaultCollector())
+        return self.fit_judged(judged_queries(index, parsed, load_qrels(qrels), progress), progress)
 
     def fit_judged(self, judged: JudgedQueries, progress: Progress | None = None) -> Self:
         """Train on queries that are brought together with their judgments already."""
@@ -84,7 +84,7 @@ class Ranker:
 
         self._check_fitted()
         columns: dict[str, list[Any]] = {"qid": [], "query": [], "docno": [], "score": [], "rank": []}
-        lines = queries_of(queries)
+        lines = load_queries(queries)
         for line, parsed in zip(lines, parse_all(self.index_, lines, FaultCollector()), strict=True):
             ranked = self.index_.rank(parsed.query, k=k, model=self.model_)
             columns["qid"] += [line.id] * len(ranked.entities)

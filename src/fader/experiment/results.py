@@ -1,4 +1,4 @@
-"""Per-query results of several systems, and what is read off them: means, the best, p-values against a baseline.
+"""Per-query results of several systems, with means, the best system and p-values against a baseline.
 
 Knows nothing of how values were measured or how they are shown.
 """
@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.experiment.measures import Grades, Run, judged_queries, values_of_run
-from fader.experiment.significance import LEVEL, against_baseline, interval
+from fader.experiment.measures import Grades, Run, find_judged_queries, measure_run
+from fader.experiment.significance import LEVEL, compare_with_baseline, confidence_interval
 
 F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """`values[s, m, q]` is what measure m gives system s for query q."""
+    """`values[s, m, q]` is the value of measure m for system s and query q."""
 
     systems: tuple[str, ...]
     measures: tuple[Any, ...]  # each with a string for a name, and `larger`
@@ -45,9 +45,10 @@ class Results:
     def p_values(
         self, baseline: int, test: str = "t", correct: bool = False, seed: int = 0
     ) -> list[list[float | None]]:
-        """`[system][measure]`; None for the baseline. Holm's correction is made for each measure over the systems."""
+        """`[system][measure]`, None for the baseline; Holm's correction is over the systems, for each measure."""
         columns = [
-            against_baseline(list(self.values[:, m]), baseline, test, correct, seed) for m in range(len(self.measures))
+            compare_with_baseline(list(self.values[:, m]), baseline, test, correct, seed)
+            for m in range(len(self.measures))
         ]
         return [list(row) for row in zip(*columns, strict=True)]
 
@@ -58,13 +59,13 @@ class Results:
         ahead = self.means[system, measure] > self.means[baseline, measure]
         return 1 if ahead == self.measures[measure].larger else -1
 
-    def interval(self, system: int, measure: int) -> tuple[float, float]:
+    def confidence_interval(self, system: int, measure: int) -> tuple[float, float]:
         """The 95% confidence interval of a mean."""
-        return interval(self.values[system, measure])
+        return confidence_interval(self.values[system, measure])
 
 
-def results_of_runs(systems: Sequence[str], runs: Sequence[Run], grades: Grades, measures: Sequence[Any]) -> Results:
+def measure_runs(systems: Sequence[str], runs: Sequence[Run], grades: Grades, measures: Sequence[Any]) -> Results:
     """The results of runs over the judged queries."""
-    queries = judged_queries(grades)
-    values = np.array([values_of_run(measures, run, grades, queries) for run in runs])
+    queries = find_judged_queries(grades)
+    values = np.array([measure_run(measures, run, grades, queries) for run in runs])
     return Results(tuple(systems), tuple(measures), tuple(queries), values)

@@ -1,6 +1,6 @@
 """TREC runs read from files: `qid Q0 entity rank score tag`, every fault with its file and line number.
 
-As in trec_eval the score alone orders entities; the rank column is not used. Knows nothing of measures.
+As in trec_eval, scores alone order entities; the rank column is not used. Knows nothing of measures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def read_run(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, flo
             fault(f"{place}: {len(cells)} {columns}; expected {COLUMNS}: {quoted(line, 60)}")
             continue
         query, _q0, entity, _rank, text, _tag = cells
-        score = _number(text)
+        score = _parse_score(text)
         if score is None:
             fault(f"{place}: score {quoted(text)} is not a finite number; write one like 12.5")
             continue
@@ -42,7 +42,7 @@ def read_run(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, flo
     return run
 
 
-def _number(text: str) -> float | None:
+def _parse_score(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Is one system better than another, or was it chance? Tests on paired values, one pair a query.
+"""Is one system better than another, or was it chance? Tests on paired values, one pair per query.
 
     t              two-sided paired t-test: t = mean(d) / (sd(d) / sqrt(n)), d = differences, n - 1 degrees of freedom
     randomisation  two-sided paired randomisation test: the share of all sign flips of d whose |sum| is at least that
@@ -6,8 +6,8 @@
                    p = (1 + as large) / (1 + N)
     Holm           the i-th smallest of m p-values times m - i + 1, never below one before it, at most 1
 
-Where nothing speaks for a difference p is 1: all differences are 0, or there are fewer than two queries. If all
-differences are the same and not 0, t has no bound and its p is 0.
+Without evidence for a difference p is 1: all differences are 0, or there are fewer than two queries. If all differences
+are equal and not 0, t is infinite and its p is 0.
 
 Golden case: d = 1, 2, 3: t = 2 sqrt(3), p = .0742; of eight flips two are as large: p = 1/4.
 Holm of .01, .04, .03 is .03, .06, .06.
@@ -29,9 +29,9 @@ from fader.errors import UsageError, quoted
 
 F64 = NDArray[np.float64]
 
-LEVEL = 0.05  # what is called significant
+LEVEL = 0.05  # p-values below it are called significant
 SAMPLES = 100_000
-ALL_FLIPS = 15  # so many differences at most have all their sign flips tried
+ALL_FLIPS = 15  # up to this many differences all sign flips are tried
 TESTS = ("t", "randomisation")
 _BATCH = 1 << 14
 # Sums of the same numbers in another order must count as equal; relative to the sum of all |d|.
@@ -47,9 +47,9 @@ def p_value(a: F64, b: F64, test: str = "t", seed: int = 0) -> float:
 
 def t_test(a: F64, b: F64) -> float:
     """p of the two-sided paired t-test."""
-    from scipy.special import stdtr
+    from scipy.special import stdtr  # late: scipy takes longer to load than most commands that import LEVEL
 
-    d = _differences(a, b)
+    d = _subtract(a, b)
     if d.size < 2 or not d.any():
         return 1.0
     if d.min() == d.max():
@@ -60,20 +60,20 @@ def t_test(a: F64, b: F64) -> float:
 
 def randomisation_test(a: F64, b: F64, seed: int = 0, samples: int = SAMPLES) -> float:
     """p of the two-sided paired randomisation test; the seed matters only where flips are drawn."""
-    d = _differences(a, b)
+    d = _subtract(a, b)
     few = d.size < 2
     d = d[d != 0]  # flipping a 0 changes no sum
     if few or not d.size:
         return 1.0
     if d.size <= ALL_FLIPS:
         flips = np.arange(1 << d.size)[:, None] >> np.arange(d.size) & 1
-        return _as_large(d, flips.astype(np.float64) @ d) / len(flips)
+        return _count_as_large(d, flips.astype(np.float64) @ d) / len(flips)
     random, sums, large = np.random.default_rng(seed), _sums_of_bytes(d), 0
     for start in range(0, samples, _BATCH):
         budget.check()
         rows = min(_BATCH, samples - start)
         drawn = random.integers(0, 256, size=(rows, len(sums)), dtype=np.uint8)
-        large += _as_large(d, sums[np.arange(len(sums)), drawn].sum(axis=1))
+        large += _count_as_large(d, sums[np.arange(len(sums)), drawn].sum(axis=1))
     return (1 + large) / (1 + samples)
 
 
@@ -86,8 +86,8 @@ def _sums_of_bytes(d: F64) -> F64:
     return sums
 
 
-def _as_large(d: F64, flipped: F64) -> int:
-    """How many sums of flipped differences give a sum as large as the one without flips."""
+def _count_as_large(d: F64, flipped: F64) -> int:
+    """How many flips give a sum as large as the one without flips; `flipped` are the sums of what each one flips."""
     total = d.sum()
     sums = np.abs(total - 2 * flipped)
     return int(np.count_nonzero(sums >= abs(total) - _ROUNDING * np.abs(d).sum()))
@@ -102,7 +102,7 @@ def holm(p: Sequence[float]) -> list[float]:
     return [float(v) for v in corrected]
 
 
-def against_baseline(
+def compare_with_baseline(
     values: Sequence[F64], baseline: int, test: str = "t", correct: bool = False, seed: int = 0
 ) -> list[float | None]:
     """p of every system against the baseline, None for the baseline; `correct` is Holm's correction over them."""
@@ -112,9 +112,9 @@ def against_baseline(
     return [by_system.get(i) for i in range(len(values))]
 
 
-def interval(values: F64, confidence: float = 0.95) -> tuple[float, float]:
-    """The confidence interval of a mean by Student's t; of fewer than two values it has no width."""
-    from scipy.special import stdtrit
+def confidence_interval(values: F64, confidence: float = 0.95) -> tuple[float, float]:
+    """The confidence interval of a mean by Student's t; its width is 0 for fewer than two values."""
+    from scipy.special import stdtrit  # late, as in t_test
 
     if not values.size:
         return 0.0, 0.0
@@ -125,8 +125,8 @@ def interval(values: F64, confidence: float = 0.95) -> tuple[float, float]:
     return mean - half, mean + half
 
 
-def _differences(a: F64, b: F64) -> F64:
+def _subtract(a: F64, b: F64) -> F64:
     if a.shape != b.shape or a.ndim != 1:
-        raise UsageError(f"a paired test needs one value of each system a query, not {a.size} and {b.size}")
+        raise UsageError(f"a paired test needs one value of each system per query, not {a.size} and {b.size}")
     difference: F64 = a - b
     return difference

@@ -20,7 +20,7 @@ ENTITY = ("entity", "docno", "doc_id")
 GRADE = ("grade", "label", "relevance")
 
 
-def queries_of(given: Any) -> list[QueryLine]:
+def load_queries(given: Any) -> list[QueryLine]:
     """Queries from a path, from dictionaries with id (or qid), query and perhaps type, or from a frame."""
     if isinstance(given, str | Path):
         return read_queries(given, FaultCollector())
@@ -44,7 +44,7 @@ def queries_of(given: Any) -> list[QueryLine]:
     return list(lines.values())
 
 
-def qrels_of(given: Any) -> dict[str, dict[str, int]]:
+def load_qrels(given: Any) -> dict[str, dict[str, int]]:
     """Judgments from a path, from `{query: {entity: grade}}`, or from a frame with qid, docno and label."""
     if isinstance(given, str | Path):
         return read_qrels(given, FaultCollector())

@@ -37,7 +37,7 @@ from fader.errors import FaderError, InputError, did_you_mean, quoted
 from fader.experiment.comparison import Comparison, SystemResult, measure_title
 from fader.experiment.provenance import list_provenance
 from fader.experiment.reporting.page import count_settings
-from fader.experiment.reporting.report import MARK, NAMES, Stored, parse_report
+from fader.experiment.reporting.report import MARK, NAMES, StoredReport, parse_report
 from fader.experiment.reporting.tables import Table
 from fader.experiment.significance import p_value
 from fader.serve.errors import JSON, BadRequest, NotFound
@@ -85,7 +85,7 @@ class Read:
     name: str
     tag: str
     time: str
-    stored: Stored
+    stored: StoredReport
     table: Table
     files: list[dict[str, Any]]
 
@@ -125,12 +125,12 @@ class Read:
         return gzip.compress(self.brief, 5, mtime=0)
 
     def _described(self) -> dict[str, Any]:
-        comparison, beside = self.stored.comparison, self.stored.beside
+        comparison, extras = self.stored.comparison, self.stored.extras
         return {
-            "name": self.name, "time": self.time, "index": _index(comparison), "fader": beside.fader,
-            "made_by": list_provenance(comparison), "significance": beside.significance,
+            "name": self.name, "time": self.time, "index": _index(comparison), "fader": extras.fader,
+            "made_by": list_provenance(comparison), "significance": extras.significance,
             "table": asdict(self.table) | {"legend": self.table.legend()},
-            "figures": _figures(self.files, {c.name: c for c in beside.figures}), "files": self.files,
+            "figures": _figures(self.files, {c.name: c for c in extras.figures}), "files": self.files,
         }  # fmt: skip
 
     @cached_property
@@ -290,7 +290,7 @@ def _figures(files: list[dict[str, Any]], captions: Mapping[str, Any]) -> list[d
 
 def _pair(read: Read, a: str, b: str, measure: str) -> dict[str, Any]:
     """Two systems on the queries for which both have a value, the largest difference first."""
-    comparison, tested = read.stored.comparison, read.stored.beside.significance
+    comparison, tested = read.stored.comparison, read.stored.extras.significance
     measure = measure or comparison.measures[0]
     if measure not in comparison.measures:
         remedy = did_you_mean(measure, comparison.measures).removeprefix("; ") or ", ".join(comparison.measures)
@@ -328,11 +328,11 @@ def _two(read: Read, a: str, b: str, measure: str) -> tuple[SystemResult, System
         raise BadRequest(f"the report has no system {quoted(name)}", remedy, field)
     ranked = sorted(means, key=means.__getitem__)
     first = a or next(name for name in ranked if name != b)
-    same = comparison.system(first).values[measure]
+    same = comparison.find_system(first).values[measure]
     others = [name for name in ranked if name != first]
-    others.sort(key=lambda name: (name != read.table.baseline, comparison.system(name).values[measure] == same))
+    others.sort(key=lambda name: (name != read.table.baseline, comparison.find_system(name).values[measure] == same))
     second = b or others[0]
-    return comparison.system(first), comparison.system(second)
+    return comparison.find_system(first), comparison.find_system(second)
 
 
 def _side(system: SystemResult, values: Any) -> dict[str, Any]:
@@ -341,7 +341,7 @@ def _side(system: SystemResult, values: Any) -> dict[str, Any]:
 
 def _query(comparison: Comparison, i: int, values: Any, difference: float) -> dict[str, Any]:
     return {
-        "query": comparison.queries[i], "text": comparison.text(i),
+        "query": comparison.queries[i], "text": comparison.text_of(i),
         "type": comparison.types[i] if comparison.types else None,
         "a": float(values[0]), "b": float(values[1]), "difference": difference,
         "candidates": comparison.candidates[i] if comparison.candidates else None,

@@ -1,4 +1,4 @@
 """A comparison as tables, figures and pages.
 
-Imports `experiment` and the standard library; draws, and measures nothing.
+May import the data of `experiment` (comparisons, provenance, significance). It draws and writes, and measures nothing.
 """

@@ -1,4 +1,4 @@
-"""The figures of a comparison, as SVG and PNG, each with a caption that says what is to be seen.
+"""The figures of a comparison, as SVG and PNG, each with a caption that says what it shows.
 
     candidates    candidate entities per query                     histogram, bins 1-2-5 on a log axis
     supports      |S_e| of good and bad entities                   share with at least n contexts, log axis
@@ -6,9 +6,9 @@
     weights-...   learned weight grid                              far/low-IDF corner to near/high-IDF corner
     means         the first measure by system                      means with 95% confidence intervals
 
-The same comparison gives the same bytes: no dates, fixed ids, the font that matplotlib brings. Labels are never read
-as mathematics, whatever is in them. matplotlib (the extra `fader[plots]`) is imported here only, and late. Knows
-nothing of pages; a page can give the five COLOURS another look in the SVG.
+The same comparison gives the same bytes: no dates, fixed ids, matplotlib's own font. Labels are never parsed as
+mathematics. matplotlib (the extra `fader[plots]`) is imported only here, and late, since it is optional and slow to
+load. Knows nothing of pages; a page can replace the five COLOURS in the SVG.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from fader.errors import UsageError
 from fader.experiment.comparison import Comparison, ContextScores, Grid, measure_title
 from fader.experiment.reporting.markup import clean_text, format_count
-from fader.experiment.significance import interval
+from fader.experiment.significance import confidence_interval
 
 F64 = NDArray[np.float64]
 REMEDY = "figures need matplotlib; install it with: pip install 'fader[plots]'"
@@ -66,7 +66,7 @@ _STYLE = {
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure in both forms. `title` names it, `caption` says what is seen."""
+    """A figure in both forms, with a title and a caption that says what it shows."""
 
     name: str
     title: str
@@ -75,7 +75,7 @@ class Drawing:
     png: bytes
 
 
-def available() -> bool:
+def can_draw() -> bool:
     """Whether figures can be drawn here."""
     try:
         import matplotlib.figure  # noqa: F401  only asked for
@@ -86,62 +86,67 @@ def available() -> bool:
 
 def draw(comparison: Comparison) -> list[Drawing]:
     """Every figure that the comparison has data for."""
-    if not available():
+    if not can_draw():
         raise UsageError(REMEDY)
-    return [_finish(name, title, caption, paint) for name, title, caption, paint in _plans(comparison)]
+    return [_finish(plan) for plan in _plan_figures(comparison)]
 
 
-Paint = Callable[[Any], None]
-Plan = tuple[str, str, str, Paint]
+class Plan(NamedTuple):
+    """A figure to be drawn: its name, title and caption, and a function that paints it."""
+
+    name: str
+    title: str
+    caption: str
+    paint: Callable[[Any], None]
 
 
-def _plans(comparison: Comparison) -> Iterator[Plan]:
+def _plan_figures(comparison: Comparison) -> Iterator[Plan]:
     measure = comparison.measures[0]
-    if comparison.shared(measure).shape[1]:
-        yield means(comparison, measure)
+    if comparison.shared_matrix(measure).shape[1]:
+        yield plan_means(comparison, measure)
     if comparison.candidates:
-        yield candidates(comparison.candidates)
+        yield plan_candidates(comparison.candidates)
     if comparison.supports.good and comparison.supports.bad:
-        yield supports(comparison.supports.good, comparison.supports.bad)
+        yield plan_supports(comparison.supports.good, comparison.supports.bad)
     if comparison.context_scores:
-        yield context_scores(comparison)
+        yield plan_context_scores(comparison)
     for i, grid in enumerate(comparison.grids[:MOST_GRIDS], 1):
-        yield weights(grid, comparison.title_of(grid.system), f"weights-{i}")
+        yield plan_weights(grid, comparison.title_of(grid.system), f"weights-{i}")
 
 
-def _finish(name: str, title: str, caption: str, paint: Paint) -> Drawing:
+def _finish(plan: Plan) -> Drawing:
     import matplotlib
     from matplotlib.figure import Figure
 
-    style: Any = {**_STYLE, "svg.hashsalt": name}
-    with matplotlib.rc_context(), _quiet():
+    style: Any = {**_STYLE, "svg.hashsalt": plan.name}
+    with matplotlib.rc_context(), _ignore_missing_glyphs():
         matplotlib.rcdefaults()  # whatever the user's settings are
         matplotlib.rcParams.update(style)
         figure = Figure(figsize=(6.6, 3.6), layout="constrained")
-        paint(figure)
+        plan.paint(figure)
         svg, png = io.StringIO(), io.BytesIO()
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": title})
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": plan.title})
         figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
-    return Drawing(name, title, caption, svg.getvalue(), png.getvalue())
+    return Drawing(plan.name, plan.title, plan.caption, svg.getvalue(), png.getvalue())
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """A script that the font lacks shows as boxes in the PNG, and well in the SVG: no reason to warn."""
+def _ignore_missing_glyphs() -> Iterator[None]:
+    """A script that the font lacks is shown as boxes in the PNG and correctly in the SVG: no reason to warn."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         yield
 
 
-# The figures: each gives its name, title, caption and a function that paints it
+# The figures
 
 
-def means(comparison: Comparison, measure: str) -> Plan:
+def plan_means(comparison: Comparison, measure: str) -> Plan:
     """Dots with 95% confidence intervals, the best system on top."""
     title, smaller = measure_title(measure), measure in comparison.smaller_is_better
-    values = comparison.shared(measure)
-    centre, ends = values.mean(axis=1), np.array([interval(row) for row in values])
+    values = comparison.shared_matrix(measure)
+    centre, ends = values.mean(axis=1), np.array([confidence_interval(row) for row in values])
     order = np.argsort(centre if smaller else -centre, kind="stable")
     labels = [clean_text(comparison.systems[i].title, 44) for i in order]
     several = values.shape[1] > 1  # one query has neither an interval nor a test
@@ -163,7 +168,7 @@ def means(comparison: Comparison, measure: str) -> Plan:
         axes.spines["left"].set_visible(False)
         measured = f"{title}, mean and 95% confidence interval" if several else title
         axes.set_xlabel(measured + (" (smaller is better)" if smaller else ""))
-        _few_ticks(axes.xaxis)
+        _limit_ticks(axes.xaxis)
 
     bars = (
         "Bars are 95% confidence intervals of each mean alone; systems answer the same queries, so compare them by the "
@@ -173,14 +178,14 @@ def means(comparison: Comparison, measure: str) -> Plan:
         f"{title} of {format_count(len(order), 'system')} over {format_count(values.shape[1], 'query', 'queries')}. "
         f"{bars if several else ''}Best is {labels[0]} with {centre[order[0]]:.3f}."
     )
-    return "means", f"{title} by system", caption, paint
+    return Plan("means", f"{title} by system", caption, paint)
 
 
-def candidates(counts: Sequence[int]) -> Plan:
+def plan_candidates(counts: Sequence[int]) -> Plan:
     """A histogram with bins 1, 2, 5, 10, 20, ...; queries without candidates stand apart."""
     numbers = np.sort(np.array(counts, dtype=np.int64))
     found = numbers[numbers > 0]
-    edges = _edges(int(numbers[-1]))
+    edges = _list_edges(int(numbers[-1]))
     heights = np.histogram(found, edges)[0]
     none = int(numbers.size - found.size)
     median = float(np.median(numbers))
@@ -189,7 +194,7 @@ def candidates(counts: Sequence[int]) -> Plan:
         axes = figure.add_subplot()
         axes.set_xscale("log")
         axes.bar(edges[:-1], heights, np.diff(edges), align="edge", color=GOOD, edgecolor=PAPER, linewidth=1.2)
-        ticks, labels = list(edges), [_short(edge) for edge in edges]
+        ticks, labels = list(edges), [_format_tick(edge) for edge in edges]
         if none:
             axes.bar([0.35], [none], [0.3], align="edge", color=MUTED, edgecolor=PAPER, linewidth=1.2)
             ticks, labels = [0.5, *ticks], ["0", *labels]
@@ -200,22 +205,22 @@ def candidates(counts: Sequence[int]) -> Plan:
         axes.set_ylim(0, top * 1.16)
         if median >= 1:
             axes.axvline(median, ymax=0.93, color=INK, linewidth=1.0, linestyle=(0, (4, 2)))
-            axes.text(median, top * 1.1, f" median {_number(median)}", ha="left", va="center")
+            axes.text(median, top * 1.1, f" median {_format_count(median)}", ha="left", va="center")
         axes.set_xlabel("candidate entities of a query (log scale)")
         axes.set_ylabel("queries")
-        _whole_ticks(axes.yaxis)
+        _limit_ticks(axes.yaxis, whole=True)
 
     low, high = np.percentile(numbers, [25, 75])
     caption = (
         f"Candidate entities per query, over {format_count(numbers.size, 'query', 'queries')}: "
-        f"median {_number(median)}, the middle half between {_number(low)} and {_number(high)}, "
-        f"at most {_number(numbers[-1])}, {_number(numbers.mean())} on average."
+        f"median {_format_count(median)}, the middle half between {_format_count(low)} and {_format_count(high)}, "
+        f"at most {_format_count(numbers[-1])}, {_format_count(numbers.mean())} on average."
     )
-    caption += f" {_number(none)} {'query has' if none == 1 else 'queries have'} no candidate." if none else ""
-    return "candidates", "Candidate entities per query", caption, paint
+    caption += f" {_format_count(none)} {'query has' if none == 1 else 'queries have'} no candidate." if none else ""
+    return Plan("candidates", "Candidate entities per query", caption, paint)
 
 
-def supports(good: Sequence[int], bad: Sequence[int]) -> Plan:
+def plan_supports(good: Sequence[int], bad: Sequence[int]) -> Plan:
     """The share of entities with at least n contexts, so that groups of very different size can be compared."""
     groups = [np.sort(np.array(good, dtype=np.int64)), np.sort(np.array(bad, dtype=np.int64))]
     largest = max(int(g[-1]) for g in groups)
@@ -233,24 +238,24 @@ def supports(good: Sequence[int], bad: Sequence[int]) -> Plan:
             axes.plot([half], [reached], "o", color=colour, markersize=5)
         axes.set_xlim(0.9, (largest + 1) * 1.1)
         axes.set_ylim(0, 102)
-        _decades(axes, largest + 1)
+        _set_decades(axes, largest + 1)
         axes.set_yticks([0, 25, 50, 75, 100], ["0%", "25%", "50%", "75%", "100%"])
         axes.grid(axis="y", color=MUTED, alpha=0.25, linewidth=0.6)
         axes.set_xlabel("n supporting contexts (log scale)")
         axes.set_ylabel("entities with |Sₑ| ≥ n")
         axes.legend(loc="upper right")
 
-    middle = [_number(float(np.median(g))) for g in groups]
+    middle = [_format_count(float(np.median(g))) for g in groups]
     caption = (
         f"Supporting contexts of candidates: the share of good and of bad entities with at least n contexts; dots mark "
         f"the medians, {middle[0]} for good and {middle[1]} for bad. Of a good and a bad entity drawn at random the "
-        f"good one has more contexts in {100 * _larger(*groups):.0f}% of cases (ties count half; 50% would be no "
+        f"good one has more contexts in {100 * _share_larger(*groups):.0f}% of cases (ties count half; 50% would be no "
         f"separation)."
     )
-    return "supports", "Supporting contexts of good and bad entities", caption, paint
+    return Plan("supports", "Supporting contexts of good and bad entities", caption, paint)
 
 
-def context_scores(comparison: Comparison) -> Plan:
+def plan_context_scores(comparison: Comparison) -> Plan:
     """Scores over rank within some S_e; title and caption name the systems that gave them, where these are known."""
     lists = comparison.context_scores
     good = [c for c in lists if c.good and c.scores][:MOST_LINES]
@@ -273,27 +278,27 @@ def context_scores(comparison: Comparison) -> Plan:
                     linewidth=1.3,
                     marker=marker,
                     markersize=4.5,
-                    markevery=_marks(rank),
+                    markevery=_place_markers(rank),
                     label=f"{name}: {clean_text(entry.entity, 28)}",
                 )
         axes.set_xlim(0.9, longest * 1.15)
-        _decades(axes, longest)
+        _set_decades(axes, longest)
         axes.grid(axis="y", color=MUTED, alpha=0.25, linewidth=0.6)
         axes.set_xlabel("rank of the context within Sₑ (log scale)")
         axes.set_ylabel("context score")
-        _few_ticks(axes.yaxis)
+        _limit_ticks(axes.yaxis)
         if good or bad:
             figure.legend(loc="outside right upper", handlelength=2.6)
 
     caption = (
         f"Context scores{f' given by {by}' if by else ''}, by rank within Sₑ, for {len(good)} good and "
-        f"{len(bad)} bad entities"
-        f"{_tops(good, bad)}. Where the lines of good and bad entities mix, the scores alone do not separate them."
+        f"{len(bad)} bad entities{_describe_best(good, bad)}. Where the lines of good and bad entities mix, the scores "
+        f"alone do not separate them."
     )
-    return "contexts", "Context scores within some Sₑ" + (f", {by}" if by else ""), caption, paint
+    return Plan("contexts", "Context scores within some Sₑ" + (f", {by}" if by else ""), caption, paint)
 
 
-def weights(grid: Grid, system: str, name: str) -> Plan:
+def plan_weights(grid: Grid, system: str, name: str) -> Plan:
     """A heat map; nearer is further right, more IDF further up."""
     values = np.array(grid.values, dtype=np.float64)
     far, near = values[0, 0], values[-1, -1]
@@ -328,7 +333,7 @@ def weights(grid: Grid, system: str, name: str) -> Plan:
         f"{far:.3g} in the far, low-IDF corner (lower left) and {near:.3g} in the near, high-IDF corner (upper right); "
         f"the cells range from {values.min():.3g} to {values.max():.3g}."
     )
-    return name, f"Learned weights of {clean_text(system, 60)}", caption, paint
+    return Plan(name, f"Learned weights of {clean_text(system, 60)}", caption, paint)
 
 
 # Parts of figures
@@ -342,27 +347,22 @@ def _write_cells(axes: Any, values: F64, reach: float) -> None:
         axes.text(j, i, text, ha="center", va="center", fontsize=8, color="#ffffff" if dark else "#000000")
 
 
-def _decades(axes: Any, largest: float) -> None:
+def _set_decades(axes: Any, largest: float) -> None:
     """Ticks at 1, 10, 100, ..., and 1-2-5 where these would be few."""
-    edges = _edges(int(largest))
+    edges = _list_edges(int(largest))
     ticks = edges if edges.size <= 7 else edges[::3]
-    axes.set_xticks(ticks, [_short(t) for t in ticks])
+    axes.set_xticks(ticks, [_format_tick(t) for t in ticks])
     axes.set_xticks([], minor=True)
 
 
-def _few_ticks(axis: Any) -> None:
+def _limit_ticks(axis: Any, whole: bool = False) -> None:
+    """Few ticks, on whole numbers if asked for."""
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_locator(MaxNLocator(5, integer=True) if whole else MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
 
 
-def _whole_ticks(axis: Any) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(5, integer=True))
-
-
-def _edges(largest: int) -> NDArray[np.int64]:
+def _list_edges(largest: int) -> NDArray[np.int64]:
     """1, 2, 5, 10, ... to the first above `largest`."""
     edges = [1]
     while edges[-1] <= largest:
@@ -375,20 +375,20 @@ def _log_steps(largest: int) -> NDArray[np.int64]:
     return np.unique(np.geomspace(1, max(1, largest), MOST_POINTS).round().astype(np.int64))
 
 
-def _marks(rank: NDArray[np.int64]) -> list[int]:
+def _place_markers(rank: NDArray[np.int64]) -> list[int]:
     """A marker at both ends and at each power of 4 between."""
     wanted = [4**k for k in range(1, 16) if 4**k < int(rank[-1]) / 1.5]
     return sorted({0, rank.size - 1, *(int(np.searchsorted(rank, w)) for w in wanted)})
 
 
-def _larger(good: NDArray[np.int64], bad: NDArray[np.int64]) -> float:
+def _share_larger(good: NDArray[np.int64], bad: NDArray[np.int64]) -> float:
     """Over all pairs of sorted values: the share with good > bad, ties counting half."""
     below, upto = np.searchsorted(bad, good, "left"), np.searchsorted(bad, good, "right")
     return float((below + upto).sum() / (2 * good.size * bad.size))
 
 
-def _tops(good: Sequence[ContextScores], bad: Sequence[ContextScores]) -> str:
-    """What the best contexts score."""
+def _describe_best(good: Sequence[ContextScores], bad: Sequence[ContextScores]) -> str:
+    """The range of the best context scores, for the caption."""
     parts = []
     for group, name in ((good, "good"), (bad, "bad")):
         tops = [c.scores[0] for c in group]
@@ -397,7 +397,7 @@ def _tops(good: Sequence[ContextScores], bad: Sequence[ContextScores]) -> str:
     return f": the best context scores {' and '.join(parts)}" if parts else ""
 
 
-def _short(number: float) -> str:
+def _format_tick(number: float) -> str:
     """1, 500, 2k, 10M."""
     for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number >= size:
@@ -405,6 +405,6 @@ def _short(number: float) -> str:
     return f"{number:g}"
 
 
-def _number(value: float) -> str:
+def _format_count(value: float) -> str:
     """A count for people: 1,884; one digit after the point where it is not whole and small."""
     return f"{value:,.1f}" if value < 100 and value != round(value) else f"{value:,.0f}"

@@ -123,7 +123,7 @@ def _compare_best(comparison: Comparison, table: Table) -> Pair | None:
     for q in known[np.argsort(-np.abs(change[known]), kind="stable")][:MOST_QUERIES].tolist():
         numbers = [table.format_mean(float(v)) for v in values[:, q]] + [table.format_change(float(change[q]))]
         numbers += [f"{comparison.candidates[q]:,}"] if comparison.candidates else []
-        rows.append(QueryRow(comparison.queries[q], comparison.text(q), numbers))
+        rows.append(QueryRow(comparison.queries[q], comparison.text_of(q), numbers))
     return Pair(
         measure=column.measure,
         first=comparison.systems[first].title,

@@ -1,7 +1,7 @@
 """The report of a comparison: a folder with the data, tables in four forms, figures and one HTML page.
 
     report.json      the comparison, its table, how significance was tested, what the figures show, Fader's version;
-                     marks the folder as a report
+                     a folder with this file is a report
     table.csv        means and p-values
     table.md         title, means, and what made the report
     table.tex        a document with the table; tabular.tex is the table alone, for \\input
@@ -9,8 +9,8 @@
     figures/         each figure as SVG and PNG, where matplotlib is installed
     index.html       all of it on one page that needs no other file
 
-The folder appears whole or not at all: it is written beside its place and renamed. A report that is there is
-replaced with `overwrite` only; any other folder that is not empty never is. Knows nothing of how systems were measured.
+The folder appears whole or not at all: it is written beside its place and renamed. An existing report is replaced only
+with `overwrite`, any other folder only if it is empty. Knows nothing of how systems were measured.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from fader.errors import InputError, StorageError
-from fader.experiment.comparison import FORMAT, Comparison, from_plain
+from fader.experiment.comparison import FORMAT, Comparison, from_plain, to_plain
 from fader.experiment.provenance import list_provenance
 from fader.experiment.reporting import figures as plots
 from fader.experiment.reporting.markup import escape_markdown, format_list
@@ -51,7 +51,7 @@ NAMES = {title: name for name, title in TEST_TITLES.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class SignificanceTest:
     """How significance was tested, as `report.json` has it; `test` is the title of the test."""
 
     test: str = TEST_TITLES["t"]
@@ -62,7 +62,7 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class Caption:
+class FigureCaption:
     """What a figure shows."""
 
     name: str
@@ -71,29 +71,33 @@ class Caption:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What `report.json` holds beside the comparison; reports of older releases have no table and no captions."""
+class ReportExtras:
+    """What `report.json` holds besides the comparison; reports of older releases have no table and no captions."""
 
-    significance: Tested = Tested()
+    significance: SignificanceTest = SignificanceTest()
     table: Table | None = None
-    figures: list[Caption] = field(default_factory=list)
+    figures: list[FigureCaption] = field(default_factory=list)
     fader: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredReport:
     """All that `report.json` holds."""
 
     comparison: Comparison
-    beside: Beside
+    extras: ReportExtras
 
     def table(self) -> Table:
-        """The table as it was written, else made anew; a test of the writer's own then becomes the t-test."""
-        c, t, written = self.comparison, self.beside.significance, self.beside.table
+        """The stored table or, without one that fits, a new one; a test that Fader does not know becomes the t-test."""
+        c, t, written = self.comparison, self.extras.significance, self.extras.table
         if written is not None and _is_table_of(written, c):
             return written
         test = NAMES.get(t.test, "t")
         return make_table(c, test=test, correct=t.corrected, level=t.level, baseline=t.baseline, seed=t.seed)
+
+    def to_json(self) -> str:
+        """The text of `report.json`."""
+        return json.dumps({**self.comparison.to_dict(), **to_plain(self.extras)}, allow_nan=False) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,32 +125,30 @@ def write_report(
     place = Path(folder).resolve()
     check_destination(place, overwrite)
     table = make_table(comparison, test=test, correct=correct, level=level, baseline=baseline, seed=seed)
-    notes = [] if not figures or plots.available() else [f"There are no figures: {plots.REMEDY}"]
+    notes = [] if not figures or plots.can_draw() else [f"There are no figures: {plots.REMEDY}"]
     drawings = plots.draw(comparison) if figures and not notes else []
     differences = comparison.measures[:1] if baseline is not None else []
-    significance = {"test": table.test, "corrected": correct, "level": level, "baseline": baseline, "seed": seed}
-    captions = [Caption(d.name, d.title, d.caption) for d in drawings]
+    extras = ReportExtras(
+        significance=SignificanceTest(table.test, correct, level, baseline, seed),
+        table=table,
+        figures=[FigureCaption(d.name, d.title, d.caption) for d in drawings],
+        fader=list_provenance(comparison)["fader"],
+    )
+    provenance = format_list(list_provenance(comparison))
     contents: dict[str, str | bytes] = {
         "table.csv": to_csv(table),
-        "table.md": _markdown(comparison, table, differences),
+        "table.md": f"# {escape_markdown(comparison.title)}\n\n{to_markdown(table, differences)}\n{provenance}",
         "table.tex": to_latex(table, differences),
         "tabular.tex": to_latex(table, differences, whole=False),
         "per-query.csv": per_query_csv(comparison),
         "index.html": make_page(comparison, table, drawings, notes),
-        MARK: comparison.to_json(
-            significance=significance, table=table, figures=captions, fader=list_provenance(comparison)["fader"]
-        ),
+        MARK: StoredReport(comparison, extras).to_json(),
     }
     for drawing in drawings:
         contents[f"figures/{drawing.name}.svg"] = drawing.svg
         contents[f"figures/{drawing.name}.png"] = drawing.png
     _write_whole(place, contents)
     return Report(Path(folder), sorted(contents), notes)
-
-
-def _markdown(comparison: Comparison, table: Table, differences: Sequence[str]) -> str:
-    provenance = format_list(list_provenance(comparison))
-    return f"# {escape_markdown(comparison.title)}\n\n{to_markdown(table, differences)}\n{provenance}"
 
 
 def read_report(folder: str | Path) -> Comparison:
@@ -159,18 +161,18 @@ def read_report(folder: str | Path) -> Comparison:
     return parse_report(data, str(path)).comparison
 
 
-def parse_report(data: bytes, where: str) -> Stored:
+def parse_report(data: bytes, where: str) -> StoredReport:
     """What the bytes of a `report.json` hold; `where` says in an error whose they are."""
-    plain = _decoded(data, where)
-    plain = plain if isinstance(plain, dict) else {}
+    decoded = _decode(data, where)
+    plain = decoded if isinstance(decoded, dict) else {}
     try:
-        return Stored(Comparison.from_dict(plain), from_plain(Beside, plain, "report"))
+        return StoredReport(Comparison.from_dict(plain), from_plain(ReportExtras, plain, "report"))
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
 
 
-def _decoded(data: bytes, where: str) -> Any:
-    """The JSON in some bytes; json takes a few texts that msgspec, which is quicker, does not."""
+def _decode(data: bytes, where: str) -> Any:
+    """The JSON in some bytes; msgspec is faster, json accepts a few texts that msgspec does not."""
     try:
         return msgspec.json.decode(data)
     except (ValueError, RecursionError):
@@ -191,22 +193,22 @@ def _is_table_of(table: Table, comparison: Comparison) -> bool:
 
 
 def check_destination(folder: str | Path, overwrite: bool = False) -> None:
-    """Refuse a folder that a report must not replace; worth asking before long work."""
+    """Refuse a folder that a report must not replace; call it before long work."""
     place = Path(folder).resolve()
     if not os.path.lexists(place):
         return
     if not place.is_dir():
         raise StorageError(f"{folder}: is a file; give the name of a folder")
     if any(Path(kept).resolve().is_relative_to(place) for kept in (".", os.path.expanduser("~"))):
-        raise StorageError(f"{folder}: is worked in, so that a report cannot replace it; give a folder inside it")
+        raise StorageError(
+            f"{folder}: is the working or home folder, or holds it, and is never replaced; give a folder inside it"
+        )
     if not any(place.iterdir()):
         return
     if not _is_report(place):
-        raise StorageError(
-            f"{folder}: is a folder with other things in it, which a report never replaces; give a new one"
-        )
+        raise StorageError(f"{folder}: is a folder with other files, which a report never replaces; give a new one")
     if not overwrite:
-        raise StorageError(f"{folder}: there is a report already; give another folder, or --overwrite (overwrite=True)")
+        raise StorageError(f"{folder}: already holds a report; give another folder, or --overwrite (overwrite=True)")
 
 
 def _is_report(folder: Path) -> bool:
@@ -235,7 +237,7 @@ def _write_whole(place: Path, contents: dict[str, str | bytes]) -> None:
                 with suppress(OSError):
                     parent.rmdir()
             raise
-        with suppress(OSError):  # it is there, and whole
+        with suppress(OSError):  # the report is already in place
             for parent in (place.parent, *(p.parent for p in parents)):
                 sync_folder(parent)
 
@@ -264,7 +266,7 @@ def _write(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def _storage_errors(place: Path) -> Iterator[None]:
-    """System errors while writing, in the project's words."""
+    """Raise a StorageError for system errors while writing."""
     try:
         yield
     except OSError as error:

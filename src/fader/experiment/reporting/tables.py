@@ -1,12 +1,12 @@
 """The table of a comparison: systems by measures, the best in bold, the significantly worse with a down arrow.
 
 As in the paper: in each column the best mean is bold, and a mean that is significantly worse than it (two-sided
-paired test over queries, p < 0.05) has a down arrow, also where worse means larger. Means that print alike are all
-bold unless a test tells them apart. Tests are against the first of the systems whose mean is best, and their
-p-values can be corrected by Holm over the systems of a column.
+paired test over queries, p < 0.05) has a down arrow, also where worse means larger. All means that print the same as
+the best are bold, unless a test tells them apart. Tests are against the first system with the best mean; their p-values
+can be corrected by Holm over the systems of a column.
 
 Four forms: CSV (plain numbers, p-values), LaTeX (no packages needed), Markdown, HTML. Knows nothing of pages, of
-how texts are escaped, nor of how p-values are computed: they come from `significance` or from a function
+how texts are escaped, or of how p-values are computed: they come from `significance` or from a function
 (values, values) -> p.
 
 Golden case: AP of a = 1, 1, 1, 0.8 and b = 0.2, 0, 0.1, 0.1: a is bold 0.950, b is 0.100 with an arrow.
@@ -48,10 +48,10 @@ ARROW = "↓"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One mean and what the tests say of it.
+    """A mean and its tests.
 
-    `p` is against the best of the column and None for that best; `difference` and `p_difference` are to the
-    baseline. A p-value is also None where there are too few queries for a test.
+    `p` is against the best system of the column, None for that system; `difference` and `p_difference` are to the
+    baseline. P-values are also None where there are too few queries for a test.
     """
 
     mean: float | None
@@ -64,9 +64,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A measure; `queries` is how many its means are over, `against` the name of the system tests are against.
+    """A measure, the number of queries in its means, and the name of the system that tests are against.
 
-    `tested` says whether there is a p-value at all: a test needs two systems and two queries.
+    `tested` is whether there are p-values: a test needs two systems and two queries.
     """
 
     measure: str
@@ -79,7 +79,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A system and its cells, one a column."""
+    """A system and its cells, one per column."""
 
     name: str
     title: str
@@ -88,7 +88,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Means and verdicts, ready to be written in any form."""
+    """Means and their tests, ready to be written in any form."""
 
     title: str
     columns: list[Column]
@@ -105,7 +105,7 @@ class Table:
         return any(column.tested for column in self.columns)
 
     def legend(self) -> str:
-        """What the marks mean, in a sentence or two; of tests only where one was possible."""
+        """What the marks mean; tests are mentioned only where one was possible."""
         correction = ", Holm-corrected over the systems" if self.corrected else ""
         small = [c.title for c in self.columns if c.smaller_is_better]
         better = f" Smaller is better for {', '.join(small)}, larger for the others." if small else ""
@@ -147,16 +147,16 @@ def make_table(
         raise UsageError(f"the level of significance must be between 0 and 1, not {level}")
     if isinstance(test, str) and test not in TESTS:
         raise UsageError(f"no test {quoted(test)}; give {' or '.join(TESTS)}")
-    reference = None if baseline is None else comparison.systems.index(comparison.system(baseline))
+    reference = None if baseline is None else comparison.systems.index(comparison.find_system(baseline))
     measured = test if callable(test) else partial(p_value, test=test, seed=seed)
     columns, cells = [], []
     for measure in comparison.measures:
         smaller = measure in comparison.smaller_is_better
-        values = comparison.shared(measure)
-        p_values = partial(_p_values, values, test=measured, correct=correct)
-        best = _best(values, smaller)
+        values = comparison.shared_matrix(measure)
+        p_values = partial(_test_against, values, test=measured, correct=correct)
+        best = _find_best(values, smaller)
         against = "" if best is None else comparison.systems[best].name
-        column = _cells(values, best, reference, smaller, level, digits, p_values)
+        column = _make_cells(values, best, reference, smaller, level, digits, p_values)
         tested = any(cell.p is not None for cell in column)
         columns.append(Column(measure, measure_title(measure), smaller, values.shape[1], against, tested))
         cells.append(column)
@@ -165,14 +165,14 @@ def make_table(
     return Table(comparison.title, columns, rows, name, correct, level, baseline, digits)
 
 
-def _best(values: F64, smaller: bool) -> int | None:
+def _find_best(values: F64, smaller: bool) -> int | None:
     if not values.shape[1]:
         return None
     means = values.mean(axis=1)
     return int(means.argmin() if smaller else means.argmax())
 
 
-def _cells(
+def _make_cells(
     values: F64,
     best: int | None,
     reference: int | None,
@@ -197,8 +197,8 @@ def _cells(
     return cells
 
 
-def _p_values(values: F64, against: int | None, test: PairedTest, correct: bool) -> list[float | None]:
-    """p of every system against one, None for itself; the systems of a column are one family for Holm."""
+def _test_against(values: F64, against: int | None, test: PairedTest, correct: bool) -> list[float | None]:
+    """p of every system against one, None for that one; Holm corrects over the systems of a column."""
     result: list[float | None] = [None] * len(values)
     if against is None or values.shape[1] < 2:
         return result
