@@ -251,7 +251,7 @@ def test_a_model_knows_its_window_and_overlaps(
 def test_a_model_of_another_index_is_refused(index: fader.Index, ranker: Ranker, tmp_path: Path) -> None:
     """With the remedy, which works."""
     other = tiny_in(tmp_path)
-    with pytest.raises(InputError, match=r"trained on another index.*model\.anywhere\(\)"):
+    with pytest.raises(InputError, match=r"trained on another index.*model\.as_portable\(\)"):
         other.rank("red", model=ranker)
     assert other.rank("red", model=ranker.model_.as_portable()).entities
     assert ranker_of(ranker, other.reader, any_index=True).rank(other.contexts("red"), 3).entity.size == 3
