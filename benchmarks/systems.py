@@ -22,15 +22,14 @@ from benchmarks import common, workload
 from benchmarks.common import median
 from benchmarks.peers.fader_peer import built_index
 from benchmarks.synthetic import type_id
-from fader.aggregate.sum import Sum
 from fader.contexts.table import Contexts
 from fader.features.combined import feature_map
 from fader.learn.learner import Learner
 from fader.learn.tuned import example_of
-from fader.rank.pipeline import Pipeline
+from fader.rank.ranking import rank_entities
 from fader.registry import discover
-from fader.systems.base import system
-from fader.systems.fader import Fader
+from fader.systems.base import parse_system
+from fader.systems.fader import FeatureModel
 
 BASE = "noprox+rectangle x sum"
 TARGET = 5.0
@@ -40,10 +39,10 @@ TRAINED_ON = 4
 def systems(tables: Sequence[Contexts]) -> dict[str, Any]:
     """Every system, able to rank."""
     maps = feature_map("noprox+rectangle")
-    found: dict[str, Any] = {BASE: Pipeline(maps, np.linspace(0.01, 0.3, maps.size), Sum(), "document")}
+    found: dict[str, Any] = {BASE: FeatureModel(weights=tuple(np.linspace(0.01, 0.3, maps.size).tolist()))}
     for name, part in discover("fader.systems").items():
-        if not issubclass(part, Fader):
-            found[name] = trained(system(name), tables) if issubclass(part, Learner) else system(name)
+        if not issubclass(part, FeatureModel):
+            found[name] = trained(parse_system(name), tables) if issubclass(part, Learner) else parse_system(name)
     return found
 
 
@@ -63,7 +62,7 @@ def untouched(table: Contexts) -> Contexts:
 
 def milliseconds(ranker: Any, table: Contexts) -> float:
     began = time.process_time_ns()
-    ranker.rank(untouched(table), 10)
+    rank_entities(ranker, untouched(table), 10)
     return (time.process_time_ns() - began) / 1e6
 
 

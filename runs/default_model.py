@@ -28,7 +28,7 @@ from fader.learn.dataset import Dataset, View
 from fader.learn.model import Model
 from fader.progress import progress
 from fader.search.batch import parse_all
-from fader.systems.fader import Fader
+from fader.systems.fader import FeatureModel
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -76,7 +76,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, progress("Training") as reporter:
         work = given.work or Path(scratch)
         source = Joined([judged(folder, work, given.sample) for folder in given.testbeds])
-        candidates = Fader(features="noprox+rectangle", aggregator="sum").candidates()
+        candidates = FeatureModel(features="noprox+rectangle", aggregator="sum").candidates()
         found, choice = train(source, candidates, progress=reporter)
     provenance = {
         "testbeds": {part.index.reader.folder.name: len(part) for part in source.parts},

@@ -301,7 +301,7 @@ def test_a_system_of_ours_is_the_same_as_by_options(index: Path, judged: list[st
     passed(*shared, tmp_path / "a.json", "--system", "fader(features=noprox,lam=1,bad=5,window=20,top=30)")
     options = ("--features", "noprox", "--lambda", "1", "--bad", "5", "--window", "20", "--top", "30")
     passed(*shared, tmp_path / "b.json", *options)
-    assert json.loads((tmp_path / "a.json").read_text())["top"] == 30
+    assert json.loads((tmp_path / "a.json").read_text())["parameters"]["top"] == "30"
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
@@ -345,7 +345,7 @@ def test_how_many_documents_are_alternatives(index: Path, judged: list[str], tmp
     found = passed(*shared, "--top", "0|2").json
     assert set(found["tried"]) == {"noprox x sum, lambda 1", "noprox x sum, top 2, lambda 1"}
     best = max(found["tried"], key=found["tried"].__getitem__)
-    assert json.loads(path.read_text())["top"] == (2 if "top" in best else 0)
+    assert json.loads(path.read_text())["parameters"]["top"] == ("2" if "top" in best else "0")
     passed(*shared, "--top", "2")
     call = ("search", index, "played +violin", "-k", "100", "--json", "--snippets", "9")
     few, many = (passed(*call, *model).json for model in (("--model", path), ("--system", "count")))

@@ -17,6 +17,7 @@ import pytest
 import fader
 from cluster.exact import GROUPS, QUERIES, expected, plain, told
 from cluster.serving import mingled_index, ranged_index, serving
+from contracts.models import feature_model
 from dose import dose
 from fader.cluster.shards import collection as gather
 from fader.cluster.shards.collection import ClusterIndex
@@ -26,7 +27,6 @@ from fader.errors import BudgetError, LimitError, QueryError
 from fader.features.combined import feature_map
 from fader.learn.dataset import View
 from fader.limits import Limits
-from fader.rank.pipeline import Pipeline
 from fader.registry import discover, parse
 from fader.search.info import describe
 from fader.search.suggest import Suggester
@@ -107,7 +107,7 @@ def test_scores_of_all_features(local: fader.Index, spread: ClusterIndex) -> Non
     for n, name in in_turn(spread, list(enumerate(discover("fader.features")))):
         beside = feature_map(f"{name}+{'rectangle' if name == 'noprox' else 'noprox'}")
         for features, policy in zip((parse("fader.features", name), beside), POLICIES[:: (-1) ** n], strict=True):
-            ranker = Pipeline(features, np.linspace(0.1, 0.4, features.size), parse("fader.aggregate", "sum"), policy)
+            ranker = feature_model(features, np.linspace(0.1, 0.4, features.size), "sum", policy)
             query, kind = QUERIES[n % 3]
             assert expected(local, query, kind, ranker) == told(spread, query, kind, ranker), (ranker, query)
 
@@ -128,9 +128,7 @@ def test_scores_are_found_where_contexts_are(
         assert "share" not in asked
         asked.clear()
         spread._elsewhere.clear()
-        popular = Pipeline(
-            parse("fader.features", "popularity"), np.ones(2), parse("fader.aggregate", "sum"), "document"
-        )
+        popular = feature_model("popularity", np.ones(2))
         for _ in range(2):
             assert local.rank("a b", model=popular) == spread.rank("a b", model=popular)
         assert asked.count("scores") == 1  # it is known then that it is of no use

@@ -26,7 +26,7 @@ from fader.errors import ClusterError, IncompleteError, LimitError, StorageError
 from fader.limits import Limits
 from fader.progress import Silent
 from fader.search.batch import Parsed, parse_all, write_contexts, write_letor, write_run
-from fader.search.models import ranker_of
+from fader.search.models import resolve_model
 
 GROUPS = (1, 2, 4, 8)
 TEXTS: list[tuple[str, str | None]] = [
@@ -66,7 +66,7 @@ def test_runs_of_all_rankers(local: fader.Index, rankers: list[Any], tmp_path: P
     """The default model, all aggregators, all systems."""
     queries = parsed(local)
     for n, given in enumerate(rankers):
-        ranker = ranker_of(given, local.reader, any_index=True)
+        ranker = resolve_model(given, local.reader, any_index=True)
         for groups in (*GROUPS[n % len(GROUPS) :], *GROUPS[: n % len(GROUPS)])[: dose(len(GROUPS), 1)]:
             here, there = partial(write_run, local), partial(many.run, InProcess(), recipe(local, groups))
             same(tmp_path, *(partial(ran_by, write, queries, ranker) for write in (here, there)))
@@ -122,7 +122,7 @@ class Stopping(InProcess):
 
 
 def ran(local: fader.Index, runner: Any, path: Path, k: int = 5, count: int = 20) -> dict[str, list[str]]:
-    ranker = ranker_of("proximity", local.reader)
+    ranker = resolve_model("proximity", local.reader)
     return many.run(runner, recipe(local, 2), parsed(local, count), ranker, k, str(path), Silent())
 
 
@@ -187,7 +187,7 @@ def test_a_query_beyond_a_limit(local: fader.Index, tmp_path: Path) -> None:
     """
     limits = Limits(contexts=30)
     one = fader.open(local.reader.folder, limits=limits)
-    queries, ranker = parsed(one), ranker_of("count", one.reader)
+    queries, ranker = parsed(one), resolve_model("count", one.reader)
     told: list[list[str]] = []
 
     def by(write: Callable[..., Any], path: str) -> Any:
@@ -222,8 +222,8 @@ def test_outputs_that_cannot_be(local: fader.Index, tmp_path: Path, capsys: pyte
         with pytest.raises(StorageError):
             ran(local, runner, path)
         assert runner.done == 0
-    many.run(InProcess(), recipe(local, 2), parsed(local), ranker_of("count", local.reader), 3, "-", Silent())
-    write_run(local, parsed(local), ranker_of("count", local.reader), 3, str(tmp_path / "run"), Silent())
+    many.run(InProcess(), recipe(local, 2), parsed(local), resolve_model("count", local.reader), 3, "-", Silent())
+    write_run(local, parsed(local), resolve_model("count", local.reader), 3, str(tmp_path / "run"), Silent())
     assert capsys.readouterr().out == (tmp_path / "run").read_text("utf-8")
 
 

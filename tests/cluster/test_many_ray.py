@@ -37,7 +37,7 @@ from fader.limits import Limits
 from fader.progress import Silent
 from fader.search.batch import Parsed, parse_all, write_contexts, write_run
 from fader.search.index import Index
-from fader.search.models import ranker_of
+from fader.search.models import resolve_model
 
 pytestmark = needs_ray
 long = pytest.mark.skipif(dose(2, 1) < 2, reason="takes a minute or more; FADER_DOSE=1 runs it")
@@ -64,7 +64,7 @@ def parsed(index: Index) -> list[Parsed]:
 
 def test_files(index: Index, held: Held, driver: Any, tmp_path: Path) -> None:
     """A run and a table, by tasks on the nodes."""
-    ranker = ranker_of("default", index.reader, any_index=True)
+    ranker = resolve_model("default", index.reader, any_index=True)
     write_run(index, parsed(index), ranker, 10, str(tmp_path / "one"), Silent())
     many.run(OnRay(driver), held, parsed(index), ranker, 10, str(tmp_path / "other"), Silent())
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
@@ -88,7 +88,7 @@ def until_killed(index: Index, held: Held, connection: Any, folder: Path, kill: 
 
     Runs go in another thread, as Ray starts nodes only in the main one.
     """
-    rng, ranker = random.Random(most), ranker_of("proximity", index.reader)
+    rng, ranker = random.Random(most), resolve_model("proximity", index.reader)
     write_run(index, parsed(index), ranker, 10, str(folder / "one"), Silent())
     kills = lost = n = 0
     seconds: list[float] = []

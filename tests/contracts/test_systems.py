@@ -12,17 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from contracts.models import feature_model
 from contracts.worlds import World, drawn_world, worlds
 from fader.errors import UsageError
 from fader.features.combined import feature_map
 from fader.learn.learner import Learner
-from fader.learn.model import Model
-from fader.learn.modelfile import ModelScope, opened
+from fader.learn.model import Model, parse_model
+from fader.learn.modelfile import ModelScope
 from fader.learn.tuned import example_of
-from fader.registry import discover, parse
-from fader.systems import saved
-from fader.systems.base import Ranking, order_entities, system
-from fader.systems.fader import Fader
+from fader.rank.ranking import explain_entity, order_entities, rank_entities, rank_without
+from fader.rank.system import Ranking
+from fader.registry import discover
+from fader.systems.base import parse_system
+from fader.systems.fader import FeatureModel
 
 PACKAGE = "fader.systems"
 FEW = settings(deadline=None, max_examples=15)
@@ -45,18 +47,18 @@ def trained(learner: Any) -> Any:
     return learner.fit([example_of(learner, drawn_world(s).contexts(), grades, draw) for s in range(3)], seed=0)
 
 
-def model(features: str, aggregator: str, policy: str) -> Model:
+def model(features: str, aggregator: str, policy: str) -> Any:
     """A model with weights that are all different."""
     maps = feature_map(features)
     weights = np.linspace(0.01, 0.3, maps.size)
-    return Model(maps, weights, parse("fader.aggregate", aggregator), policy)
+    return feature_model(features, weights, aggregator, policy)
 
 
 VARIANTS = [text for part in discover(PACKAGE).values() for text in variants(part)]
 VARIANTS += ["proximity(width=0.5,idf=paper)"]
-NAMED = list(dict.fromkeys(system(t) for t in (*discover(PACKAGE), *VARIANTS)))
+NAMED = list(dict.fromkeys(parse_system(t) for t in (*discover(PACKAGE), *VARIANTS)))
 LEARNERS = [s for s in NAMED if isinstance(s, Learner)]
-TRAINED_FIRST = [s for s in NAMED if isinstance(s, Learner | Fader)]
+TRAINED_FIRST = [s for s in NAMED if isinstance(s, Learner | FeatureModel)]
 MODELS = [model("noprox+rectangle", name, "document") for name in discover("fader.aggregate")]
 MODELS += [model("confidence+coverage(4x5)", "logsumexp", "mention"), model("noprox+idfupto", "sum", "mention")]
 READY: list[Any] = [*(s for s in NAMED if s not in TRAINED_FIRST), *LEARNERS, *MODELS]
@@ -85,7 +87,7 @@ def listed(ranking: Ranking) -> list[tuple[int, float, int]]:
 @given(world=worlds())
 def test_entities_are_ordered_by_score_then_id(ranker: Any, world: World) -> None:
     """Candidates, each once: scores never rise, of equal scores the larger id comes first; all unless some are cut."""
-    ranking = ranker.rank(world.contexts(), 1000)
+    ranking = rank_entities(ranker, world.contexts(), 1000)
     found = listed(ranking)
     assert found == sorted(found, key=lambda row: (-row[1], -row[0]))
     entities = [entity for entity, _score, _support in found]
@@ -104,7 +106,7 @@ def test_support_counts_the_evidence(ranker: Any, world: World) -> None:
     of_document = getattr(ranker, "policy", "document") == "document"
     entities, document = columns(world)
     places = document if of_document else np.arange(entities.size)
-    for entity, _score, support in listed(ranker.rank(world.contexts(), 1000)):
+    for entity, _score, support in listed(rank_entities(ranker, world.contexts(), 1000)):
         every = len(set(places[entities == entity].tolist()))
         assert support <= every
         assert support == every or hasattr(ranker, "cutoff")
@@ -114,7 +116,7 @@ def test_support_counts_the_evidence(ranker: Any, world: World) -> None:
 @given(world=worlds(), k=st.integers(1, 9))
 def test_k_cuts(ranker: Any, world: World, k: int) -> None:
     """The first k of the whole ranking, bit for bit; the candidates are still all counted."""
-    whole, head = ranker.rank(world.contexts(), 1000), ranker.rank(world.contexts(), k)
+    whole, head = rank_entities(ranker, world.contexts(), 1000), rank_entities(ranker, world.contexts(), k)
     assert listed(head) == listed(whole)[:k]
     assert head.candidates == whole.candidates
 
@@ -124,9 +126,9 @@ def test_k_cuts(ranker: Any, world: World, k: int) -> None:
 def test_contributions_add_up(ranker: Any, world: World, k: int) -> None:
     """Shares of an entity's own contexts make its score, and shares of literals make each of them."""
     contexts, entities = world.contexts(), columns(world)[0]
-    ranking = ranker.rank(contexts, k)
+    ranking = rank_entities(ranker, contexts, k)
     for i, (entity, score, support) in enumerate(listed(ranking)):
-        parts = ranker.explain(contexts, ranking, i)
+        parts = explain_entity(ranker, contexts, ranking, i)
         assert parts.row.size == support == len(set(parts.row.tolist()))
         assert (entities[parts.row] == entity).all()
         assert parts.share.sum() == pytest.approx(score, rel=1e-9, abs=1e-12)
@@ -138,7 +140,7 @@ def test_contributions_add_up(ranker: Any, world: World, k: int) -> None:
 def test_no_contexts_give_no_ranking(ranker: Any) -> None:
     """An empty table is no error."""
     for literals in (1, 3):
-        ranking = ranker.rank(World((), literals).contexts(), 10)
+        ranking = rank_entities(ranker, World((), literals).contexts(), 10)
         assert listed(ranking) == []
         assert ranking.candidates == 0
 
@@ -148,12 +150,12 @@ def test_no_contexts_give_no_ranking(ranker: Any) -> None:
 def test_without_a_context_the_entity_has_the_rank_of_what_is_left(ranker: Any, world: World, pick: int) -> None:
     """The same score and rank as in a table that never had the row; none where it was the only one."""
     contexts = world.contexts()
-    ranking = ranker.rank(contexts, 1000)
+    ranking = rank_entities(ranker, contexts, 1000)
     i = pick % ranking.entity.size
-    rows = ranker.explain(contexts, ranking, i).row
+    rows = explain_entity(ranker, contexts, ranking, i).row
     row = int(rows[pick % rows.size])
-    found = ranker.without(contexts, ranking, i, row)
-    left = listed(ranker.rank(contexts.take(np.delete(np.arange(len(contexts)), row)), 1000))
+    found = rank_without(ranker, contexts, ranking, i, row)
+    left = listed(rank_entities(ranker, contexts.take(np.delete(np.arange(len(contexts)), row)), 1000))
     expected = [(n, score) for n, (e, score, _s) in enumerate(left, 1) if e == ranking.entity[i]]
     assert (found.rank, found.score) == (expected[0] if expected else (None, None))
 
@@ -163,8 +165,8 @@ def test_without_a_context_the_entity_has_the_rank_of_what_is_left(ranker: Any, 
 def test_pieces_add_up_to_the_context_score(ranker: Any, world: World, pick: int) -> None:
     """Feature cells make the score that the aggregator sees."""
     contexts = world.contexts()
-    ranking = ranker.rank(contexts, 1000)
-    parts = ranker.explain(contexts, ranking, pick % ranking.entity.size)
+    ranking = rank_entities(ranker, contexts, 1000)
+    parts = explain_entity(ranker, contexts, ranking, pick % ranking.entity.size)
     x = pick % parts.row.size
     pieces = ranker.pieces(contexts, int(parts.row[x]))
     assert sum(piece.value for piece in pieces) == pytest.approx(parts.score[x], rel=1e-9, abs=1e-12)
@@ -175,25 +177,25 @@ def test_pieces_add_up_to_the_context_score(ranker: Any, world: World, pick: int
 def test_ranking_twice_is_the_same(ranker: Any, world: World) -> None:
     """What is shared between systems does not change the answer."""
     contexts = world.contexts()
-    assert listed(ranker.rank(contexts, 1000)) == listed(ranker.rank(contexts, 1000))
+    assert listed(rank_entities(ranker, contexts, 1000)) == listed(rank_entities(ranker, contexts, 1000))
 
 
 @learners
 def test_what_a_learner_keeps_of_a_query_is_enough_to_rank_it(learner: Any) -> None:
     """`values_of(encode(..))` are the values of `rank`, also of some candidates only; training twice is the same."""
     fitted = trained(learner)
-    assert fitted.trained
-    assert not learner.trained
+    assert fitted.is_fitted
+    assert not learner.is_fitted
     assert fitted == trained(learner)
     for seed in (5, 6):
         contexts = drawn_world(seed).contexts()
-        query, ranking = fitted.encode(contexts), fitted.rank(contexts, 1000)
+        query, ranking = fitted.encode(contexts), rank_entities(fitted, contexts, 1000)
         assert query.entity.tolist() == contexts.groups.entity.tolist()
         places = np.searchsorted(query.entity, ranking.evidence.entity)
         values = fitted.values_of(query)
         assert values[places] == pytest.approx(ranking.values, rel=1e-9, abs=1e-12)
         some = np.arange(0, query.entity.size, 2)
-        thin = fitted.thinned(query, some)
+        thin = fitted.take_candidates(query, some)
         assert thin.entity.tolist() == query.entity[some].tolist()
         assert fitted.values_of(thin) == pytest.approx(values[some], rel=1e-9, abs=1e-12)
 
@@ -202,8 +204,8 @@ def test_what_a_learner_keeps_of_a_query_is_enough_to_rank_it(learner: Any) -> N
 def test_a_trained_learner_survives_its_file(learner: Any) -> None:
     """Bit for bit."""
     fitted = trained(learner)
-    text = saved.Saved(fitted, ModelScope({"stemmer": None}, None, True, {"queries": 3})).to_text()
-    again = saved.built(opened(text, "m.json"), "m.json")
+    text = Model(fitted, ModelScope({"stemmer": None}, None, True, {"queries": 3})).to_text()
+    again = parse_model(text, "m.json")
     assert again.system == fitted
     assert json.loads(text)["provenance"] == {"queries": 3}
 
@@ -221,22 +223,22 @@ def test_a_system_says_what_it_is(ranker: Any) -> None:
 def test_what_must_be_trained_says_so(ranker: Any) -> None:
     """A description of a model is no model."""
     with pytest.raises(UsageError, match="must be trained"):
-        ranker.rank(World((), 1).contexts(), 10)
+        rank_entities(ranker, World((), 1).contexts(), 10)
 
 
 @named
 def test_a_system_is_written_as_it_is_read(ranker: Any) -> None:
     """Its text parses back to an equal system, blanks around its parts or not."""
-    assert system(str(ranker)) == ranker
-    assert system(f" {ranker} ".replace("=", " = ").replace("(", " ( ")) == ranker
+    assert parse_system(str(ranker)) == ranker
+    assert parse_system(f" {ranker} ".replace("=", " = ").replace("(", " ( ")) == ranker
     assert str(ranker).startswith(ranker.name)
 
 
 @given(st.floats(min_value=1e-6, max_value=1e6))
 def test_numbers_are_written_exactly(width: float) -> None:
     """A parameter survives its text bit for bit."""
-    text = str(dataclasses.replace(system("proximity"), width=width))
-    assert system(text).width == width
+    text = str(dataclasses.replace(parse_system("proximity"), width=width))
+    assert parse_system(text).width == width
 
 
 @settings(deadline=None)

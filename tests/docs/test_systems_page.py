@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from docs.markdown import ROOT
-from fader.learn.learner import Learner
 from fader.registry import discover
-from fader.systems.base import system
+from fader.systems.base import parse_system
 
 PACKAGE = "fader.systems"
 EVERYWHERE = {"cv", "label"}  # what every system may be given in a comparison
@@ -27,8 +26,7 @@ def rows() -> dict[str, list[str]]:
 
 def settable(part: Any) -> list[str]:
     """Its parameters, but for what it learns."""
-    learned = part.learned if issubclass(part, Learner) else ()
-    return [f.name for f in dataclasses.fields(part) if f.name not in {*EVERYWHERE, *learned}]
+    return [f.name for f in dataclasses.fields(part) if f.name not in {*EVERYWHERE, *part.learned}]
 
 
 def test_every_system_has_its_row() -> None:
@@ -44,6 +42,6 @@ def test_a_row_says_what_the_code_says(part: Any) -> None:
     shown = _PARAMETER.findall(parameters)
     assert [name for name, _default, _tried in shown] == settable(part)
     for name, default, tried in shown:
-        assert system(f"{part.name}({name}={default})") == part()
-        assert tried == ", ".join(getattr(part, "tries", {}).get(name, ()))
-    assert source == getattr(part, "citation", source)
+        assert parse_system(f"{part.name}({name}={default})") == part()
+        assert tried == ", ".join(part.tries.get(name, ()))
+    assert source == (part.citation or source)

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from contracts.models import feature_model, portable
 from fader.corpus.analysis import Analysis
 from fader.errors import UsageError
 from fader.experiment.system_specs import baseline_among, entrant, entrants
-from fader.features.combined import feature_map
 from fader.learn.model import Model
 from fader.learn.modelfile import ModelScope
-from fader.registry import parse
-from fader.systems.base import system
-from fader.systems.saved import Saved
+from fader.systems.base import parse_system
 
 READER: Any = None  # only models look at the index
 
@@ -86,12 +84,12 @@ def test_the_baseline_is_one_of_them() -> None:
 
 def test_a_model_is_known_by_its_whole_text() -> None:
     """Two of one shape are two; the same model is the same in any file. Any other system is known by what it tries."""
-    one, two = (Model(feature_map("noprox"), np.full(5, w), parse("fader.aggregate", "sum")) for w in (1.0, 2.0))
+    one, two = (portable(feature_model("noprox", np.full(5, w))) for w in (1.0, 2.0))
     named = entrants([one, two], any_reader())
     assert [e.name for e in named] == ["noprox x sum", "noprox x sum #2"]
     assert [e.key for e in named] == [one.to_text(), two.to_text()]
-    assert entrant(replace(one, top=5), any_reader()).key != one.to_text()
-    tuned = [Saved(system(f"voting(cutoff={n})"), ModelScope({}, None, False, {})) for n in (10, 20)]
+    assert entrant(portable(replace(one.system, top="5")), any_reader()).key != one.to_text()
+    tuned = [Model(parse_system(f"voting(cutoff={n})"), ModelScope({}, None, False, {})) for n in (10, 20)]
     assert [e.key for e in entrants(tuned, any_reader())] == [t.to_text() for t in tuned]
     free = entrant("balog2(beta=100)", READER)
     assert free.key == "|".join(map(str, free.alternatives)) == entrant("balog2(beta=100.0,label=x)", READER).key

@@ -106,8 +106,8 @@ def test_queries_without_a_good_candidate_count_0_and_do_not_train(index: fader.
     qrels = {**TINY_QRELS, "q3": {"E5": 1, "E0": 0}}
     rest = {q: of for q, of in qrels.items() if q != "q3"}
     one, two = trained(index, qrels), trained(index, rest)
-    assert one.model_.weights == pytest.approx(two.model_.weights, rel=1e-9)
-    assert one.model_.weights.any()
+    assert one.model_.system.weights == pytest.approx(two.model_.system.weights, rel=1e-9)
+    assert any(one.model_.system.weights)
     found = compare(index, TINY_QUERIES, qrels, ["count", "fader(features=noprox,lam=1)"], cv=2)
     for system in found.systems:
         values = {m: v[3] for m, v in system.values.items()}
@@ -129,7 +129,7 @@ def test_one_query_trains_with_a_given_lambda_only(index: fader.Index) -> None:
     """And cannot be cross-validated."""
     with pytest.raises(InputError, match="1 judged query: choosing lambda needs 2 at least; give lambda as a number"):
         trained(index, GRADES, TINY_QUERIES[:1], lam="auto")
-    assert trained(index, GRADES, TINY_QUERIES[:1]).model_.weights.any()
+    assert any(trained(index, GRADES, TINY_QUERIES[:1]).model_.system.weights)
     with pytest.raises(InputError, match="1 judged query: leave-one-out needs 2 at least"):
         compare(index, TINY_QUERIES[:1], GRADES, ["fader(features=noprox)"])
 
@@ -142,7 +142,7 @@ def test_no_bad_candidate_anywhere_is_an_error(index: fader.Index) -> None:
     good = {q: {e: g for e, g in of.items() if g} for q, of in TINY_QRELS.items()}
     with pytest.raises(InputError, match="no query to train on has both a good and a bad candidate"):
         Ranker(features="noprox", lam=1, judged_only=True).fit(index, TINY_QUERIES, good)
-    assert trained(index, good).model_.weights.any()
+    assert any(trained(index, good).model_.system.weights)
 
 
 @pytest.mark.parametrize("empty", [{}, [], {"q0": {}}])

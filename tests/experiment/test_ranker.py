@@ -16,8 +16,10 @@ from experiment.judged_demo import TINY_QRELS, TINY_QUERIES, demo_in, some_queri
 from fader.errors import FaderError, InputError, StorageError, UsageError
 from fader.experiment.ranker import Ranker
 from fader.learn.model import Model, read_model
-from fader.search.models import ranker_of
-from fader.systems.fader import Fader
+from fader.rank.ranking import rank_entities
+from fader.rank.system import View
+from fader.search.models import resolve_model
+from fader.systems.fader import FeatureModel
 from fader.systems.shared.weighting import document_ranking, in_best_documents
 
 Queries = list[dict[str, Any]]
@@ -58,7 +60,7 @@ def test_files_dictionaries_and_frames_make_the_same_model(
     frame = pandas.DataFrame(queries).rename(columns={"id": "qid"})
     for asked, judged in ((one, two), (frame, pandas.DataFrame(rows)), (pa.table(frame), pa.Table.from_pylist(rows))):
         again = Ranker(features=FEATURES, lam="1", workers=1).fit(index, asked, judged)
-        assert again.model_.weights.tobytes() == ranker.model_.weights.tobytes()
+        assert again.model_.system == ranker.model_.system
         assert again.model_.to_dict() == ranker.model_.to_dict()
 
 
@@ -71,8 +73,10 @@ def test_a_fit_says_where_it_comes_from(index: fader.Index, ranker: Ranker, give
     provenance = ranker.model_.provenance
     assert (provenance["queries"], provenance["lambda"], provenance["loss"]) == (len(given[0]), 1.0, "pairwise")
     assert json.loads(json.dumps(provenance, allow_nan=False)) == provenance
-    assert ranker.model_.collection is not None
-    assert ranker.model_.collection.documents == index.reader.documents
+    scope = ranker.model_.scope
+    assert scope is not None
+    assert scope.collection is not None
+    assert scope.collection.documents == index.reader.documents
 
 
 def test_validation_is_reported(index: fader.Index, given: tuple[Queries, Qrels]) -> None:
@@ -187,7 +191,7 @@ def test_parameters_can_be_read_and_set() -> None:
     assert eval(repr(made)).get_params() == made.get_params()
     with pytest.raises(UsageError, match="Ranker has no parameter 'lambda'; it takes features"):
         made.set_params(**{"lambda": 1})
-    assert made.spec() == Fader(features="noprox", lam="3", policy="mention", starts=5)
+    assert made.spec() == FeatureModel(features="noprox", lam="3", policy="mention", starts=5)
 
 
 @pytest.mark.parametrize(
@@ -237,11 +241,11 @@ def test_a_model_knows_its_window_and_overlaps(
 ) -> None:
     """What it was trained on is what it ranks, also from its file."""
     made = Ranker(features="rectangle(3x4)", lam=1, window=6, ignore_overlap=True, policy="mention").fit(index, *given)
-    assert (made.model_.window, made.model_.overlap, made.model_.policy) == (6, False, "mention")
+    assert made.model_.system.view == View("mention", 6, False)
     made.save(tmp_path / "m.json")
     query = given[0][1]
     parsed = index.parse(query["query"], query["type"])
-    ranking = made.model_.rank(index.contexts(parsed, window=6, overlap=False), 20)
+    ranking = rank_entities(made.model_.system, index.contexts(parsed, window=6, overlap=False), 20)
     ranked = index.rank(parsed, k=20, model=tmp_path / "m.json")
     assert ranked.scores == ranking.score.tolist()
     assert ranked.support == ranking.support.tolist()
@@ -254,7 +258,8 @@ def test_a_model_of_another_index_is_refused(index: fader.Index, ranker: Ranker,
     with pytest.raises(InputError, match=r"trained on another index.*model\.as_portable\(\)"):
         other.rank("red", model=ranker)
     assert other.rank("red", model=ranker.model_.as_portable()).entities
-    assert ranker_of(ranker, other.reader, any_index=True).rank(other.contexts("red"), 3).entity.size == 3
+    system = resolve_model(ranker, other.reader, any_index=True).system
+    assert rank_entities(system, other.contexts("red"), 3).entity.size == 3
     stemmed = fader.build(
         tmp_path / "stemmed", corpus=[{"id": "d", "text": "red"}], entities=[], types=[{"id": "T", "name": "t"}],
         stemmer="english",
@@ -274,12 +279,11 @@ def test_learned_edges_and_decays_are_part_of_the_model(
 ) -> None:
     """Nothing is left to learn in what is saved."""
     made = Ranker(features="idfupto(4,edges=learned)", aggregator="softcutoff", lam=1).fit(index, *given)
-    assert "learned" not in str(made.model_.features)
+    assert "learned" not in str(made.model_.system)
     made.save(tmp_path / "m.json")
     again = read_model(tmp_path / "m.json")
-    assert str(again.features) == str(made.model_.features)
-    assert again.aggregator == made.model_.aggregator
-    assert str(again.aggregator).startswith("softcutoff(decay=")
+    assert again == made.model_
+    assert "aggregator=softcutoff(decay=" in str(again.system)
 
 
 def test_better_than_counting(index: fader.Index, ranker: Ranker, given: tuple[Queries, Qrels]) -> None:
@@ -291,8 +295,8 @@ def test_better_than_counting(index: fader.Index, ranker: Ranker, given: tuple[Q
     for query in given[0]:
         grades = {find(e): g for e, g in given[1][query["id"]].items()}
         contexts = index.contexts(query["query"], query["type"])
-        for name, system in (("count", ranker_of("count", index.reader)), ("trained", ranker.model_)):
-            ranking = system.rank(contexts, 1)
+        for name, model in (("count", resolve_model("count", index.reader)), ("trained", ranker.model_)):
+            ranking = rank_entities(model.system, contexts, 1)
             entity = ranking.evidence.entity
             wrong[name].append(Pairswap().of(ranking.values, judge(entity, entity.tolist(), grades)))
     assert np.mean(wrong["trained"]) < 0.7 * np.mean(wrong["count"])
@@ -313,13 +317,13 @@ def test_only_the_best_documents_count(
     """The index gives a model with `top` the contexts of so many documents, in ranking and in evidence; a file too."""
     made = Ranker(features="noprox", lam=1, top=top).fit(index, *given)
     made.save(tmp_path / "m.json")
-    assert read_model(tmp_path / "m.json").top == made.model_.top == top
+    assert read_model(tmp_path / "m.json").system.view == made.model_.system.view == View(top=top)
     for query in given[0][:5]:
         whole = index.contexts(query["query"], query["type"])
         kept = in_best_documents(whole, top)
         documents = set(whole.matching.number[document_ranking(whole, "bm25")[:top]].tolist())
         assert set(kept.document.tolist()) == set(whole.document.tolist()) & documents
-        expected = made.model_.rank(kept, 1000)
+        expected = rank_entities(made.model_.system, kept, 1000)
         for model in (made, str(tmp_path / "m.json")):
             ranked = index.rank(query["query"], query["type"], k=1000, model=model)
             assert ranked.scores == expected.score.tolist()
@@ -338,11 +342,11 @@ def test_how_many_documents_may_be_alternatives(index: fader.Index, given: tuple
     """Written with |, each validated; a number or a text."""
     found = Ranker(features="noprox", lam=1, top="0|3").fit(index, *given)
     assert set(found.choice_.tried) == {"noprox x sum, lambda 1", "noprox x sum, top 3, lambda 1"}
-    assert found.model_.top == (0, 3)[found.choice_.candidate]
-    assert Ranker(top=3).spec() == Fader(top="3")
-    assert str(Fader(top="0|1000")) == "fader(top=0|1000)"
-    assert Fader(top="1000").title == "noprox+rectangle x sum(top=1000)"
-    assert [c.view.top for c in Fader(top="0|1000", window="0|5").candidates()] == [0, 1000, 0, 1000]
+    assert found.model_.system.view.top == (0, 3)[found.choice_.candidate]
+    assert Ranker(top=3).spec() == FeatureModel(top="3")
+    assert str(FeatureModel(top="0|1000")) == "fader(top=0|1000)"
+    assert FeatureModel(top="1000").title == "noprox+rectangle x sum(top=1000)"
+    assert [c.view.top for c in FeatureModel(top="0|1000", window="0|5").candidates()] == [0, 1000, 0, 1000]
     for wrong in ("-1", "all", "1.5", ""):
         with pytest.raises(UsageError, match="top must"):
-            Fader(top=wrong)
+            FeatureModel(top=wrong)

@@ -17,12 +17,11 @@ from fader.experiment.compare import compare_judged
 from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.experiment.ranker import save_model
 from fader.experiment.tune import tune
+from fader.learn.model import Model, read_model
 from fader.search.batch import parse_all
 from fader.search.inputs import load_qrels, load_queries
-from fader.search.models import read_ranker
-from fader.systems.base import system
+from fader.systems.base import parse_system
 from fader.systems.fang import Fang
-from fader.systems.saved import Saved
 
 QUICK = "fang(mean=arithmetic,lam=1,starts=1)"
 
@@ -45,7 +44,7 @@ def judged(index: fader.Index, folder: Path) -> JudgedQueries:
 
 def learned(found: Any) -> Any:
     """The system itself."""
-    assert isinstance(found.model, Saved)
+    assert isinstance(found.model, Model)
     return found.model.system
 
 
@@ -54,7 +53,7 @@ def test_the_best_of_all_combinations_is_taken(judged: JudgedQueries) -> None:
     found = tune(judged, "voting(technique=combmnz,cutoff=10|1000,normalise=none|max)")
     assert len(found.tried) == 4
     for text, precision in found.tried.items():
-        values = compare_judged(judged, [system(text)], measures=["AP"]).systems[0].values["AP"]
+        values = compare_judged(judged, [parse_system(text)], measures=["AP"]).systems[0].values["AP"]
         assert precision == pytest.approx(np.mean(values), abs=1e-12)
     assert found.precision == max(found.tried.values())
     assert not found.validated
@@ -72,7 +71,7 @@ def test_a_learner_is_fitted(judged: JudgedQueries) -> None:
     """On all queries, the same for the same seed; with one alternative nothing is validated."""
     found = tune(judged, QUICK)
     assert isinstance(learned(found), Fang)
-    assert learned(found).trained
+    assert learned(found).is_fitted
     assert found.tried == {}
     assert math.isnan(found.precision)
     assert tune(judged, QUICK, workers=2).model == found.model
@@ -103,7 +102,7 @@ def test_what_is_saved_ranks_alike(index: fader.Index, judged: JudgedQueries, tm
     """Written, read, and given to the index by its file: the same system, the same ranking, bit for bit."""
     made = tune(judged, text).model
     save_model(made, tmp_path / "m.json")
-    assert read_ranker(tmp_path / "m.json") == made
+    assert read_model(tmp_path / "m.json") == made
     for one in judged.queries[:5]:
         ranked = [index.rank(one.query, k=50, model=model) for model in (made, str(tmp_path / "m.json"))]
         assert ranked[0].entities == ranked[1].entities

@@ -19,10 +19,11 @@ from cli.running import passed, refused
 from fader import budget
 from fader.budget import check, chunks, deadline, gathered
 from fader.contexts import nearest
+from fader.contexts.policy import Evidence
 from fader.errors import BudgetError, UsageError
 from fader.index.encoding.lists import HIGHEST, LOWEST
 from fader.learn.learner import Learner
-from fader.rank.base import aggregated
+from fader.rank.system import aggregate_evidence
 from fader.registry import discover
 from hostile import world
 
@@ -235,12 +236,14 @@ def test_aggregates_do_not_depend_on_pieces(scores: list[list[float]], piece: in
     """Of every aggregator, entities with more contexts than a piece included."""
     at = np.cumsum([0, *map(len, scores)])
     flat = np.array([s for own in scores for s in own], dtype=np.float64)
+    rows = np.arange(flat.size, dtype=np.int32)
+    evidence = Evidence(np.arange(at.size - 1, dtype=np.int32), rows, at, flat)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(budget, "PIECE", piece)
         for part in discover("fader.aggregate").values():
-            whole = aggregated(part(), flat, at)
+            whole = aggregate_evidence(part(), evidence)
             with deadline(FOREVER):
-                assert aggregated(part(), flat, at).tolist() == whole.tolist(), part
+                assert aggregate_evidence(part(), evidence).tolist() == whole.tolist(), part
 
 
 # -------------------------------------------------------------------------------------- who sets it

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 import fader
+from contracts.models import feature_model
 from fader.contexts.table import Contexts
 from fader.features.combined import feature_map
 from fader.learn.learner import Learner
 from fader.learn.tuned import example_of
-from fader.rank.pipeline import Pipeline
 from fader.registry import discover
-from fader.systems.base import system
-from fader.systems.fader import Fader
+from fader.systems.base import parse_system
+from fader.systems.fader import FeatureModel
 from index.histories import History
 
 COLUMNS = ("entity", "document", "distances", "sides", "start", "end", "confidence")
@@ -50,11 +50,11 @@ def make_rankers(folder: Path) -> list[Any]:
     weights = np.linspace(0.01, 0.3, maps.size)
     found: list[Any] = ["default"]
     for n, part in enumerate(discover("fader.aggregate").values()):
-        found.append(Pipeline(maps, weights, part(), ("document", "mention")[n % 2]))
+        found.append(feature_model(maps, weights, part(), ("document", "mention")[n % 2]))
     for name, part in discover("fader.systems").items():
         if issubclass(part, Learner):
-            found.append(fitted(system(name), tables))
-        elif not issubclass(part, Fader):
+            found.append(fitted(parse_system(name), tables))
+        elif not issubclass(part, FeatureModel):
             found.append(name)
     return found
 

@@ -13,12 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.models import feature_model
 from fader.errors import FaderError, InputError, StorageError
 from fader.features.combined import feature_map
 from fader.learn import modelfile as module
-from fader.learn.dataset import View
-from fader.learn.model import Collection, Model, model_of, read_model
-from fader.registry import discover, parse
+from fader.learn.model import Model, parse_model, read_model
+from fader.learn.modelfile import Collection, ModelScope
+from fader.rank.ranking import rank_entities
+from fader.rank.system import View
+from fader.registry import discover
 from learn.cases import QUERIES_OF_MODELS as QUERIES
 
 ANALYSIS = {"stemmer": None, "stopwords": [], "unicode": "15.0.0"}
@@ -32,21 +35,29 @@ def made(features: str = "noprox+rectangle(3x4)", aggregator: str = "sum", **mor
     w[::3] = 0.0
     w = np.where(maps.bounds()[0] < 0, -w, w)
     given: Plain = {"analysis": ANALYSIS, "collection": COLLECTION, "provenance": {"seed": 3, "nested": [1.5, None]}}
-    return Model(maps, w, parse("fader.aggregate", aggregator), **{**given, **more})
+    scope = {key: more.pop(key) for key in ("analysis", "collection", "portable", "provenance") if key in more}
+    return Model(feature_model(features, w, aggregator, **more), ModelScope(**{**given, **scope}))
+
+
+def scope_of(model: Model) -> ModelScope:
+    assert model.scope is not None
+    return model.scope
 
 
 def equal(one: Model, two: Model) -> None:
-    assert str(one.features) == str(two.features)
-    assert one.weights.tobytes() == two.weights.tobytes()
-    assert replace(one, features=two.features, weights=two.weights).to_dict() == two.to_dict()
-    assert (one.aggregator, one.collection, one.view) == (two.aggregator, two.collection, two.view)
+    assert one.to_dict() == two.to_dict()
+    assert one == two
+    weights = [np.array(m.system.weights).tobytes() for m in (one, two)]  # type: ignore[attr-defined]
+    assert weights[0] == weights[1]
 
 
 MODELS = [
     made(),
     made("rectangle(distances=0/1/7,shares=0/0.12345/0.5,signed=true)+coverage(2x3)", "logsumexp", policy="mention"),
-    made("noprox(use=bm25)+bias", "softor(bias=true)", window=20, overlap=False, portable=True, collection=None),
-    made("popularity+coverage(2x3)", "logmean(-1)", top=1000),
+    made(
+        "noprox(use=bm25)+bias", "softor(bias=true)", window="20", ignore_overlap=True, portable=True, collection=None
+    ),
+    made("popularity+coverage(2x3)", "logmean(-1)", top="1000"),
     made("idfupto(3)", "softcutoff(decay=0.1/0.07/1e-09)", provenance={"who": "Łukasz 鐵"}),
 ]
 
@@ -60,27 +71,48 @@ def test_a_file_is_read_back_bit_for_bit(model: Model, tmp_path: Path) -> None:
     equal(again, model)
     assert again.to_text() == model.to_text()
     for query in QUERIES:
-        one, two = (m.rank(query.contexts, 5) for m in (model, again))
+        one, two = (rank_entities(m.system, query.contexts, 5) for m in (model, again))
         assert one.entity.tolist() == two.entity.tolist()
         assert one.values.tolist() == two.values.tolist()
 
 
 @pytest.mark.parametrize("name", discover("fader.aggregate"))
 def test_any_aggregator_can_be_kept(name: str) -> None:
-    equal(model_of(made(aggregator=name).to_text(), "m"), made(aggregator=name))
+    equal(parse_model(made(aggregator=name).to_text(), "m"), made(aggregator=name))
 
 
 @settings(deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=5, max_size=5))
 def test_any_finite_weight_survives(weights: list[float]) -> None:
     """The largest, the smallest and -0 too."""
-    model = replace(made("noprox"), weights=np.array(weights))
-    assert model_of(model.to_text(), "m").weights.tobytes() == model.weights.tobytes()
+    model = Model(feature_model("noprox", weights), ModelScope())
+    equal(parse_model(model.to_text(), "m"), model)
 
 
-def changed(change: Callable[[Plain], object], sign: bool = True) -> str:
+def version_1(model: Model) -> Plain:
+    """The file that 0.1 wrote of features x aggregator."""
+    system: Any = model.system
+    view = system.view
+    plain = {
+        "format": "fader-model", "version": 1, "features": str(system.features), "weights": list(system.weights),
+        "aggregator": str(system.aggregator), "policy": view.policy, "window": view.window, "overlap": view.overlap,
+        "top": view.top, **scope_of(model).to_dict(),
+    }  # fmt: skip
+    return {**plain, "checksum": module._checksum(plain)}
+
+
+def old(change: Callable[[Plain], object]) -> str:
+    return changed(change, version=1)
+
+
+def parameters(**more: object) -> Callable[[Plain], object]:
+    """Other parameters."""
+    return lambda plain: plain["parameters"].update(more)
+
+
+def changed(change: Callable[[Plain], object], sign: bool = True, version: int = 2) -> str:
     """The text of a model file with something changed; signed anew, so that the checksum fits, or not."""
-    plain = made().to_dict()
+    plain = made().to_dict() if version == 2 else version_1(made())
     plain.pop("checksum") if sign else None
     change(plain)
     if sign:
@@ -102,46 +134,55 @@ DAMAGED = {
     "a number": ("7", "not a model file"),
     "another format": (changed(lambda p: p.update(format="other")), "not a model file"),
     "no format": (changed(no_key("format")), "not a model file"),
-    "a later version": (changed(lambda p: p.update(version=2)), 'version "2", this release reads 1'),
-    "no version": (changed(no_key("version")), 'version "None", this release reads 1'),
+    "a later version": (changed(lambda p: p.update(version=3)), 'version "3", this release reads 1 and 2'),
+    "no version": (changed(no_key("version")), 'version "None", this release reads 1 and 2'),
     "a weight altered": (
-        changed(lambda p: p["weights"].__setitem__(1, 0.5), sign=False),
+        changed(lambda p: p["parameters"]["weights"].__setitem__(1, 0.5), sign=False),
         "cut or altered; train the model again",
     ),
-    "a weight more": (changed(lambda p: p["weights"].append(0.5), sign=False), "cut or altered"),
-    "the policy altered": (changed(lambda p: p.update(policy="mention"), sign=False), "cut or altered"),
+    "a weight more": (changed(lambda p: p["parameters"]["weights"].append(0.5), sign=False), "cut or altered"),
+    "the policy altered": (changed(parameters(policy="mention"), sign=False), "cut or altered"),
     "a key more": (changed(lambda p: p.update(more=1), sign=False), "cut or altered"),
     "no checksum": (changed(no_key("checksum"), sign=False), "cut or altered"),
     "half a character": (TEXT.replace('"seed"', '"\\ud800"'), "cut or altered"),
     "nan": (
-        changed(lambda p: p["weights"].__setitem__(1, float("nan"))),
+        changed(lambda p: p["parameters"]["weights"].__setitem__(1, float("nan"))),
         "weights must be finite, but weight 2 is nan",
     ),
-    "infinite": (changed(lambda p: p["weights"].__setitem__(0, float("inf"))), "weight 1 is inf"),
-    "null": (changed(lambda p: p["weights"].__setitem__(0, None)), "weight 1 is nan"),
-    "too few weights": (changed(lambda p: p["weights"].pop()), r"needs 17 weights, not 16"),
-    "weights of text": (changed(lambda p: p.update(weights=["a"] * 17)), "not a whole model"),
-    "nested weights": (changed(lambda p: p.update(weights=[p["weights"]])), "needs 17 weights"),
-    "unknown feature": (changed(lambda p: p.update(features="noprox+tangle")), 'unknown feature "tangle"'),
-    "wrong feature": (changed(lambda p: p.update(features="rectangle(0x0)")), "shape must be"),
-    "no feature": (changed(lambda p: p.update(features="")), "names no features"),
-    "features as a list": (changed(lambda p: p.update(features=["noprox"])), "not a whole model"),
-    "unknown aggregator": (changed(lambda p: p.update(aggregator="summ")), 'unknown aggregator "summ"'),
-    "aggregator as a number": (changed(lambda p: p.update(aggregator=3)), "not a whole model"),
-    "unknown policy": (changed(lambda p: p.update(policy="all")), "policy must be one of document, mention"),
-    "window as a text": (changed(lambda p: p.update(window="wide")), "window must be"),
+    "infinite": (changed(lambda p: p["parameters"]["weights"].__setitem__(0, float("inf"))), "weight 1 is inf"),
+    "null": (changed(lambda p: p["parameters"]["weights"].__setitem__(0, None)), "weight 1 is nan"),
+    "too few weights": (changed(lambda p: p["parameters"]["weights"].pop()), r"needs 17 weights, not 16"),
+    "weights of text": (changed(parameters(weights=["a"] * 17)), "not a whole model"),
+    "nested weights": (changed(parameters(weights=[[0.5] * 17])), "needs 17 weights"),
+    "unknown feature": (changed(parameters(features="noprox+tangle")), 'unknown feature "tangle"'),
+    "wrong feature": (changed(parameters(features="rectangle(0x0)")), "shape must be"),
+    "no feature": (changed(parameters(features="")), "must name one thing at least"),
+    "features as a list": (changed(parameters(features=["noprox"])), "features of fader must be like"),
+    "unknown aggregator": (changed(parameters(aggregator="summ")), 'unknown aggregator "summ"'),
+    "aggregator as a number": (changed(parameters(aggregator=3)), "aggregator of fader must be like"),
+    "unknown policy": (changed(parameters(policy="all")), "policy must be one of document, mention"),
+    "window as a text": (changed(parameters(window="wide")), "window must be"),
     "top as a text": (
-        changed(lambda p: p.update(top="100")),
-        'top must be a number of documents, 0 for all, not "100"',
+        changed(parameters(top=100)),
+        "top of fader must be like '0'",
     ),
-    "a fraction as top": (changed(lambda p: p.update(top=0.5)), "top must be a number of documents"),
-    "a negative top": (changed(lambda p: p.update(top=-1)), "top must be a number of documents"),
-    "no features": (changed(no_key("features")), "not a whole model"),
-    "no weights": (changed(no_key("weights")), "not a whole model"),
+    "a fraction as top": (changed(parameters(top="0.5")), "top must be 0 .none. or a number of documents"),
+    "a negative top": (changed(parameters(top="-1")), "top must be 0 .none. or a number of documents"),
+    "no system": (changed(no_key("system")), "a model of the system"),
+    "no parameters": (changed(no_key("parameters")), "not a whole model"),
+    "another parameter": (changed(parameters(depth=3)), "not a whole model"),
     "no analysis": (changed(no_key("analysis")), "not a whole model"),
     "analysis as a number": (changed(lambda p: p.update(analysis=3)), "not a whole model"),
     "collection of something": (changed(lambda p: p.update(collection={"files": 3})), "not a whole model"),
     "a count as a text": (changed(lambda p: p["collection"].update(documents="120")), "not a whole model"),
+    "0.1: no features": (old(no_key("features")), "not a whole model"),
+    "0.1: no weights": (old(no_key("weights")), "not a whole model"),
+    "0.1: too few weights": (old(lambda p: p["weights"].pop()), r"needs 17 weights, not 16"),
+    "0.1: weights of text": (old(lambda p: p.update(weights=["a"] * 17)), "not a whole model"),
+    "0.1: window as a text": (old(lambda p: p.update(window="wide")), "window must be"),
+    "0.1: top as a text": (old(lambda p: p.update(top="100")), 'top must be a number of documents, .*not "100"'),
+    "0.1: a fraction as top": (old(lambda p: p.update(top=0.5)), "top must be a number of documents"),
+    "0.1: a negative top": (old(lambda p: p.update(top=-1)), "top must be a number of documents"),
     "an origin as a number": (changed(lambda p: p["collection"].update(origin=7)), "not a whole model"),
 }
 
@@ -164,7 +205,7 @@ def test_any_other_byte_is_refused_or_changes_nothing(at: int, byte: int) -> Non
     data = bytearray(TEXT.encode())
     data[at] = byte
     try:
-        found = model_of(data.decode("utf-8", "replace"), "m")
+        found = parse_model(data.decode("utf-8", "replace"), "m")
     except FaderError:
         return
     equal(found, made())
@@ -172,12 +213,17 @@ def test_any_other_byte_is_refused_or_changes_nothing(at: int, byte: int) -> Non
 
 def test_a_file_from_before_there_was_a_top_takes_all_documents() -> None:
     """The key is absent there; a model that has one keeps it, and says so in its view."""
-    old = model_of(changed(no_key("top")), "m")
-    assert (old.top, old.view) == (0, View())
-    equal(old, made())
-    kept = model_of(made(top=7).to_text(), "m")
-    assert (kept.top, kept.view) == (7, View(top=7))
-    assert kept.to_dict()["top"] == 7
+    found = parse_model(old(no_key("top")), "m")
+    assert found.system.view == View()
+    equal(found, made())
+    kept = parse_model(json.dumps(version_1(made(top="7"))), "m")
+    assert kept.system.view == View(top=7)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_file_of_version_1_is_the_same_model(model: Model) -> None:
+    """Everything that 0.1 wrote of features x aggregator."""
+    equal(parse_model(json.dumps(version_1(model)), "m"), model)
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +243,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_model_fits_its_own_index_only() -> None:
     """The reason is in the error, and what to do."""
-    model = made()
+    model = scope_of(made())
     model.check(dict(ANALYSIS), COLLECTION)
     stemmed = {**ANALYSIS, "stemmer": "english"}
     with pytest.raises(
@@ -217,7 +263,7 @@ GROWN = Collection(200, 9999, 1234, 10)
 
 def test_a_model_fits_all_commits_of_its_index() -> None:
     """Later and earlier ones, whatever was added and deleted; not an index of another origin or other words."""
-    model = model_of(made(collection=replace(COLLECTION, origin="ab12")).to_text(), "m")
+    model = scope_of(parse_model(made(collection=replace(COLLECTION, origin="ab12")).to_text(), "m"))
     assert model.collection == replace(COLLECTION, origin="ab12")
     model.check(ANALYSIS, replace(GROWN, origin="ab12"))
     model.check(ANALYSIS, replace(COLLECTION, origin="cd34"))
@@ -232,16 +278,16 @@ def test_a_model_fits_all_commits_of_its_index() -> None:
 def test_an_unknown_origin_is_nobodys() -> None:
     """Two indexes of which no origin is known are not one."""
     with pytest.raises(InputError, match="another index"):
-        made().check(ANALYSIS, GROWN)
+        scope_of(made()).check(ANALYSIS, GROWN)
 
 
 def test_a_file_from_before_there_were_origins_opens() -> None:
     """It fits by its counts, as before."""
-    old = model_of(changed(lambda p: p["collection"].pop("origin")), "m")
-    assert old.collection == COLLECTION
-    old.check(ANALYSIS, replace(COLLECTION, origin="ab12"))
+    found = scope_of(parse_model(changed(lambda p: p["collection"].pop("origin")), "m"))
+    assert found.collection == COLLECTION
+    found.check(ANALYSIS, replace(COLLECTION, origin="ab12"))
     with pytest.raises(InputError, match="another index"):
-        old.check(ANALYSIS, replace(GROWN, origin="ab12"))
+        found.check(ANALYSIS, replace(GROWN, origin="ab12"))
 
 
 @pytest.mark.parametrize(
@@ -249,30 +295,31 @@ def test_a_file_from_before_there_were_origins_opens() -> None:
 )
 def test_a_model_says_that_its_index_has_changed_much(documents: int, warned: bool) -> None:
     """By more than a fifth of the documents it was trained on, more or less."""
-    made_for = made(collection=replace(COLLECTION, origin="ab12")).made_for
-    found = made_for.warnings(Collection(documents, 1, 1, 10, "ab12"))
+    found = scope_of(made(collection=replace(COLLECTION, origin="ab12"))).warnings(
+        Collection(documents, 1, 1, 10, "ab12")
+    )
     said = f"the model was trained when the index had 120 documents; it has {documents} now; train it again"
     assert found == ([said] if warned else [])
 
 
 def test_a_model_from_elsewhere_says_nothing_of_growth() -> None:
     """A portable model, or one of an unknown origin, was never told of this index."""
-    assert made().made_for.warnings(GROWN) == []
-    assert made(collection=None).made_for.warnings(GROWN) == []
-    assert made(collection=replace(COLLECTION, origin="ab12")).made_for.warnings(replace(GROWN, origin="cd34")) == []
+    assert scope_of(made()).warnings(GROWN) == []
+    assert scope_of(made(collection=None)).warnings(GROWN) == []
+    assert scope_of(made(collection=replace(COLLECTION, origin="ab12"))).warnings(replace(GROWN, origin="cd34")) == []
 
 
 def test_anywhere_lifts_the_collection_but_not_the_analysis() -> None:
     """Also after a trip through a file; the model itself stays as it was. A model of no analysis fits any."""
     model = made()
-    portable = model_of(model.as_portable().to_text(), "m")
-    portable.check(ANALYSIS, Collection(1, 2, 3, 4))
+    portable = parse_model(model.as_portable().to_text(), "m")
+    scope_of(portable).check(ANALYSIS, Collection(1, 2, 3, 4))
     with pytest.raises(InputError, match="analysed with"):
-        portable.check({**ANALYSIS, "stemmer": "english"}, COLLECTION)
-    assert not model.portable
-    equal(replace(portable, portable=False), model)
-    made(collection=None).check(ANALYSIS, COLLECTION)
-    made(analysis={}).check({**ANALYSIS, "stemmer": "english"}, COLLECTION)
+        scope_of(portable).check({**ANALYSIS, "stemmer": "english"}, COLLECTION)
+    assert not scope_of(model).portable
+    equal(replace(portable, scope=replace(scope_of(portable), portable=False)), model)
+    scope_of(made(collection=None)).check(ANALYSIS, COLLECTION)
+    scope_of(made(analysis={})).check({**ANALYSIS, "stemmer": "english"}, COLLECTION)
 
 
 def test_a_name_is_short() -> None:

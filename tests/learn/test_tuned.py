@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -39,15 +39,17 @@ class Toy(Learner):
     sign: float = 0.0
     saw: tuple[int, ...] = ()
 
+    name: ClassVar[str] = "toy"
+
     @property
-    def trained(self) -> bool:
+    def is_fitted(self) -> bool:
         return self.sign != 0.0
 
     def encode(self, contexts: Contexts) -> Query:
         entity = contexts.groups.entity
         return Query(entity, entity.astype(np.float64))
 
-    def thinned(self, query: Query, places: Any) -> Query:
+    def take_candidates(self, query: Query, places: Any) -> Query:
         return Query(query.entity[places], query.feature[places])
 
     def fit(self, examples: Sequence[Example], seed: int) -> Toy:
@@ -57,6 +59,15 @@ class Toy(Learner):
         )
         sign = (1.0 if pull >= 0 else -1.0) * (-1.0 if self.flipped else 1.0)
         return replace(self, sign=sign, saw=tuple(sorted(int(e.query.entity[0]) for e in examples)))
+
+    def scores(self, contexts: Contexts) -> F64:
+        raise NotImplementedError
+
+    def value_entities(self, contexts: Contexts) -> Any:
+        raise NotImplementedError
+
+    def shares(self, contexts: Contexts, ranking: Any, i: int) -> F64:
+        raise NotImplementedError
 
     def values_of(self, query: Query) -> F64:
         return self.sign * query.feature

@@ -133,11 +133,11 @@ def test_commits_share_their_origin(index: fader.Index, tmp_path: Path) -> None:
     first, second = collection_of(index.reader), collection_of(more.reader)
     assert first.origin == second.origin != ""
     assert (first.documents, second.documents) == (10, 11)
-    assert first.same(second)
+    assert first.matches(second)
     other = fader.build(
         tmp_path / "other", corpus=[document("d1")], entities=ENTITIES, types=[{"id": "t", "name": "t"}]
     )
-    assert not first.same(collection_of(other.reader))
+    assert not first.matches(collection_of(other.reader))
 
 
 def test_contents_are_told_apart_where_counts_are_equal(index: fader.Index, tmp_path: Path) -> None:

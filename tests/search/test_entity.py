@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fader
+from contracts.models import portable
 from fader import budget
 from fader.errors import BudgetError, CatalogError, QueryError, UsageError
 from fader.index.textstore import TextStore
 from fader.learn.model import Model
 from fader.search.models import default_model
-from fader.systems.base import system
+from fader.systems.base import parse_system
 from oracles.strategies import World, worlds
 
 SYSTEMS = ("default", "count(policy=mention)", "proximity", "voting(cutoff=1)", "balog2", "entityrank")
@@ -135,8 +137,8 @@ def test_an_entity_is_given_as_text(index: fader.Index) -> None:
 
 
 def windowed(window: int | None = None, top: int = 0) -> Model:
-    model = default_model()
-    return Model(model.features, model.weights, model.aggregator, window=window, top=top, portable=True)
+    system: Any = default_model().system
+    return portable(replace(system, window=str(window or 0), top=str(top)))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ def windowed(window: int | None = None, top: int = 0) -> Model:
         ("word", "Nobody", "person", "default", "no document that matches the query mentions it"),
         ("word", "Untyped", None, windowed(5), "no document that matches mentions it within 5 tokens"),
         ("word", "Untyped", None, windowed(top=2), "none of the 2 best documents mentions it"),
-        ("word", "Untyped", None, system("voting(cutoff=1)"), "none of its contexts counts for voting(cutoff=1)"),
+        ("word", "Untyped", None, parse_system("voting(cutoff=1)"), "none of its contexts counts for voting(cutoff=1)"),
         ("+nowhere word", "Ada", None, "default", 'the required "nowhere" occurs nowhere'),
     ],
 )

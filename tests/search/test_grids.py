@@ -15,19 +15,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from contracts.models import feature_model
 from contracts.tables import Columns, contexts_of, tables
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap
 from fader.features.cellmaps.cellmap import CellMap
 from fader.features.combined import Combined, feature_map
-from fader.learn.model import Model
-from fader.learn.modelfile import ModelScope
-from fader.rank.base import Contributions
+from fader.rank.ranking import Contributions, explain_entity, rank_entities, rank_without
 from fader.registry import discover, parse
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explanation_of
 from fader.search.grids import WeightGrid, features_of
-from fader.systems.base import system
-from fader.systems.saved import Saved
+from fader.systems.base import parse_system
 from features.oracles import Match, Plane, shares_of
 
 AGGREGATORS = [parse("fader.aggregate", name) for name in discover("fader.aggregate")]
@@ -58,8 +56,8 @@ def weights(features: FeatureMap, seed: int) -> NDArray[np.float64]:
 
 def explained(model: Any, contexts: Contexts) -> list[tuple[float, Contributions]]:
     """Each candidate's score and how it comes about."""
-    ranking = model.rank(contexts, 1000)
-    return [(float(score), model.explain(contexts, ranking, i)) for i, score in enumerate(ranking.score)]
+    ranking = rank_entities(model, contexts, 1000)
+    return [(float(score), explain_entity(model, contexts, ranking, i)) for i, score in enumerate(ranking.score)]
 
 
 @pytest.mark.parametrize("aggregator", AGGREGATORS, ids=str)
@@ -70,7 +68,7 @@ def test_what_features_contribute_adds_up_to_the_score(
 ) -> None:
     """Whatever the features and the aggregator; a grid's points are its feature's part where that is linear."""
     contexts = contexts_of(columns)
-    model = Model(features, weights(features, seed), aggregator, policy)
+    model = feature_model(features, weights(features, seed), aggregator, policy)
     for score, shares in explained(model, contexts):
         grids, parts = features_of(model, contexts, shares)
         assert [part.feature for part in parts] == [m.name for m in features.maps]
@@ -143,10 +141,10 @@ def test_points_are_where_the_matches_are(features: Combined, columns: Columns, 
     One literal alone in a cell contributes the value that the grid shows there.
     """
     contexts = contexts_of(columns)
-    model = Model(features, weights(features, seed), aggregator, "mention")
+    model = feature_model(features, weights(features, seed), aggregator, "mention")
     for _score, shares in explained(model, contexts):
         grids, _parts = features_of(model, contexts, shares)
-        for part, w in features.split(model.weights):
+        for part, w in features.split(np.array(model.weights)):
             if not isinstance(part, CellMap):
                 continue
             mine = [g for g in grids if g.feature == part.name]
@@ -175,7 +173,7 @@ def test_golden_case() -> None:
         np.ones(2), [5],
     )  # fmt: skip
     contexts = contexts_of(columns)
-    model = Model(features, np.ones(8), parse("fader.aggregate", "sum"))
+    model = feature_model(features, np.ones(8))
     ((score, shares),) = explained(model, contexts)
     (grid,), (part,) = features_of(model, contexts, shares)
     assert (score, part.contribution) == (12.0, 12.0)
@@ -193,14 +191,14 @@ def nothing() -> tuple[Contexts, Contributions]:
 
 @pytest.mark.parametrize("name", ["voting", "balog2", "plm"])
 def test_systems_without_features_have_no_grids(name: str) -> None:
-    assert features_of(system(name), *nothing()) == ([], [])
+    assert features_of(parse_system(name), *nothing()) == ([], [])
 
 
 def test_a_saved_system_has_the_grids_of_what_was_saved() -> None:
     """`ranksvm` is features with learned weights."""
     features = feature_map("noprox+rectangle")
-    ranker = system("ranksvm")
-    ranker = Saved(type(ranker)(weights=tuple(np.ones(features.size))), ModelScope({}, None, True, {}))
+    ranker: Any = parse_system("ranksvm")
+    ranker = type(ranker)(weights=tuple(np.ones(features.size)))
     grids, parts = features_of(ranker, *nothing())
     assert [(g.feature, g.points) for g in grids] == [("rectangle", [])]
     assert [(p.feature, p.contribution) for p in parts] == [("noprox", 0.0), ("rectangle", 0.0)]
@@ -224,14 +222,14 @@ def test_an_explanation_needs_no_contexts_of_others(
 ) -> None:
     """Cells and what-ifs are bit for bit those found in the whole table."""
     contexts = contexts_of(columns)
-    model = Model(features, weights(features, seed), parse("fader.aggregate", "sum"), policy)
-    ranking = model.rank(contexts, 1000)
+    model = feature_model(features, weights(features, seed), "sum", policy)
+    ranking = rank_entities(model, contexts, 1000)
     reader: Any = _Documents()
     for i in range(ranking.entity.size):
-        shares = model.explain(contexts, ranking, i)
+        shares = explain_entity(model, contexts, ranking, i)
         order = by_weight(shares)[:SHOWN_CONTEXTS]
         listed = explanation_of(reader, contexts, model, ranking, i, shares)["contexts"]
         for context, row in zip(listed, shares.row[order].tolist(), strict=True):
             assert [c["value"] for c in context["cells"]] == [p.value for p in model.pieces(contexts, row)]
-            left = model.without(contexts, ranking, i, row)
+            left = rank_without(model, contexts, ranking, i, row)
             assert context["without"] == {"score": left.score, "rank": left.rank}

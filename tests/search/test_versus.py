@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 import fader
+from contracts.models import portable
 from fader.contexts import match as matching
 from fader.errors import BudgetError, QueryError, UsageError
 from fader.learn.model import Model
@@ -124,8 +126,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> fader.Index:
 
 
 def windowed(window: int | None, top: int = 0) -> Model:
-    model = default_model()
-    return Model(model.features, model.weights, model.aggregator, window=window, top=top, portable=True)
+    system: Any = default_model().system
+    return portable(replace(system, window=str(window or 0), top=str(top)))
 
 
 @pytest.fixture

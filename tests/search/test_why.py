@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fader
+from contracts.models import feature_model, portable
 from fader.errors import BudgetError, QueryError
 from fader.features.combined import feature_map
 from fader.learn.learner import Learner
 from fader.learn.model import Model
-from fader.registry import discover, parse
+from fader.registry import discover
 from fader.search.why import Why
 from oracles.strategies import World, worlds
 
@@ -39,7 +39,7 @@ def model(features: str, aggregator: str, policy: str = "document") -> Model:
     """Weights that are all different."""
     maps = feature_map(features)
     weights = [0.01 + 0.3 * ((7 * i) % 11) for i in range(maps.size)]
-    return Model(maps, np.array(weights), parse("fader.aggregate", aggregator), policy, portable=True)
+    return portable(feature_model(features, weights, aggregator, policy))
 
 
 MODELS = [

@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 
 from fader.contexts.table import Contexts
+from fader.rank.ranking import explain_entity, rank_entities, rank_without
 
 
 def check_contract(ranker: Any, contexts: Contexts) -> None:
     """Order, contributions, pieces and what is left without a context."""
-    ranking = ranker.rank(contexts, 1000)
+    ranking = rank_entities(ranker, contexts, 1000)
     assert np.isfinite(ranking.score).all()
     listed = list(zip(ranking.score.tolist(), ranking.entity.tolist(), strict=True))
     assert listed == sorted(listed, reverse=True)
     assert ranking.candidates == len(listed)
-    head = ranker.rank(contexts, 2)
+    head = rank_entities(ranker, contexts, 2)
     assert (head.entity.tolist(), head.score.tolist()) == (ranking.entity[:2].tolist(), ranking.score[:2].tolist())
     for i in range(len(listed)):
-        parts = ranker.explain(contexts, ranking, i)
+        parts = explain_entity(ranker, contexts, ranking, i)
         assert parts.row.size == ranking.support[i] == len(set(parts.row.tolist()))
         assert (contexts.entity[parts.row] == ranking.entity[i]).all()
         assert parts.share.sum() == pytest.approx(ranking.score[i], rel=1e-9, abs=1e-12)
@@ -30,9 +31,9 @@ def check_contract(ranker: Any, contexts: Contexts) -> None:
             pieces = ranker.pieces(contexts, row)
             assert sum(piece.value for piece in pieces) == pytest.approx(score, rel=1e-9, abs=1e-12)
     for i in range(min(3, len(listed))):
-        row = int(ranker.explain(contexts, ranking, i).row[0])
-        found = ranker.without(contexts, ranking, i, row)
-        again = ranker.rank(contexts.take(np.delete(np.arange(len(contexts)), row)), 1000)
+        row = int(explain_entity(ranker, contexts, ranking, i).row[0])
+        found = rank_without(ranker, contexts, ranking, i, row)
+        again = rank_entities(ranker, contexts.take(np.delete(np.arange(len(contexts)), row)), 1000)
         place = again.entity.tolist().index(ranking.entity[i]) if ranking.entity[i] in again.entity else None
         expected = (None, None) if place is None else (place + 1, float(again.score[place]))
         assert (found.rank, found.score) == expected

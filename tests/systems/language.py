@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from contracts.worlds import Document, Mention, World
+from fader.rank.ranking import explain_entity, rank_entities, rank_without
 
 # `alpha x x x`, which mentions 1, and `alpha alpha`, which mentions 1 and 2; the query is alpha.
 GOLDEN = World((Document((0, 5, 5, 5), (Mention(1, 2, 1),)), Document((0, 0), (Mention(1, 2, 1), Mention(1, 2, 2)))), 1)
@@ -136,20 +137,20 @@ def uniform(world: World) -> Callable[[int, int], float]:
 
 def ranked_values(system: Any, world: World) -> dict[int, float]:
     """What the system makes of it, by entity."""
-    ranking = system.rank(world.contexts(), 1000)
+    ranking = rank_entities(system, world.contexts(), 1000)
     return dict(zip(ranking.entity.tolist(), ranking.score.tolist(), strict=True))
 
 
 def check_contract(system: Any, world: World) -> None:
     """Order, support, shares, pieces and `without` go together."""
     contexts = world.contexts()
-    ranking = system.rank(contexts, 1000)
+    ranking = rank_entities(system, contexts, 1000)
     assert sorted(ranking.entity.tolist()) == entities(world)
     pairs = list(zip(ranking.score.tolist(), ranking.entity.tolist(), strict=True))
     assert pairs == sorted(pairs, reverse=True)
     assert np.isfinite(ranking.score).all()
     for i, (score, entity) in enumerate(pairs):
-        parts = system.explain(contexts, ranking, i)
+        parts = explain_entity(system, contexts, ranking, i)
         assert parts.row.size == ranking.support[i]
         assert {world.rows[x][1].entity for x in parts.row.tolist()} == {entity}
         if getattr(system, "policy", "document") == "document":
@@ -161,7 +162,7 @@ def check_contract(system: Any, world: World) -> None:
         pieces = system.pieces(contexts, int(parts.row[x]))
         assert sum(piece.value for piece in pieces) == near(parts.score[x])
         row = int(parts.row[x])
-        found = system.without(contexts, ranking, i, row)
+        found = rank_without(system, contexts, ranking, i, row)
         assert (found.rank, found.score) == rank_and_score(system, without_row(world, row), entity)
 
 
@@ -176,6 +177,6 @@ def without_row(world: World, row: int) -> World:
 
 def rank_and_score(system: Any, world: World, entity: int) -> tuple[int | None, float | None]:
     """Where an entity stands, and with what; none where it is no candidate."""
-    ranking = system.rank(world.contexts(), 1000)
+    ranking = rank_entities(system, world.contexts(), 1000)
     listed = zip(ranking.entity.tolist(), ranking.score.tolist(), strict=True)
     return next(((n, score) for n, (e, score) in enumerate(listed, 1) if e == entity), (None, None))

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from contracts.worlds import World, worlds
 from fader.errors import UsageError
+from fader.rank.ranking import rank_entities
 from fader.systems.balog1 import Balog1
-from fader.systems.base import system
+from fader.systems.base import parse_system
 from systems.language import (
     GOLDEN,
     candidate_model,
@@ -96,7 +97,7 @@ def test_values_are_finite_whatever_the_smoothing() -> None:
     distances = np.full((64, len(contexts)), -1, dtype=np.int32)
     many = replace(contexts, statistics=statistics, distances=distances, late=late, memo={})
     lam = 1e-6 / (1e-6 + 6)
-    ranking = Balog1(beta=1e-6).rank(many, 10)
+    ranking = rank_entities(Balog1(beta=1e-6), many, 10)
     assert ranking.score[ranking.entity == 1] == near(64 * math.log(lam * 1e-9))
 
 
@@ -122,6 +123,6 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], message: str) ->
 
 def test_text() -> None:
     """Parameters are written as they are read."""
-    model = system("balog1(association=frequency,normalise=false,beta=20,window=0/20/50)")
+    model = parse_system("balog1(association=frequency,normalise=false,beta=20,window=0/20/50)")
     assert model == Balog1("frequency", False, 20.0, (0.0, 20.0, 50.0))
-    assert system(str(model)) == model
+    assert parse_system(str(model)) == model

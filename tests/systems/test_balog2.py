@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contracts.worlds import World, worlds
 from fader.errors import UsageError
 from fader.systems.balog2 import ASSOCIATIONS, Balog2
-from fader.systems.base import system
+from fader.systems.base import parse_system
 from systems.language import (
     GOLDEN,
     background,
@@ -124,6 +124,6 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], message: str) ->
 
 def test_text() -> None:
     """Parameters are written as they are read."""
-    model = system("balog2(association=frequency-candidate,beta=20,window=20/50)")
+    model = parse_system("balog2(association=frequency-candidate,beta=20,window=20/50)")
     assert model == Balog2("frequency-candidate", 20.0, (20.0, 50.0))
-    assert system(str(model)) == model
+    assert parse_system(str(model)) == model

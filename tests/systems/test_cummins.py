@@ -18,7 +18,9 @@ from fader.errors import UsageError
 from fader.features.noprox import NoProx
 from fader.learn.learner import Example
 from fader.measures import AveragePrecision, judge
-from fader.systems.base import Ranking, system
+from fader.rank.ranking import explain_entity, rank_entities
+from fader.rank.system import Ranking
+from fader.systems.base import parse_system
 from fader.systems.cummins import Cummins, RankedScores
 from fader.systems.proximity import Proximity
 
@@ -43,8 +45,7 @@ def decay(ranker: Cummins, rank: int, size: int) -> float:
 def context_scores(ranker: Cummins, contexts: Contexts) -> list[float]:
     """Scores of all contexts by parts that have oracles of their own."""
     if ranker.score == "proximity":
-        pipeline = Proximity().pipeline
-        return pipeline.features.score(contexts, pipeline.weights).tolist()
+        return Proximity().scores(contexts).tolist()
     return NoProx(ranker.score).score(contexts, np.ones(1)).tolist()
 
 
@@ -69,7 +70,7 @@ def values(ranking: Ranking) -> dict[int, float]:
 @given(worlds(least=1))
 def test_values_are_those_of_the_formula(ranker: Cummins, world: World) -> None:
     """Every family, score and policy."""
-    assert values(ranker.rank(world.contexts(), 100)) == pytest.approx(oracle(ranker, world), rel=1e-9)
+    assert values(rank_entities(ranker, world.contexts(), 100)) == pytest.approx(oracle(ranker, world), rel=1e-9)
 
 
 @trained
@@ -80,7 +81,7 @@ def test_what_is_kept_of_a_query_has_its_values(ranker: Cummins, world: World) -
     contexts = world.contexts()
     kept = replace(ranker, decay=()).encode(contexts)
     found = dict(zip(kept.entity.tolist(), ranker.values_of(kept).tolist(), strict=True))
-    assert found == values(ranker.rank(contexts, 100))
+    assert found == values(rank_entities(ranker, contexts, 100))
 
 
 @trained
@@ -91,7 +92,7 @@ def test_some_candidates_keep_their_values(ranker: Cummins, world: World, data: 
     kept = ranker.encode(world.contexts())
     chosen = data.draw(st.lists(st.booleans(), min_size=kept.entity.size, max_size=kept.entity.size))
     places = np.flatnonzero(chosen)
-    thin = ranker.thinned(kept, places)
+    thin = ranker.take_candidates(kept, places)
     assert thin.entity.tolist() == kept.entity[places].tolist()
     assert ranker.values_of(thin).tolist() == ranker.values_of(kept)[places].tolist()
 
@@ -102,9 +103,9 @@ def test_some_candidates_keep_their_values(ranker: Cummins, world: World, data: 
 def test_shares_add_up(ranker: Cummins, world: World) -> None:
     """What contexts add makes the value."""
     contexts = world.contexts()
-    ranking = ranker.rank(contexts, 100)
+    ranking = rank_entities(ranker, contexts, 100)
     for i in range(ranking.entity.size):
-        assert ranker.explain(contexts, ranking, i).share.sum() == pytest.approx(ranking.score[i], rel=1e-9)
+        assert explain_entity(ranker, contexts, ranking, i).share.sum() == pytest.approx(ranking.score[i], rel=1e-9)
 
 
 @settings(deadline=None)
@@ -143,7 +144,9 @@ def test_golden() -> None:
 def test_without_decay_it_is_the_sum(world: World, family: str) -> None:
     """D = 1 at every rank: the proximity system."""
     ranker = Cummins("proximity", family, decay=(1.0,) * 10 if family == "deciles" else (0.0,))
-    assert values(ranker.rank(world.contexts(), 99)) == pytest.approx(values(Proximity().rank(world.contexts(), 99)))
+    assert values(rank_entities(ranker, world.contexts(), 99)) == pytest.approx(
+        values(rank_entities(Proximity(), world.contexts(), 99))
+    )
 
 
 def examples(family: str, seed: int, queries: int = 6, candidates: int = 30) -> list[Example]:
@@ -181,8 +184,8 @@ def test_the_search_finds_a_decay_that_helps(family: str, least: float) -> None:
     assert precision(plain, training) < 0.3
     assert precision(found, training) > least
     assert found == ranker.fit(training, seed=3)
-    assert found.trained
-    assert system(str(found)) == found
+    assert found.is_fitted
+    assert parse_system(str(found)) == found
 
 
 @pytest.mark.parametrize("family", ["power", "deciles"])
@@ -213,7 +216,7 @@ def test_what_is_not_trained_does_not_rank() -> None:
     """It says what to do instead."""
     world = World((Document((0, 5), (Mention(1, 2, 3),)),), 1)
     with pytest.raises(UsageError, match="must be trained"):
-        Cummins().rank(world.contexts(), 9)
+        rank_entities(Cummins(), world.contexts(), 9)
 
 
 @pytest.mark.parametrize(
@@ -231,4 +234,4 @@ def test_what_is_not_trained_does_not_rank() -> None:
 def test_bad_parameters_are_refused(text: str, message: str) -> None:
     """The parameter, what it may be, the value."""
     with pytest.raises(UsageError, match=message):
-        system(text)
+        parse_system(text)

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from contracts.worlds import Document, Mention, World, worlds
 from fader.errors import UsageError
-from fader.systems.base import Ranking, system
+from fader.rank.ranking import rank_entities
+from fader.rank.system import Ranking
+from fader.systems.base import parse_system
 from fader.systems.entityengine import EntityEngine
 from systems.windows import literals_of, shares_of_idf, window
 
@@ -58,7 +60,7 @@ ORDERS = st.sampled_from([0.0, 0.25, 1.0])
 @given(worlds(least=1), st.sampled_from([0.5, 0.9]), ORDERS, POLICIES)
 def test_values_are_those_of_the_formula(world: World, cap: float, order: float, policy: str) -> None:
     """Minus the logarithm of the chance that no context is evidence."""
-    found = values(EntityEngine(cap, order, policy).rank(world.contexts(), 100))
+    found = values(rank_entities(EntityEngine(cap, order, policy), world.contexts(), 100))
     assert found == pytest.approx(oracle(world, cap, order, policy), rel=1e-9, abs=1e-9)
 
 
@@ -71,8 +73,8 @@ def test_a_context_more_never_lowers_a_value(world: World, order: float, policy:
     rows = np.flatnonzero(kept)
     fewer = contexts.take(rows)
     assert ranker.scores(fewer).tolist() == ranker.scores(contexts)[rows].tolist()
-    whole = values(ranker.rank(contexts, 100))
-    for entity, value in values(ranker.rank(fewer, 100)).items():
+    whole = values(rank_entities(ranker, contexts, 100))
+    for entity, value in values(rank_entities(ranker, fewer, 100)).items():
         assert value <= whole[entity]
 
 
@@ -92,8 +94,8 @@ def golden(tokens: tuple[int, ...]) -> World:
 def test_golden() -> None:
     """In order, and out of order."""
     ranker = EntityEngine(cap=0.9, order=0.5)
-    assert values(ranker.rank(golden((0, 5, 1)).contexts(), 9)) == pytest.approx({3: math.log(10)})
-    assert values(ranker.rank(golden((1, 5, 0)).contexts(), 9)) == pytest.approx({3: -math.log(0.55)})
+    assert values(rank_entities(ranker, golden((0, 5, 1)).contexts(), 9)) == pytest.approx({3: math.log(10)})
+    assert values(rank_entities(ranker, golden((1, 5, 0)).contexts(), 9)) == pytest.approx({3: -math.log(0.55)})
 
 
 def test_order_is_that_of_the_window_that_begins_last() -> None:
@@ -115,4 +117,4 @@ def test_order_is_that_of_the_window_that_begins_last() -> None:
 def test_bad_parameters_are_refused(text: str, message: str) -> None:
     """The constraint and the value."""
     with pytest.raises(UsageError, match=message):
-        system(text)
+        parse_system(text)

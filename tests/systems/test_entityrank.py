@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.worlds import Document, Mention, World, worlds
-from fader.systems.base import Ranking, system
+from fader.rank.ranking import explain_entity, rank_entities
+from fader.rank.system import Ranking
+from fader.systems.base import parse_system
 from fader.systems.entityrank import EntityRank, signed_g
 from systems.windows import literals_of, shares_of_idf, window
 
@@ -53,7 +55,7 @@ def values(ranking: Ranking) -> dict[int, float]:
 @given(worlds(least=1), st.booleans())
 def test_values_are_those_of_the_formula(world: World, test: bool) -> None:
     """With the test and without."""
-    found = values(EntityRank(test=test).rank(world.contexts(), 100))
+    found = values(rank_entities(EntityRank(test=test), world.contexts(), 100))
     assert found == pytest.approx(oracle(world, test), abs=1e-9, rel=1e-9)
 
 
@@ -62,9 +64,9 @@ def test_values_are_those_of_the_formula(world: World, test: bool) -> None:
 def test_shares_add_up(world: World, test: bool) -> None:
     """What contexts add makes the value, and what literals add makes that."""
     contexts, ranker = world.contexts(), EntityRank(test=test)
-    ranking = ranker.rank(contexts, 100)
+    ranking = rank_entities(ranker, contexts, 100)
     for i in range(ranking.entity.size):
-        parts = ranker.explain(contexts, ranking, i)
+        parts = explain_entity(ranker, contexts, ranking, i)
         assert parts.share.sum() == pytest.approx(ranking.score[i], rel=1e-9, abs=1e-12)
         assert parts.literal.sum(axis=0) == pytest.approx(parts.share, rel=1e-9, abs=1e-12)
 
@@ -86,11 +88,11 @@ def golden(prior: float = 1.0, elsewhere: bool = True) -> World:
 def test_golden(prior: float) -> None:
     """Equal priors are uniform ones, also if they are all 0, or so large or small that sums leave the doubles."""
     contexts = golden(prior).contexts()
-    assert values(EntityRank(test=False).rank(contexts, 9)) == pytest.approx({1: 1 / 3, 2: 1 / 4})
-    tested = values(EntityRank().rank(contexts, 9))
+    assert values(rank_entities(EntityRank(test=False), contexts, 9)) == pytest.approx({1: 1 / 3, 2: 1 / 4})
+    tested = values(rank_entities(EntityRank(), contexts, 9))
     assert tested == pytest.approx({1: g(1 / 3, 7 / 24), 2: g(1 / 4, 7 / 24)})
     assert tested == pytest.approx({1: 0.00819, 2: -0.00866}, abs=1e-5)
-    rare = values(EntityRank().rank(golden(prior, elsewhere=False).contexts(), 9))
+    rare = values(rank_entities(EntityRank(), golden(prior, elsewhere=False).contexts(), 9))
     assert rare == pytest.approx({1: g(1 / 3, 7 / 24), 2: g(1 / 4, 7 / 48)})
     assert rare == pytest.approx({1: 0.00819, 2: 0.07442}, abs=1e-5)
 
@@ -103,7 +105,7 @@ def test_priors_are_relative(world: World, scale: float) -> None:
     def scaled(by: float) -> World:
         return World(tuple(replace(d, prior=d.prior / 2 * by) for d in world.documents), world.literals)
 
-    found = values(EntityRank().rank(scaled(scale).contexts(), 99))
+    found = values(rank_entities(EntityRank(), scaled(scale).contexts(), 99))
     assert found == pytest.approx(oracle(scaled(1.0), True), abs=1e-9, rel=1e-9)
 
 
@@ -116,7 +118,7 @@ def test_the_popular_must_be_seen_more_often(world: World, more: int) -> None:
         World((*world.documents, *[Document((7,), mentions)] * more), world.literals)
         for mentions in ((), (Mention(0, 1, entity),))
     )
-    before, after = (values(EntityRank().rank(w.contexts(), 99)) for w in (quiet, loud))
+    before, after = (values(rank_entities(EntityRank(), w.contexts(), 99)) for w in (quiet, loud))
     assert after[entity] < before[entity] + 1e-12
     assert {e: v for e, v in after.items() if e != entity} == {e: v for e, v in before.items() if e != entity}
 
@@ -137,12 +139,12 @@ def test_unsure_mentions_are_worth_nothing() -> None:
     world = World((Document((0, 5), (Mention(1, 2, 1, 0.0), Mention(0, 1, 2, 0.0))),), 1)
     contexts = world.contexts()
     for text in ("entityrank", "entityrank(test=false)"):
-        ranking = system(text).rank(contexts, 9)
+        ranking = rank_entities(parse_system(text), contexts, 9)
         assert ranking.score.tolist() == [0.0, 0.0]
-        assert system(text).explain(contexts, ranking, 0).share.tolist() == [0.0]
+        assert explain_entity(parse_system(text), contexts, ranking, 0).share.tolist() == [0.0]
 
 
 def test_all_is_certain() -> None:
     """One document with all there is: observed and expected are both 1, so that nothing is surprising."""
-    ranking = EntityRank().rank(World((Document((0,), (Mention(0, 1, 1),)),), 1).contexts(), 9)
+    ranking = rank_entities(EntityRank(), World((Document((0,), (Mention(0, 1, 1),)),), 1).contexts(), 9)
     assert ranking.score.tolist() == [0.0]

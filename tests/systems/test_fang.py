@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from contracts.worlds import Document, Mention, World, worlds
 from fader.errors import UsageError
 from fader.features.noprox import NoProx
-from fader.systems.base import system
+from fader.rank.ranking import explain_entity, rank_entities, rank_without
+from fader.systems.base import parse_system
 from fader.systems.fang import MEANS, F, Fang, G, Likelihood, climb
 from systems.learning import TABLES, example, examples
 
@@ -81,7 +82,7 @@ def slow_values(world: World, alpha: list[float], beta: list[float], mean: str) 
 def test_values_are_those_of_the_formula(mean: str, world: World, w: list[float]) -> None:
     """ln P(e|q) with every feature written out."""
     ranker = Fang(mean=mean, alpha=tuple(w[:F]), beta=tuple(w[F:]))
-    ranking = ranker.rank(world.contexts(), 100)
+    ranking = rank_entities(ranker, world.contexts(), 100)
     expected = slow_values(world, w[:F], w[F:], mean)
     assert dict(zip(ranking.entity.tolist(), ranking.score.tolist(), strict=True)) == pytest.approx(expected, rel=1e-9)
 
@@ -101,7 +102,7 @@ def test_golden(mean: str, alpha: float, beta: float, expected: float) -> None:
     twice = Document((0, 5, 6), (Mention(1, 2, 0), Mention(2, 3, 0)))
     world = World((twice, Document((0, 5, 6), (Mention(1, 2, 0),))), 1)
     ranker = Fang(mean=mean, alpha=(0.0, 0.0, 0.0, 0.0, alpha), beta=(beta, 0.0, 0.0, 0.0, 0.0, 0.0))
-    assert math.exp(ranker.rank(world.contexts(), 1).score[0]) == pytest.approx(expected, rel=1e-12)
+    assert math.exp(rank_entities(ranker, world.contexts(), 1).score[0]) == pytest.approx(expected, rel=1e-12)
 
 
 @means
@@ -110,10 +111,10 @@ def test_golden(mean: str, alpha: float, beta: float, expected: float) -> None:
 def test_a_ranking_can_be_explained(mean: str, world: World, w: list[float], pick: int) -> None:
     """Shares add up to the value, more for the likelier context; pieces to the context's score; what-if ranks anew."""
     ranker, contexts = Fang(mean=mean, alpha=tuple(w[:F]), beta=tuple(w[F:])), world.contexts()
-    ranking = ranker.rank(contexts, 100)
+    ranking = rank_entities(ranker, contexts, 100)
     assert np.isfinite(ranking.values).all()
     for i in range(ranking.entity.size):
-        parts = ranker.explain(contexts, ranking, i)
+        parts = explain_entity(ranker, contexts, ranking, i)
         assert parts.share.sum() == pytest.approx(ranking.score[i], rel=1e-9)
         assert parts.literal.sum(axis=0) == pytest.approx(parts.share, rel=1e-9)
         assert (parts.literal[contexts.distances[:, parts.row] < 0] == 0).all()
@@ -124,10 +125,10 @@ def test_a_ranking_can_be_explained(mean: str, world: World, w: list[float], pic
         assert sum(p.value for p in pieces) == pytest.approx(parts.score[x], rel=1e-9)
         assert ranker.scores(contexts)[parts.row] == pytest.approx(parts.score, rel=1e-9)
     i = pick % ranking.entity.size
-    row = int(ranker.explain(contexts, ranking, i).row[0])
-    left = ranker.rank(contexts.take(np.delete(np.arange(len(contexts)), row)), 100)
+    row = int(explain_entity(ranker, contexts, ranking, i).row[0])
+    left = rank_entities(ranker, contexts.take(np.delete(np.arange(len(contexts)), row)), 100)
     found = [(n, s) for n, (e, s) in enumerate(zip(left.entity, left.score, strict=True), 1) if e == ranking.entity[i]]
-    answer = ranker.without(contexts, ranking, i, row)
+    answer = rank_without(ranker, contexts, ranking, i, row)
     assert (answer.rank, answer.score) == (found[0] if found else (None, None))
 
 
@@ -189,9 +190,9 @@ def test_training_finds_what_is_in_the_data(mean: str) -> None:
     learner = Fang(mean=mean, lam=30.0)
     trained = learner.fit(examples(learner), 0)
     assert trained == learner.fit(examples(learner), 0)
-    assert trained.trained
-    assert not learner.trained
-    assert system(str(trained)) == trained
+    assert trained.is_fitted
+    assert not learner.is_fitted
+    assert parse_system(str(trained)) == trained
     back = {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(json.dumps(asdict(trained))).items()}
     assert Fang(**back) == trained
     x, at, weight = trained._stacked(examples(trained), 0)
@@ -214,10 +215,10 @@ def test_values_of_what_is_kept_are_those_ranked(mean: str) -> None:
     """`encode` keeps all that `rank` needs, thinned or not."""
     trained = Fang(mean=mean).fit(examples(Fang()), 0)
     for contexts in TABLES:
-        query, values = trained.encode(contexts), trained.rank(contexts, 10).values
+        query, values = trained.encode(contexts), rank_entities(trained, contexts, 10).values
         assert trained.values_of(query) == pytest.approx(values, rel=1e-12)
         places = np.arange(0, values.size, 2)
-        thin = trained.thinned(query, places)
+        thin = trained.take_candidates(query, places)
         assert thin.entity.tolist() == query.entity[places].tolist()
         assert trained.values_of(thin) == pytest.approx(values[places], rel=1e-12)
 
@@ -236,7 +237,7 @@ def test_few_bad_candidates_are_drawn_by_the_seed() -> None:
 def test_untrained_it_says_so() -> None:
     """It cannot rank before it is trained."""
     with pytest.raises(UsageError, match="must be trained"):
-        Fang().rank(TABLES[0], 10)
+        rank_entities(Fang(), TABLES[0], 10)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from contracts.worlds import World, worlds
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
-from fader.systems.base import system
+from fader.rank.ranking import explain_entity, rank_entities, rank_without
+from fader.systems.base import parse_system
 from fader.systems.lambdamart import LambdaMART
 from fader.systems.shared.forest import packed, unpacked
 from learn.cases import vectors
@@ -62,7 +63,7 @@ def slow_vectors(learner: LambdaMART, contexts: Contexts) -> F64:
 def test_values_are_predictions_on_vectors(policy: str, world: World) -> None:
     """LightGBM's own model on the features of entities written out."""
     ranker, contexts = TRAINED[policy], world.contexts()
-    ranking = ranker.rank(contexts, 100)
+    ranking = rank_entities(ranker, contexts, 100)
     written = slow_vectors(ranker, contexts)
     assert ranker.vectors(ranker.encode(contexts)) == pytest.approx(written, rel=1e-9, abs=1e-12)
     if written.size:
@@ -78,9 +79,9 @@ def test_values_are_predictions_on_vectors(policy: str, world: World) -> None:
 def test_a_ranking_can_be_explained(policy: str, world: World, pick: int) -> None:
     """Shares add up to the value, in proportion to what the starting weights give; what-if is a ranking."""
     ranker, contexts = TRAINED[policy], world.contexts()
-    ranking = ranker.rank(contexts, 100)
+    ranking = rank_entities(ranker, contexts, 100)
     for i in range(ranking.entity.size):
-        parts = ranker.explain(contexts, ranking, i)
+        parts = explain_entity(ranker, contexts, ranking, i)
         assert parts.share.sum() == pytest.approx(ranking.score[i], rel=1e-9, abs=1e-12)
         assert parts.literal.sum(axis=0) == pytest.approx(parts.share, rel=1e-9, abs=1e-12)
         assert (parts.literal[contexts.distances[:, parts.row] < 0] == 0).all()
@@ -89,10 +90,10 @@ def test_a_ranking_can_be_explained(policy: str, world: World, pick: int) -> Non
         pieces = ranker.pieces(contexts, int(parts.row[x]))
         assert sum(p.value for p in pieces) == pytest.approx(parts.score[x], rel=1e-9)
     i = pick % ranking.entity.size
-    row = int(ranker.explain(contexts, ranking, i).row[0])
-    left = ranker.rank(contexts.take(np.delete(np.arange(len(contexts)), row)), 100)
+    row = int(explain_entity(ranker, contexts, ranking, i).row[0])
+    left = rank_entities(ranker, contexts.take(np.delete(np.arange(len(contexts)), row)), 100)
     found = [(n, s) for n, (e, s) in enumerate(zip(left.entity, left.score, strict=True), 1) if e == ranking.entity[i]]
-    answer = ranker.without(contexts, ranking, i, row)
+    answer = rank_without(ranker, contexts, ranking, i, row)
     assert (answer.rank, answer.score) == (found[0] if found else (None, None))
 
 
@@ -100,7 +101,7 @@ def test_training_is_determined_and_survives_text_and_json() -> None:
     """The same model each time, whoever reads it back."""
     model = TRAINED["document"]
     assert SMALL.fit(examples(SMALL), 0) == model
-    assert system(str(model)) == model
+    assert parse_system(str(model)) == model
     assert LambdaMART(**json.loads(json.dumps(asdict(model)))) == model
 
 
@@ -117,7 +118,7 @@ def test_it_learns() -> None:
 def test_few_bad_candidates_are_enough() -> None:
     """`bad` bounds what a query shows; other models come of it, as of another seed."""
     few = replace(SMALL, bad=1)
-    assert few.fit(examples(few), 0).trained
+    assert few.fit(examples(few), 0).is_fitted
     assert few.fit(examples(few), 0).trees_text != TRAINED["document"].trees_text
 
 
@@ -125,10 +126,10 @@ def test_values_of_what_is_kept_are_those_ranked() -> None:
     """`encode` keeps all that `rank` needs, thinned or not."""
     for policy, model in TRAINED.items():
         for contexts in TABLES:
-            query, values = model.encode(contexts), model.rank(contexts, 10).values
+            query, values = model.encode(contexts), rank_entities(model, contexts, 10).values
             assert model.values_of(query).tolist() == values.tolist(), policy
             places = np.array([1, 2])
-            thin = model.thinned(query, places)
+            thin = model.take_candidates(query, places)
             assert thin.entity.tolist() == query.entity[places].tolist()
             assert model.values_of(thin) == pytest.approx(values[places], rel=1e-12)
 
@@ -136,7 +137,7 @@ def test_values_of_what_is_kept_are_those_ranked() -> None:
 def test_untrained_it_says_so() -> None:
     """It cannot rank before it is trained."""
     with pytest.raises(UsageError, match="must be trained"):
-        SMALL.rank(TABLES[0], 10)
+        rank_entities(SMALL, TABLES[0], 10)
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,13 +155,13 @@ def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 def test_what_is_no_model_is_refused(letters: str) -> None:
     """Whether it cannot be unpacked or is something else."""
     with pytest.raises(UsageError, match="lambdamart: trees_text is no model"):
-        replace(SMALL, trees_text=letters).rank(TABLES[0], 10)
+        rank_entities(replace(SMALL, trees_text=letters), TABLES[0], 10)
 
 
 def test_trees_of_other_features_are_refused() -> None:
     """They ask for features by number."""
     with pytest.raises(UsageError, match=r"lambdamart: trees_text was grown on .* features, but there are"):
-        replace(TRAINED["document"], features="noprox").rank(TABLES[0], 10)
+        rank_entities(replace(TRAINED["document"], features="noprox"), TABLES[0], 10)
 
 
 def test_large_grades_are_learned_from() -> None:
@@ -168,7 +169,7 @@ def test_large_grades_are_learned_from() -> None:
     large = [
         replace(e, judgments=replace(e.judgments, grades=e.judgments.grades * (2**30 - 1))) for e in examples(SMALL)
     ]
-    assert SMALL.fit(large, 0).trained
+    assert SMALL.fit(large, 0).is_fitted
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.learn.learner import Example
 from fader.measures import judge
-from fader.systems.base import system
+from fader.rank.ranking import rank_entities
+from fader.systems.base import parse_system
 from fader.systems.macdonald import Macdonald
 from fader.systems.shared.ladder import Rungs, raw_features, rungs
 from fader.systems.shared.thinning import drawn_bad
@@ -67,7 +68,7 @@ def test_values_are_the_weighted_features(world: World) -> None:
     contexts, learner = world.contexts(), weighted(Macdonald(cutoffs=LADDER))
     columns = np.hstack([raw_features(contexts, m, list(TECHNIQUES), LADDER) for m in MODELS])
     table = np.stack([min_max(c) for c in columns.T], axis=1)
-    ranking = learner.rank(contexts, 1000)
+    ranking = rank_entities(learner, contexts, 1000)
     assert ranking.evidence.entity.tolist() == contexts.groups.entity.tolist()
     assert ranking.values == pytest.approx(table @ np.array(learner.weights), abs=1e-5)
     assert learner.values_of(learner.encode(contexts)).tolist() == ranking.values.tolist()
@@ -86,7 +87,7 @@ def test_golden() -> None:
     mentions = [[0, 1, 2], [0, 1, 0], [0]]
     documents = [Document((0, 5, 6), tuple(Mention(i, i + 1, e) for i, e in enumerate(m))) for m in mentions]
     learner = Macdonald(models="bm25", techniques="votes", cutoffs=(0,), weights=(2.0,))
-    ranking = learner.rank(World(tuple(documents), 1).contexts(), 10)
+    ranking = rank_entities(learner, World(tuple(documents), 1).contexts(), 10)
     assert (ranking.entity.tolist(), ranking.score.tolist()) == ([0, 1, 2], [2.0, 1.0, 0.0])
 
 
@@ -97,7 +98,7 @@ def test_thinned_queries_have_the_same_features(world: World, data: st.DataObjec
     learner = weighted(SMALL)
     query = learner.encode(world.contexts())
     places = np.array([i for i in range(query.entity.size) if data.draw(st.booleans())], dtype=np.int64)
-    thin = learner.thinned(query, places)
+    thin = learner.take_candidates(query, places)
     assert thin.entity.tolist() == query.entity[places].tolist()
     assert learner.values_of(thin).tolist() == learner.values_of(query)[places].tolist()
 
@@ -162,8 +163,8 @@ def test_trees_rank_too(world: World) -> None:
     trained = forest()
     check_contract(trained, world.contexts())
     contexts = world.contexts()
-    assert trained.values_of(trained.encode(contexts)).tolist() == trained.rank(contexts, 9).values.tolist()
-    assert system(str(trained)) == trained
+    assert trained.values_of(trained.encode(contexts)).tolist() == rank_entities(trained, contexts, 9).values.tolist()
+    assert parse_system(str(trained)) == trained
 
 
 _FORESTS: list[Macdonald] = []
@@ -189,7 +190,7 @@ def test_trees_are_deterministic_and_learn() -> None:
 def test_a_learned_one_is_written_as_it_is_read() -> None:
     """Weights survive their text bit for bit."""
     trained = SMALL.fit(judged(5), 0)
-    assert system(str(trained)) == trained
+    assert parse_system(str(trained)) == trained
 
 
 @pytest.mark.parametrize("learner", ["linear", "lambdamart"])
@@ -197,7 +198,7 @@ def test_what_must_be_trained_says_so(learner: str) -> None:
     """It does not rank."""
     contexts = World((Document((0, 5), (Mention(0, 1, 0),)),), 1).contexts()
     with pytest.raises(UsageError, match="must be trained"):
-        Macdonald(learner=learner).rank(contexts, 10)
+        rank_entities(Macdonald(learner=learner), contexts, 10)
 
 
 def test_without_lightgbm_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +251,7 @@ def test_large_grades_are_learned_from() -> None:
     """The largest that qrels allow, by trees and by weights; only trees mind how large a grade is."""
     pytest.importorskip("lightgbm")
     large = [replace(e, judgments=replace(e.judgments, grades=e.judgments.grades * (2**30 - 1))) for e in judged(4)]
-    assert replace(SMALL, learner="lambdamart", trees=5, leaves=4).fit(large, 0).trained
+    assert replace(SMALL, learner="lambdamart", trees=5, leaves=4).fit(large, 0).is_fitted
     assert SMALL.fit(large, 0) == SMALL.fit(judged(4), 0)
 
 
@@ -279,7 +280,7 @@ def test_large_grades_are_learned_from() -> None:
 def test_bad_parameters_are_refused(text: str, message: str) -> None:
     """With the system, the constraint and the value."""
     with pytest.raises(UsageError, match=message):
-        system(text)
+        parse_system(text)
 
 
 def test_a_damaged_forest_is_refused() -> None:
@@ -287,4 +288,4 @@ def test_a_damaged_forest_is_refused() -> None:
     pytest.importorskip("lightgbm")
     contexts = World((Document((0, 5), (Mention(0, 1, 0),)),), 1).contexts()
     with pytest.raises(UsageError, match="macdonald: forest is no model"):
-        replace(SMALL, learner="lambdamart", forest="abc").rank(contexts, 1)
+        rank_entities(replace(SMALL, learner="lambdamart", forest="abc"), contexts, 1)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from contracts.worlds import Document, Mention, World, worlds
 from fader.errors import UsageError
+from fader.rank.ranking import explain_entity, rank_entities
 from fader.systems import petkova
 from fader.systems.balog1 import Balog1
-from fader.systems.base import system
+from fader.systems.base import parse_system
 from fader.systems.petkova import KERNELS, Petkova
 from fader.systems.shared.kernels import propagated
 from systems.language import GOLDEN, candidate_model, check_contract, kernel_sums, near, ranked_values, uniform
@@ -89,8 +90,8 @@ def test_only_what_is_read_again_is_kept(model: Petkova, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(petkova, "propagated", counted)
     contexts = GOLDEN.contexts()
-    ranking = model.rank(contexts, 9)
-    model.explain(contexts, ranking, 0)
+    ranking = rank_entities(model, contexts, 9)
+    explain_entity(model, contexts, ranking, 0)
     assert len(calls) == 1
     assert not [key for key in contexts.memo if "propagated" in key]
 
@@ -112,5 +113,5 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], message: str) ->
 
 def test_text() -> None:
     """Parameters are written as they are read."""
-    assert system("petkova(kernel=triangle,width=20,beta=7)") == Petkova("triangle", 20.0, 7.0)
+    assert parse_system("petkova(kernel=triangle,width=20,beta=7)") == Petkova("triangle", 20.0, 7.0)
     assert str(Petkova(width=20.0)) == "petkova(width=20.0)"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from contracts.worlds import Mention, World, worlds
 from fader.errors import UsageError
-from fader.systems.base import system
+from fader.rank.ranking import explain_entity, rank_entities, rank_without
+from fader.systems.base import parse_system
 from fader.systems.plm import KERNELS, Plm
 from systems.language import (
     GOLDEN,
@@ -73,10 +74,10 @@ def test_values_are_those_of_the_formula(world: World, model: Plm) -> None:
 def test_a_further_context_never_counts_against_its_entity(world: World) -> None:
     """Likelihoods are added: without one of several contexts an entity's value is no larger."""
     contexts, model = world.contexts(), Plm(width=2.0, mu=1.0, policy="mention")
-    ranking = model.rank(contexts, 1000)
+    ranking = rank_entities(model, contexts, 1000)
     for i in range(ranking.entity.size):
-        for row in model.explain(contexts, ranking, i).row.tolist():
-            left = model.without(contexts, ranking, i, row).score
+        for row in explain_entity(model, contexts, ranking, i).row.tolist():
+            left = rank_without(model, contexts, ranking, i, row).score
             assert left is None or left <= ranking.score[i] + 1e-12
 
 
@@ -105,6 +106,6 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], message: str) ->
 
 def test_text() -> None:
     """Parameters are written as they are read."""
-    model = system("plm(kernel=passage,width=20,mu=300,aggregator=max,policy=mention)")
+    model = parse_system("plm(kernel=passage,width=20,mu=300,aggregator=max,policy=mention)")
     assert model == Plm("passage", 20.0, 300.0, "max", "mention")
-    assert system(str(model)) == model
+    assert parse_system(str(model)) == model

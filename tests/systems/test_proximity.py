@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from contracts.worlds import Document, Mention, World
-from fader.systems.base import system
+from fader.rank.ranking import rank_entities
+from fader.systems.base import parse_system
 
 WORLD = World(
     (
@@ -20,5 +21,5 @@ WORLD = World(
 @pytest.mark.parametrize(("text", "value"), [("count", 2), ("proximity", 1 / 1.1 + 1 / 2)])
 def test_golden(text: str, value: float) -> None:
     """Beside a mention and 10 tokens from another; a document that does not match adds nothing."""
-    ranking = system(text).rank(WORLD.contexts(), 9)
+    ranking = rank_entities(parse_system(text), WORLD.contexts(), 9)
     assert ranking.score.tolist() == pytest.approx([value])

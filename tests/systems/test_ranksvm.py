@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from contracts.models import feature_model
 from contracts.worlds import Document, Mention, World, worlds
 from fader.aggregate.sum import Sum
 from fader.contexts.table import Contexts
@@ -19,8 +20,8 @@ from fader.errors import UsageError
 from fader.features.combined import feature_map
 from fader.learn.learner import Example
 from fader.measures import judge
-from fader.rank.pipeline import Pipeline
-from fader.systems.base import system
+from fader.rank.ranking import explain_entity, rank_entities
+from fader.systems.base import parse_system
 from fader.systems.ranksvm import Compared, Hinges, RankSVM, compared
 from learn.cases import vectors
 from systems.learning import TABLES, examples, grades_of
@@ -59,7 +60,7 @@ def test_golden() -> None:
     query = learner.encode(contexts)
     trained = learner.fit([Example(query, judge(query.entity, [0, 1], {0: 1}))], 0)
     assert trained.weights == pytest.approx([2 / 3], rel=1e-4)
-    assert trained.rank(contexts, 2).score == pytest.approx([2 / 3, 0.0], rel=1e-4)
+    assert rank_entities(trained, contexts, 2).score == pytest.approx([2 / 3, 0.0], rel=1e-4)
 
 
 @pytest.mark.parametrize("features", [SMALL, "grid(2x3)+confidence", "noprox+coverage(3x4)"])
@@ -119,17 +120,17 @@ def test_a_trained_one_is_a_pipeline(policy: str) -> None:
     learner = RankSVM(features=SMALL, policy=policy)
     trained = learner.fit(examples(learner), 0)
     assert trained == learner.fit(examples(learner), 0)
-    assert system(str(trained)) == trained
+    assert parse_system(str(trained)) == trained
     assert min(trained.weights) < 0 < max(trained.weights)
     for contexts in TABLES:
-        ranking = trained.rank(contexts, 10)
-        same = Pipeline(feature_map(SMALL), np.array(trained.weights), Sum(), policy).rank(contexts, 10)
+        ranking = rank_entities(trained, contexts, 10)
+        same = rank_entities(feature_model(SMALL, trained.weights, Sum(), policy), contexts, 10)
         assert ranking.entity.tolist() == same.entity.tolist()
         assert ranking.score.tolist() == same.score.tolist()
         query = trained.encode(contexts)
         assert trained.values_of(query) == pytest.approx(ranking.values, rel=1e-9, abs=1e-12)
         places = np.array([0, 2, 3])
-        thin = trained.thinned(query, places)
+        thin = trained.take_candidates(query, places)
         assert thin.entity.tolist() == query.entity[places].tolist()
         assert trained.values_of(thin) == pytest.approx(ranking.values[places], rel=1e-9, abs=1e-12)
 
@@ -145,7 +146,7 @@ def test_values_are_sums_of_the_best_mentions(world: World, w: list[float]) -> N
     for x, (document, mention) in enumerate(world.rows):
         best = expected.setdefault(mention.entity, {})
         best[document] = max(best.get(document, -math.inf), float(score[x]))
-    ranking = trained.rank(contexts, 100)
+    ranking = rank_entities(trained, contexts, 100)
     found = dict(zip(ranking.entity.tolist(), ranking.score.tolist(), strict=True))
     assert found == pytest.approx({e: math.fsum(v.values()) for e, v in expected.items()}, rel=1e-9, abs=1e-9)
 
@@ -166,7 +167,7 @@ def test_it_learns() -> None:
 def test_untrained_it_says_so() -> None:
     """It cannot rank before it is trained."""
     with pytest.raises(UsageError, match="must be trained"):
-        RankSVM().rank(TABLES[0], 10)
+        rank_entities(RankSVM(), TABLES[0], 10)
 
 
 @pytest.mark.parametrize(
@@ -195,9 +196,9 @@ def test_a_ranking_can_be_explained(world: World, seed: int) -> None:
     maps = feature_map(SMALL)
     ranker = RankSVM(features=SMALL, weights=tuple(np.random.default_rng(seed).normal(size=maps.size).tolist()))
     contexts = world.contexts()
-    ranking = ranker.rank(contexts, 100)
+    ranking = rank_entities(ranker, contexts, 100)
     for i in range(ranking.entity.size):
-        parts = ranker.explain(contexts, ranking, i)
+        parts = explain_entity(ranker, contexts, ranking, i)
         assert parts.share.sum() == pytest.approx(ranking.score[i], rel=1e-9, abs=1e-9)
         assert parts.literal.sum(axis=0) == pytest.approx(parts.share, rel=1e-9, abs=1e-9)
         pieces = ranker.pieces(contexts, int(parts.row[0]))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from contracts.worlds import Document, Mention, World, worlds
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
-from fader.systems.base import system
+from fader.rank.ranking import rank_entities
+from fader.systems.base import parse_system
 from fader.systems.shared.weighting import MODELS
 from fader.systems.voting import NORMALISATIONS, TECHNIQUES, Voting, normalised
 from systems import voting_oracle
@@ -24,7 +25,7 @@ cutoffs = st.sampled_from([0, 1, 2, 3, 5, 1000])
 
 
 def values(ranker: Voting, contexts: Contexts) -> dict[int, float]:
-    ranking = ranker.rank(contexts, 1000)
+    ranking = rank_entities(ranker, contexts, 1000)
     return dict(zip(ranking.entity.tolist(), ranking.score.tolist(), strict=True))
 
 
@@ -105,4 +106,4 @@ def test_normalised_scores() -> None:
 def test_bad_parameters_are_refused(text: str, message: str) -> None:
     """With the system, the constraint and the value."""
     with pytest.raises(UsageError, match=message):
-        system(text)
+        parse_system(text)

@@ -14,7 +14,6 @@ from fader.cli.common import (
     declare,
     folder_argument,
     json_option,
-    plugin_option,
     print_json,
     quiet_option,
     read_asked,
@@ -27,14 +26,13 @@ from fader.limits import Limits
 from fader.progress import progress
 from fader.search.batch import refuse_overwriting, write_run
 from fader.search.index import Index
-from fader.search.models import ranker_of, warnings_of
+from fader.search.models import resolve_model, warnings_of
 from fader.search.options import BatchOptions
 
 
 @click.command("batch", epilog="Example: fader batch index/ --queries queries.jsonl --run proximity.run")
 @folder_argument
 @declare(BatchOptions)
-@plugin_option
 @json_option
 @quiet_option
 def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
@@ -50,7 +48,7 @@ def search_all(
     index: Index, write: Callable[..., dict[str, list[str]]], options: BatchOptions, as_json: bool, quiet: bool
 ) -> None:
     """Run every query, wherever `write` does that: `write_run` without the index."""
-    ranker = ranker_of(options.model, index.reader, options.any_index)
+    ranker = resolve_model(options.model, index.reader, options.any_index)
     for line in warnings_of(ranker, index.reader):
         remark(line, quiet)
     asked = read_asked(index, options.queries, options.qrels, options.on_error, quiet)

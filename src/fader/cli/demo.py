@@ -25,7 +25,7 @@ from fader.experiment.ranker import Ranker
 from fader.progress import progress
 from fader.search.batch import parse_all
 from fader.search.index import Index, build
-from fader.search.models import ranker_of
+from fader.search.models import resolve_model
 from fader.serve.settings import Settings
 
 MARK = "fader-demo.txt"  # only a folder with this in it is the demo's own
@@ -112,7 +112,7 @@ def _trained(judged: Any, place: Path, quiet: bool) -> str:
 
     path = place / "model.json"
     try:
-        ranker_of(str(path), judged.index.reader)
+        resolve_model(str(path), judged.index.reader)
     except FaderError:
         remark(f"Training a model on the {len(judged)} judged queries: {path}", quiet)
         with progress("Training", quiet) as reporter:

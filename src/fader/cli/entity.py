@@ -15,7 +15,6 @@ from fader.cli.common import (
     declare,
     folder_argument,
     json_option,
-    plugin_option,
     print_json,
     quiet_option,
     say_when_compiling,
@@ -23,7 +22,7 @@ from fader.cli.common import (
 from fader.cli.render import print_card, print_evidence
 from fader.limits import Limits
 from fader.search.index import Index
-from fader.search.models import ranker_of
+from fader.search.models import resolve_model
 from fader.search.options import EntityOptions
 
 
@@ -32,7 +31,6 @@ from fader.search.options import EntityOptions
 @click.argument("entity", metavar="ID")
 @click.argument("query", required=False)
 @declare(EntityOptions, skip=("entity", "query"))
-@plugin_option
 @json_option
 @quiet_option
 def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
@@ -45,7 +43,7 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     index = Index(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     card, evidence = index.entity(options.entity), None
     if options.query is not None:
-        ranker = ranker_of(options.model, index.reader, options.any_index)
+        ranker = resolve_model(options.model, index.reader, options.any_index)
         evidence = index.evidence(
             options.query, options.entity, options.type, ranker, offset=options.offset, limit=options.limit
         )

@@ -15,7 +15,6 @@ from fader.cli.common import (
     declare,
     folder_argument,
     json_option,
-    plugin_option,
     print_json,
     quiet_option,
     say_when_compiling,
@@ -23,7 +22,7 @@ from fader.cli.common import (
 from fader.cli.render import print_why
 from fader.limits import Limits
 from fader.search.index import Index
-from fader.search.models import ranker_of
+from fader.search.models import resolve_model
 from fader.search.options import ExplainOptions
 
 
@@ -31,7 +30,6 @@ from fader.search.options import ExplainOptions
 @folder_argument
 @click.argument("query")
 @declare(ExplainOptions, skip=("query",))
-@plugin_option
 @json_option
 @quiet_option
 def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
@@ -43,6 +41,6 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     options = collect(ExplainOptions, given)
     say_when_compiling(quiet)
     index = Index(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
-    ranker = ranker_of(options.model, index.reader, options.any_index)
+    ranker = resolve_model(options.model, index.reader, options.any_index)
     why = index.why(options.query, options.entity, options.type, ranker)
     print_json(why.to_dict()) if as_json else print_why(why)

@@ -12,7 +12,6 @@ from fader.cli.common import (
     declare,
     folder_argument,
     json_option,
-    plugin_option,
     print_json,
     quiet_option,
     say_when_compiling,
@@ -25,7 +24,6 @@ from fader.search.options import SearchOptions
 @folder_argument
 @click.argument("query")
 @declare(SearchOptions, skip=("query",))
-@plugin_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line per snippet.")
 @quiet_option
@@ -38,14 +36,14 @@ def command(folder: Path, as_json: bool, as_csv: bool, quiet: bool, **given: Any
     from fader.cli.render import print_answer
     from fader.search.csv import to_csv
     from fader.search.index import Index
-    from fader.search.models import ranker_of
+    from fader.search.models import resolve_model
 
     options = collect(SearchOptions, given)
     say_when_compiling(quiet)
     if as_json and as_csv:
         raise click.UsageError("--json and --csv are two formats; give one")
     index = Index(folder, options.verify, options.at, Limits.from_environment(time_ms=options.timeout_ms))
-    ranker = ranker_of(options.model, index.reader, options.any_index)
+    ranker = resolve_model(options.model, index.reader, options.any_index)
     answer = index.search(
         options.query, options.type, options.k, ranker, snippets=options.snippets, explain=options.explain
     )

@@ -17,7 +17,6 @@ from fader.cli.common import (
     folder_argument,
     json_option,
     on_error_option,
-    plugin_option,
     print_json,
     quiet_option,
     read_asked,
@@ -31,7 +30,7 @@ from fader.experiment.tune import tune
 from fader.progress import progress
 from fader.search.batch import refuse_overwriting
 from fader.search.index import Index
-from fader.systems.fader import Fader
+from fader.systems.fader import FeatureModel
 
 DEFAULT = click.core.ParameterSource.DEFAULT
 FAMILY = (
@@ -68,7 +67,6 @@ FAMILY = (
 @click.option("--workers", type=int, default=0, help="Threads; as many as there are processors by default.")
 @at_option
 @on_error_option
-@plugin_option
 @json_option
 @quiet_option
 def command(
@@ -85,7 +83,7 @@ def command(
     say_when_compiling(quiet)
     refuse_overwriting(output, queries, qrels)
     _check_alone(system)
-    family = Fader(
+    family = FeatureModel(
         features, aggregator, loss=loss, lam=lam, policy=policy, window=window, top=top, ignore_overlap=ignore_overlap,
         judged_only=judged_only, starts=starts, rounds=rounds, seed=seed, bad=bad,
     )  # fmt: skip
@@ -121,8 +119,10 @@ def _check_alone(system: str | None) -> None:
 
 def _ties(model: Any) -> bool:
     """Whether features x aggregator learned nothing."""
-    weights = getattr(model, "weights", None)
-    return weights is not None and (not weights.any() or not any(getattr(model.aggregator, "decay", (1.0,))))
+    scoring = model.system.feature_scoring
+    if scoring is None or model.system.name != FeatureModel.name:
+        return False
+    return not scoring.weights.any() or not any(getattr(scoring.aggregator, "decay", (1.0,)))
 
 
 def _found(model: Any, tuned: Any) -> dict[str, Any]:

@@ -23,18 +23,17 @@ from fader.contexts.table import Contexts
 from fader.corpus.queries import FaultCollector
 from fader.experiment.cache import Kept, Measured
 from fader.experiment.comparison import Comparison, Supports, SystemResult
-from fader.experiment.contest import Contest, Tested, examples_of, precisions, takes_all
+from fader.experiment.contest import Contest, Tested, examples_of, precisions
 from fader.experiment.figure_data import context_scores, mean_grids
 from fader.experiment.foreign import parse_foreign_measure
 from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.experiment.system_specs import Entrant, baseline_among, entrants
 from fader.learn.crossvalidate import Workers, cross_validate, parse_cv
-from fader.learn.dataset import View
 from fader.learn.threads import cores
 from fader.learn.tuned import best_for_each, cross_validate_learner
 from fader.measures import STANDARD, known_measure
 from fader.progress import Progress, Silent
-from fader.rank.base import System
+from fader.rank.system import System, View
 from fader.search.batch import parse_all
 from fader.search.index import Index
 from fader.search.inputs import load_qrels, load_queries
@@ -46,11 +45,13 @@ SAMPLED_SUPPORTS = 20_000
 
 
 def compare(
-    index: Index | str | Path, queries: Any, qrels: Any, systems: Sequence[str | System], cv: str | int = "loo", *,
+    index: Index | str | Path, queries: Any, qrels: Any, systems: Sequence[Any], cv: str | int = "loo", *,
     measures: Sequence[str] = (), baseline: str | None = None, seed: int = 0, workers: Workers = 0, title: str = "",
     keep: str | Path | None = None, progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
     """Compare systems on the judged queries of an index, which may be given by its folder.
+
+    Systems are given by name, by model file, or as objects: a `System`, a `Model`, a fitted `Ranker`.
 
     With `keep`, a folder, each system's result is kept there, and taken from there if the comparison is run again.
     """
@@ -64,7 +65,7 @@ def compare(
 
 
 def compare_judged(
-    judged: JudgedQueries, systems: Sequence[str | System], cv: str | int = "loo", *, measures: Sequence[str] = (),
+    judged: JudgedQueries, systems: Sequence[Any], cv: str | int = "loo", *, measures: Sequence[str] = (),
     baseline: str | None = None, seed: int = 0, workers: Workers = 0, title: str = "", keep: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
@@ -185,7 +186,7 @@ def _learner(contest: Contest, e: Entrant) -> Measured:
     learners, examples = examples_of(contest, e)
     cv = e.cv or contest.cv
     found = cross_validate_learner(judged.ids, learners, examples, cv, contest.seed, contest.workers, contest.progress)
-    tested = contest.each_query(lambda i: contest.rank(i, found.models[i], {}), "ranking")  # type: ignore[arg-type]
+    tested = contest.each_query(lambda i: contest.rank(i, found.models[i], {}), "ranking")
     seconds = time.perf_counter() - began
     return Measured(
         SystemResult(e.name, contest.measured(tested), e.label, found.choices, seconds, found.fits, [f"cv {cv}"])
@@ -197,7 +198,7 @@ def _family(contest: Contest, e: Entrant) -> Measured:
     began, cv, family = time.perf_counter(), e.cv or contest.cv, e.family
     assert family is not None
     found = cross_validate(contest.judged, family.candidates(), cv, contest.seed, contest.workers, contest.progress)
-    tested = [Tested(o.query.judgments, o.values, takes_all(o.model.view)) for o in found.outcomes]
+    tested = [Tested(o.query.judgments, o.values, o.model.view.takes_all) for o in found.outcomes]
     result = SystemResult(
         e.name, contest.measured(tested), e.label, found.choices, time.perf_counter() - began,
         len({id(o.model) for o in found.outcomes}), [f"cv {cv}"],

@@ -18,13 +18,12 @@ from fader.experiment.foreign import Foreign
 from fader.experiment.judged import JudgedQueries
 from fader.experiment.system_specs import Entrant
 from fader.learn.crossvalidate import Workers, in_parallel
-from fader.learn.dataset import View
 from fader.learn.learner import Example, Learner
 from fader.learn.tuned import example_of
 from fader.measures import AveragePrecision, Judgments, Measure, Pairswap, judge
 from fader.progress import Progress
-from fader.rank.base import System
-from fader.search.models import view_of
+from fader.rank.ranking import rank_entities
+from fader.rank.system import System, View
 
 F64 = NDArray[np.float64]
 PRECISION = AveragePrecision()
@@ -91,22 +90,17 @@ class Contest:
 
     def rank(self, i: int, system: System, tables: dict[View, Contexts]) -> Tested:
         """One query by one system; its contexts are taken from those that are there already, if they are."""
-        view = view_of(system)
+        view = system.view
         if view not in tables:
             tables[view] = self.judged.contexts(i, view)
-        ranking = system.rank(tables[view], 1)
+        ranking = rank_entities(system, tables[view], 1)
         entity, every = ranking.evidence.entity, tables[view].groups.entity
         judgments = judge(entity, entity.tolist(), self.judged.grades[i])
-        return Tested(judgments, ranking.values, entity.size == every.size and takes_all(view))
+        return Tested(judgments, ranking.values, entity.size == every.size and view.takes_all)
 
     def each_query(self, work: Callable[[int], Any], note: str) -> list[Any]:
         """Work on every query, some at a time."""
         return in_parallel(work, range(len(self.judged)), self.workers, self.progress, note)
-
-
-def takes_all(view: View) -> bool:
-    """Whether every candidate has a context in a view."""
-    return view.window is None and not view.top
 
 
 def precisions(contest: Contest, i: int, free: Sequence[Entrant]) -> tuple[list[F64], list[float]]:
@@ -128,7 +122,7 @@ def examples_of(contest: Contest, e: Entrant) -> tuple[list[Learner], list[list[
     encodings = {learner.encoding: learner for learner in learners}
 
     def encoded(i: int) -> dict[Any, Example]:
-        table = judged.contexts(i, view_of(e.alternatives[0]))
+        table = judged.contexts(i, e.alternatives[0].view)
         return {
             key: example_of(learner, table, judged.grades[i], np.random.default_rng([contest.seed, i]))
             for key, learner in encodings.items()

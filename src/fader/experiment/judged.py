@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from fader.contexts.table import Contexts
 from fader.errors import InputError, UsageError, quoted
 from fader.features.base import FeatureMap
-from fader.learn.dataset import Dataset, View, dataset
+from fader.learn.dataset import Dataset, dataset
 from fader.progress import Progress, Silent
+from fader.rank.system import View
 from fader.search.batch import Parsed
 from fader.search.index import Index
 

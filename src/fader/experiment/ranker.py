@@ -19,13 +19,13 @@ from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.jobs.files import whole_file
 from fader.learn.crossvalidate import Choice, Trained, train
 from fader.learn.model import Model
+from fader.learn.modelfile import ModelScope
 from fader.progress import Progress
 from fader.search.batch import parse_all
 from fader.search.index import Index
 from fader.search.inputs import is_frame, load_qrels, load_queries
 from fader.search.models import collection_of
-from fader.systems.fader import Fader
-from fader.systems.saved import Saved
+from fader.systems.fader import FeatureModel
 
 
 class Ranker:
@@ -60,10 +60,10 @@ class Ranker:
             setattr(self, name, value)
         return self
 
-    def spec(self) -> Fader:
+    def spec(self) -> FeatureModel:
         """The parameters as a system."""
         given = {k: v for k, v in self.get_params().items() if k != "workers"}
-        return Fader(**{**given, "lam": str(self.lam), "window": str(self.window), "top": str(self.top)})
+        return FeatureModel(**{**given, "lam": str(self.lam), "window": str(self.window), "top": str(self.top)})
 
     def fit(self, index: Index | str | Path, queries: Any, qrels: Any, *, progress: Progress | None = None) -> Self:
         """Train on the judged queries of an index, which may be given by its folder."""
@@ -73,9 +73,10 @@ class Ranker:
 
     def fit_judged(self, judged: JudgedQueries, progress: Progress | None = None) -> Self:
         """Train on queries that are brought together with their judgments already."""
-        trained, choice = train(judged, self.spec().candidates(), self.seed, self.workers, progress)
+        spec = self.spec()
+        trained, choice = train(judged, spec.candidates(), self.seed, self.workers, progress)
         self.index_, self.choice_, self.remarks_ = judged.index, choice, judged.remarks
-        self.model_ = model_from(trained, choice, judged)
+        self.model_ = feature_model(spec, trained, choice, judged)
         return self
 
     def transform(self, queries: Any, k: int = 1000) -> Any:
@@ -121,13 +122,13 @@ class Ranker:
             raise UsageError("this Ranker is not fitted yet; call fit(index, queries, qrels) first")
 
 
-def save_model(model: Model | Saved, path: str | Path) -> None:
+def save_model(model: Model, path: str | Path) -> None:
     """Write a model file, whole or not at all."""
     with whole_file(path) as pending:
         pending.write_text(model.to_text(), encoding="utf-8")
 
 
-def model_from(trained: Trained, choice: Choice, judged: JudgedQueries) -> Model:
+def feature_model(spec: FeatureModel, trained: Trained, choice: Choice, judged: JudgedQueries) -> Model:
     """The model of what training found, with where it comes from."""
     reader, fit, settings = judged.index.reader, trained.fit, trained.settings
     provenance = {
@@ -135,8 +136,5 @@ def model_from(trained: Trained, choice: Choice, judged: JudgedQueries) -> Model
         "seed": settings.seed, "objective": fit.objective, "starts": fit.starts, "rounds": fit.rounds,
         "stable": fit.stable, "iterations": fit.iterations, "converged": fit.converged, "validation": choice.tried,
     }  # fmt: skip
-    return Model(
-        trained.features, trained.weights, trained.aggregator, trained.view.policy, trained.view.window,
-        trained.view.overlap, reader.analysis.to_dict(), collection_of(reader), False, provenance,
-        trained.view.top,
-    )  # fmt: skip
+    scope = ModelScope(reader.analysis.to_dict(), collection_of(reader), False, provenance)
+    return Model(spec.filled_in(trained), scope)

@@ -22,11 +22,10 @@ from fader.index.reader import IndexReader
 from fader.learn.crossvalidate import parse_cv
 from fader.learn.learner import Learner
 from fader.learn.model import Model
-from fader.rank.base import System
+from fader.rank.system import System
 from fader.registry import build, discover, name_and_arguments, split_top
-from fader.search.models import ranker_of
-from fader.systems.fader import Fader
-from fader.systems.saved import Saved
+from fader.search.models import resolve_model
+from fader.systems.fader import FeatureModel
 
 MOST_ALTERNATIVES = 200
 
@@ -39,38 +38,38 @@ class Entrant:
     alternatives: tuple[System, ...]
     label: str = ""
     cv: str = ""
+    model: Model | None = None  # where it was trained before
 
     @property
     def key(self) -> str:
-        """What tells it from all others: models by their whole texts, as two may have one name."""
-        texts = [a.to_text() if isinstance(a, Model | Saved) else str(a) for a in self.alternatives]
-        return "|".join(texts)
+        """What distinguishes it from all others: models by their whole texts, as two may have one name."""
+        return "|".join(map(str, self.alternatives)) if self.model is None else self.model.to_text()
 
     @property
     def learns(self) -> bool:
         """Whether it must be fitted to each fold."""
-        return isinstance(self.alternatives[0], Learner) and not self.alternatives[0].trained
+        return isinstance(self.alternatives[0], Learner) and not self.alternatives[0].is_fitted
 
     @property
-    def family(self) -> Fader | None:
+    def family(self) -> FeatureModel | None:
         """Features x aggregator to be trained, if it is that."""
         first = self.alternatives[0]
-        return first if isinstance(first, Fader) else None
+        return first if isinstance(first, FeatureModel) and not first.is_fitted else None
 
 
 def entrant(given: Any, reader: IndexReader) -> Entrant:
     """What a text, a model file or a value stands for."""
     if isinstance(given, str):
         name = given.split("(")[0].strip()
-        if name in discover("fader.systems") and name != Fader.name:
+        if name in discover("fader.systems") and name != FeatureModel.name:
             return _spelled(given.strip())
-    ranker = ranker_of(given, reader)
-    if isinstance(ranker, Fader):
-        return Entrant(str(ranker), (ranker,), ranker.title, ranker.cv)
-    of_file = isinstance(given, str | Path) and isinstance(ranker, Model | Saved)
-    return (
-        Entrant(str(given), (ranker,), f"{ranker} ({Path(given).stem})") if of_file else Entrant(str(ranker), (ranker,))
-    )
+    model = resolve_model(given, reader)
+    system, trained = model.system, None if model.scope is None else model
+    if isinstance(system, FeatureModel) and not system.is_fitted:
+        return Entrant(str(system), (system,), system.title, system.cv)
+    if trained is not None and isinstance(given, str | Path):
+        return Entrant(str(given), (system,), f"{model} ({Path(given).stem})", model=trained)
+    return Entrant(str(model), (system,), model=trained)
 
 
 def _spelled(text: str) -> Entrant:
@@ -81,7 +80,7 @@ def _spelled(text: str) -> Entrant:
     written = ",".join(f"{key}={value}" for key, value in arguments.items())
     name = f"{part.name}({written})" if written else str(part.name)
     choices = {key: _values(part.name, key, value) for key, value in arguments.items()}
-    for key, worth_trying in getattr(part, "tries", {}).items():
+    for key, worth_trying in part.tries.items():
         choices.setdefault(key, list(worth_trying))
     count = math.prod(len(values) for values in choices.values())
     if count > MOST_ALTERNATIVES:

@@ -14,7 +14,7 @@ import numpy as np
 from fader.errors import UsageError
 from fader.experiment.contest import Contest, examples_of, precisions
 from fader.experiment.judged import JudgedQueries
-from fader.experiment.ranker import model_from
+from fader.experiment.ranker import feature_model
 from fader.experiment.system_specs import Entrant, entrant
 from fader.learn.crossvalidate import train
 from fader.learn.model import Model
@@ -23,9 +23,8 @@ from fader.learn.threads import cores
 from fader.learn.tuned import train_learner
 from fader.measures import STANDARD
 from fader.progress import Progress, Silent
-from fader.rank.base import System
+from fader.rank.system import System
 from fader.search.models import collection_of
-from fader.systems.saved import Saved
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Tuned:
     `validated` says whether queries were left out when that was measured; where nothing is fitted they were not.
     """
 
-    model: Model | Saved
+    model: Model
     precision: float
     tried: dict[str, float]
     validated: bool = True
@@ -48,13 +47,13 @@ def tune(
     named = entrant(system, judged.index.reader)
     if named.family is not None:
         trained, choice = train(judged, named.family.candidates(), seed, workers, progress)
-        return Tuned(model_from(trained, choice, judged), choice.precision, choice.tried)
+        return Tuned(feature_model(named.family, trained, choice, judged), choice.precision, choice.tried)
     contest = Contest(judged, "loo", STANDARD, seed, workers or cores(), progress or Silent())
     if named.learns:
         learners, examples = examples_of(contest, named)
         learner, choice = train_learner(judged.ids, learners, examples, seed, workers, progress)
-        return _saved(learner, judged, seed, choice.precision, choice.tried, True)  # type: ignore[arg-type]
-    if isinstance(named.alternatives[0], Model | Saved):
+        return _saved(learner, judged, seed, choice.precision, choice.tried, True)
+    if named.model is not None:
         raise UsageError(f"{named.name} is trained already")
     return _best(contest, named)
 
@@ -72,5 +71,5 @@ def _saved(
 ) -> Tuned:
     reader = judged.index.reader
     provenance = {"queries": len(judged), "seed": seed, "validation": tried}
-    made_for = ModelScope(reader.analysis.to_dict(), collection_of(reader), False, provenance)
-    return Tuned(Saved(system, made_for), precision, tried, validated)
+    scope = ModelScope(reader.analysis.to_dict(), collection_of(reader), False, provenance)
+    return Tuned(Model(system, scope), precision, tried, validated)

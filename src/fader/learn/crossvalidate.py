@@ -23,22 +23,22 @@ from numpy.typing import NDArray
 from fader.aggregate.base import Aggregator
 from fader.errors import InputError, UsageError
 from fader.features.base import FeatureMap
-from fader.learn.dataset import Dataset, QueryData, View
+from fader.learn.dataset import Dataset, QueryData
 from fader.learn.leaveoneout import Problem, knows_bounds, leave_one_out, polish, problem_of
 from fader.learn.objective import EntityLevel, Sums, labels_of
+from fader.learn.settings import LAMBDAS
 from fader.learn.threads import cores, one_blas_thread, side_by_side
 from fader.learn.train import Fit, Settings, fit_model
 from fader.measures import AveragePrecision
 from fader.progress import Progress, Silent
+from fader.rank.system import EVERY_CONTEXT, View
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 T = TypeVar("T")
 R = TypeVar("R")
 PRECISION = AveragePrecision()
-EVERY_DOCUMENT = View()
 GROUPS = 5
-LAMBDAS = (0.1, 1.0, 10.0)
 # The projected gradient at which a leave-one-out fold counts as solved, relative to one query's pull.
 EXACT = 1e-9
 
@@ -69,12 +69,12 @@ class Candidate:
     aggregator: Aggregator
     settings: Settings
     lambdas: tuple[float, ...] = LAMBDAS
-    view: View = EVERY_DOCUMENT
+    view: View = EVERY_CONTEXT
 
     def __str__(self) -> str:
         """Features x aggregator, with what is unusual about the contexts."""
         view = self.view
-        unusual = "" if view.policy == EVERY_DOCUMENT.policy else f", policy {view.policy}"
+        unusual = "" if view.policy == EVERY_CONTEXT.policy else f", policy {view.policy}"
         unusual += f", window {view.window}" if view.window else ""
         return f"{self.features} x {self.aggregator}{unusual}" + (f", top {view.top}" if view.top else "")
 

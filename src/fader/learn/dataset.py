@@ -14,31 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.contexts.policy import check_policy
 from fader.contexts.table import Contexts
 from fader.features.base import Block, Codes, Columns, FeatureMap, add_scores, cell_values
 from fader.kernel import kernel
 from fader.measures import Judgments, judge
+from fader.rank.system import View
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """Which contexts there are and which of them count: the evidence policy, and how they are matched.
-
-    With `top`, only those in so many documents that BM25 ranks highest; 0: in all that match.
-    """
-
-    policy: str = "document"
-    window: int | None = None
-    overlap: bool = True
-    top: int = 0
-
-    def __post_init__(self) -> None:
-        check_policy(self.policy, "training")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,34 +1,21 @@
-"""The contract of systems that learn something else than the weights of a feature map.
+"""The contract of systems that learn.
 
-A learner is a value; a trained one is the same value with what it learned filled in, so that it can be written down
-and read back. It keeps of each query what training needs (`encode`), and learns from that and the judgments alone.
-Knows nothing of how queries are cut into folds.
+A learner is a system with two more properties: `fit` and `is_fitted`. A fitted learner is the same value with what it
+learned filled in, so that it can be written down and read back. It keeps of each query what training needs (`encode`),
+and learns from that and the judgments alone. Knows nothing of how queries are cut into folds.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Protocol, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Self
 
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.measures import Judgments
-
-F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-
-
-class Encoded(Protocol):
-    """What a learner keeps of a query: its candidates' numbers, ascending, and whatever else it wants."""
-
-    @property
-    def entity(self) -> I32: ...
+from fader.rank.system import F64, I64, System
 
 
 @dataclass(frozen=True)
@@ -39,27 +26,25 @@ class Example:
     judgments: Judgments
 
 
-class Learner(ABC):
+class Learner(System):
     """A system that must be trained before it ranks.
 
-    `learned` names the fields that training fills in. `values_of(encode(contexts))` of a trained one are the values of
-    `rank(contexts)`, in the order of candidates.
+    `learned` names the fields that training fills in. `values_of(encode(contexts))` of a fitted learner are the values
+    by which it ranks, in the order of candidates.
     """
-
-    learned: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
-    def trained(self) -> bool:
+    def is_fitted(self) -> bool:
         """Whether it can rank."""
 
     @abstractmethod
     def encode(self, contexts: Contexts) -> Any:
-        """What training needs of a query; has `entity`. Does not depend on what was learned."""
+        """What training needs of a query, whatever was learned; has `entity`, the candidates' numbers."""
 
     @abstractmethod
-    def thinned(self, query: Any, places: I64) -> Any:
-        """The same of some candidates only, given by their places in `entity`, ascending."""
+    def take_candidates(self, query: Any, places: I64) -> Any:
+        """The encoded query with some candidates only, given by their places in `entity`, ascending."""
 
     @property
     def encoding(self) -> Hashable:
@@ -74,9 +59,10 @@ class Learner(ABC):
     def values_of(self, query: Any) -> F64:
         """Values of a query's candidates, by what was learned."""
 
-    def untrained(self) -> NoReturn:
-        """Refuse to rank."""
-        raise UsageError(
-            f"{self}: must be trained before it can rank; make a model with `fader train --system {self}` and give its "
-            "file"
-        )
+    def check_fitted(self) -> None:
+        """Refuse to rank before training."""
+        if not self.is_fitted:
+            raise UsageError(
+                f"{self}: must be trained before it can rank; make a model with `fader train --system {self}` and give "
+                "its file"
+            )

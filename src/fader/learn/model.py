@@ -1,133 +1,107 @@
-"""A trained model: a value that ranks, and a file that holds nothing but JSON.
+"""A model: a system that is ready to rank, with where it comes from and where it may be used; and its file.
 
-    file := {"features", "weights", "aggregator", "policy", "window", "overlap", "top", and what every model file has}
+    file := {"format": "fader-model", "version": 2, "system": name, "parameters": {field: number, text or list},
+             "analysis", "portable", "provenance", "collection", "checksum": "xxh3:" of all the rest}
 
-Bucket edges are part of the features' text, what an aggregator learned is part of its text. Knows nothing of how it
-was trained or of indexes.
+What a system learned is among its parameters. Files of version 1, which 0.1 wrote, are read: those with "system" have
+the same keys, all others are features x aggregator (`_VERSION_1`). Knows no particular system and no index.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import dataclasses
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fader.aggregate.base import Aggregator
-from fader.contexts.policy import check_policy
 from fader.errors import FaderError, InputError, quoted
-from fader.features.base import FeatureMap
-from fader.features.combined import feature_map
-from fader.learn.dataset import View
-from fader.learn.modelfile import Collection, ModelScope, file_text, opened, read_text, sealed
-from fader.rank.pipeline import Piped, Pipeline
-from fader.registry import parse, split_top
-
-F64 = NDArray[np.float64]
+from fader.learn.modelfile import ModelScope, parse_file, read_text, seal_file, write_text
+from fader.rank.system import System
+from fader.registry import discover
 
 
-@dataclass(frozen=True, eq=False)
-class Model(Piped):
-    """Features with weights x aggregator, with what it was trained on."""
+@dataclass(frozen=True)
+class Model:
+    """A system that can rank; `scope` is None where it was not trained for any index."""
 
-    features: FeatureMap
-    weights: F64
-    aggregator: Aggregator
-    policy: str = "document"
-    window: int | None = None
-    overlap: bool = True
-    analysis: dict[str, Any] = field(default_factory=dict)
-    collection: Collection | None = None
-    portable: bool = False
-    provenance: dict[str, Any] = field(default_factory=dict)
-    top: int = 0
-
-    def __post_init__(self) -> None:
-        check_policy(self.policy, "model")
-        if self.weights.shape != (self.features.size,):
-            raise InputError(f"model: {self.features} needs {self.features.size} weights, not {self.weights.size}")
-        if not np.isfinite(self.weights).all():
-            at = int(np.flatnonzero(~np.isfinite(self.weights))[0])
-            raise InputError(
-                f"model: weights must be finite, but weight {at + 1} is {self.weights[at]}; train it again"
-            )
-        if self.window is not None and (not isinstance(self.window, int) or self.window < 0):
-            raise InputError(f"model: window must be a number of tokens from 0 on or none, not {quoted(self.window)}")
-        if not isinstance(self.top, int) or self.top < 0:
-            raise InputError(f"model: top must be a number of documents, 0 for all, not {quoted(self.top)}")
+    system: System
+    scope: ModelScope | None = None
 
     def __str__(self) -> str:
-        return f"{short(str(self.features))} x {short(str(self.aggregator))}"
+        """A trained one by its short name: its whole text has everything that was learned."""
+        return str(self.system) if self.scope is None else self.system.short_name
 
     @property
-    def view(self) -> View:
-        """How it wants contexts to be matched."""
-        return View(self.policy, self.window, self.overlap, self.top)
+    def provenance(self) -> dict[str, Any]:
+        """How it was trained."""
+        return {} if self.scope is None else self.scope.provenance
 
     @property
-    def pipeline(self) -> Pipeline:
-        return Pipeline(self.features, self.weights, self.aggregator, self.policy)
-
-    @property
-    def made_for(self) -> ModelScope:
-        """Where it comes from and where it may be used."""
-        return ModelScope(self.analysis, self.collection, self.portable, self.provenance)
-
-    def check(self, analysis: dict[str, Any], collection: Collection) -> None:
-        """Refuse an index that the model was not made for."""
-        self.made_for.check(analysis, collection)
+    def key(self) -> str:
+        """What distinguishes it from all others: a trained model by its whole file, as two may have one name."""
+        return str(self.system) if self.scope is None else self.to_text()
 
     def as_portable(self) -> Model:
         """The same model, for any collection."""
-        return replace(self, portable=True)
+        return self if self.scope is None else replace(self, scope=replace(self.scope, portable=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, checksum included."""
-        plain = {
-            "features": str(self.features), "weights": self.weights.tolist(), "aggregator": str(self.aggregator),
-            "policy": self.policy, "window": self.window, "overlap": self.overlap, "top": self.top,
-        }  # fmt: skip
-        return sealed(plain | self.made_for.to_dict())
+        """The contents of the model file, checksum included."""
+        fields = dataclasses.fields(self.system)  # type: ignore[arg-type]
+        parameters = {f.name: _plain(getattr(self.system, f.name)) for f in fields}
+        scope = self.scope or ModelScope()
+        return seal_file({"system": self.system.name, "parameters": parameters, **scope.to_dict()})
 
     def to_text(self) -> str:
         """The text of the model file."""
-        return file_text(self.to_dict())
-
-
-def short(text: str) -> str:
-    """A part's text without long lists of numbers."""
-    return text if len(text) <= 60 else "+".join(piece.split("(")[0] for piece in split_top(text, "+"))
-
-
-def model_of(text: str, name: str) -> Model:
-    """The model of a file's text."""
-    return built(opened(text, name), name)
+        return write_text(self.to_dict())
 
 
 def read_model(path: str | Path) -> Model:
     """The model in a file."""
-    return model_of(read_text(path), str(path))
+    return parse_model(read_text(path), str(path))
 
 
-def built(plain: dict[str, Any], name: str) -> Model:
-    """The model of a file's contents."""
+def parse_model(text: str, name: str) -> Model:
+    """The model of a file's text; `name` is what errors call the file."""
+    plain = parse_file(text, name)
     try:
-        return _built(plain)
+        if plain["version"] == 1 and "system" not in plain:
+            plain = plain | {"system": "fader", "parameters": _read_version_1(plain)}
+        return Model(_build_system(plain, name), ModelScope.from_dict(plain))
     except FaderError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise InputError(str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{name}: not a whole model ({type(error).__name__}: {error})") from None
 
 
-def _built(plain: dict[str, Any]) -> Model:
-    made_for = ModelScope.from_dict(plain)
-    return Model(
-        features=feature_map(plain["features"]),
-        weights=np.array(plain["weights"], dtype=np.float64),
-        aggregator=parse("fader.aggregate", plain["aggregator"]),
-        policy=plain["policy"], window=plain["window"], overlap=bool(plain["overlap"]),
-        analysis=made_for.analysis, collection=made_for.collection, portable=made_for.portable,
-        provenance=made_for.provenance, top=plain.get("top", 0),
-    )  # fmt: skip
+def _build_system(plain: dict[str, Any], name: str) -> System:
+    known = discover("fader.systems")
+    if not isinstance(plain.get("system"), str) or plain["system"] not in known:
+        raise InputError(f"{name}: a model of the system {quoted(plain.get('system'))}, which this release has not")
+    part = known[plain["system"]]
+    given = {key: tuple(v) if isinstance(v, list) else v for key, v in plain["parameters"].items()}
+    for field in dataclasses.fields(part):
+        kind = float if isinstance(field.default, float) else type(field.default)
+        if field.name in given and not isinstance(given[field.name], (kind, int) if kind is float else kind):
+            raise InputError(f"{name}: {field.name} of {part.name} must be like {field.default!r}")
+    system: System = part(**given)
+    return system
+
+
+def _read_version_1(plain: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of features x aggregator in a file of version 1, which may have no `top`."""
+    window, top = plain["window"], plain.get("top", 0)
+    if window is not None and (type(window) is not int or window < 1):
+        raise InputError(f"model: window must be a number of tokens from 1 on or none, not {quoted(window)}")
+    if type(top) is not int or top < 0:
+        raise InputError(f"model: top must be a number of documents, 0 for all, not {quoted(top)}")
+    kept = {key: plain[key] for key in ("features", "aggregator", "policy", "weights")}
+    return {**kept, "window": str(window or 0), "top": str(top), "ignore_overlap": not plain["overlap"]}
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it: feature maps and aggregators by their texts."""
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, str | bool | int | float) else str(value)

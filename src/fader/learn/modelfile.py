@@ -1,11 +1,8 @@
-"""Model files: JSON with a checksum, and what a model was made for.
+"""Model files as JSON with a checksum, and the scope of a model: what it was trained on and where it may be used.
 
-    file := {"format": "fader-model", "version": 1, ..., "analysis", "collection", "portable", "provenance",
-             "checksum": "xxh3:" of all the rest}
-
-What ranks is in the other keys, which this file does not know. A model fits an index of the same analysis (of any,
-where none is named) and the same collection, unless it is portable. An index that documents are added to and deleted
-from stays the same collection: its commits share their origin.
+A model fits an index of the same analysis (of any, where none is named) and the same collection, unless it is portable.
+An index that documents are added to and deleted from stays the same collection: its commits share their origin. Knows
+nothing of what ranks (`fader.learn.model`).
 """
 
 from __future__ import annotations
@@ -19,14 +16,15 @@ import xxhash
 
 from fader.errors import InputError, StorageError, quoted
 
-FORMAT, VERSION = "fader-model", 1
+FORMAT, VERSION = "fader-model", 2
+READ_VERSIONS = (1, 2)
 LARGEST_BYTES = 64 << 20
-AGED = 0.2  # a collection that has grown or shrunk by more than this share may want a new model
+AGED = 0.2  # a collection that has grown or shrunk by more than this share may need a new model
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What tells one collection from another: its counts, and the origin that all commits of an index share."""
+    """What distinguishes one collection from another: its counts, and the origin that all commits of an index share."""
 
     documents: int
     tokens: int
@@ -46,8 +44,8 @@ class Collection:
         """Whether both are commits of one index, as far as is known."""
         return bool(self.origin) and self.origin == other.origin
 
-    def same(self, other: Collection) -> bool:
-        """Whether a model of this one is at home in the other."""
+    def matches(self, other: Collection) -> bool:
+        """Whether a model of this collection fits the other."""
         return self.counts == other.counts or self.is_of_same_index(other)
 
     def __str__(self) -> str:
@@ -64,13 +62,13 @@ class ModelScope:
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def check(self, analysis: dict[str, Any], collection: Collection) -> None:
-        """Refuse an index that the model was not made for."""
+        """Refuse an index that the model does not fit."""
         if self.analysis and self.analysis != analysis:
             raise InputError(
-                f"the model was trained on texts analysed with {_analysed(self.analysis)}, this index has "
-                f"{_analysed(analysis)}: its words are others; train a model for this index"
+                f"the model was trained on texts analysed with {_describe(self.analysis)}, this index has "
+                f"{_describe(analysis)}: its words are others; train a model for this index"
             )
-        if not self.portable and self.collection is not None and not self.collection.same(collection):
+        if not self.portable and self.collection is not None and not self.collection.matches(collection):
             raise InputError(
                 f"the model was trained on another index ({self.collection}; this one has {collection}); train a model "
                 "for this index, or take the model as it is with --any-index (in Python: model.as_portable())"
@@ -90,21 +88,25 @@ class ModelScope:
         """Its keys of a model file."""
         collection = None if self.collection is None else dict(vars(self.collection))
         return {
-            "analysis": self.analysis, "portable": self.portable, "provenance": self.provenance,
+            "analysis": self.analysis,
+            "portable": self.portable,
+            "provenance": self.provenance,
             "collection": collection,
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> ModelScope:
         """What `to_dict` gave."""
         collection = plain["collection"]
         return cls(
-            dict(plain["analysis"]), None if collection is None else Collection(**collection), bool(plain["portable"]),
-            dict(plain["provenance"]),
-        )  # fmt: skip
+            analysis=dict(plain["analysis"]),
+            collection=None if collection is None else Collection(**collection),
+            portable=bool(plain["portable"]),
+            provenance=dict(plain["provenance"]),
+        )
 
 
-def _analysed(analysis: dict[str, Any]) -> str:
+def _describe(analysis: dict[str, Any]) -> str:
     stemmer, stop = analysis.get("stemmer"), len(analysis.get("stopwords") or ())
     return f"{f'the stemmer {stemmer}' if stemmer else 'no stemmer'} and {stop} stop words"
 
@@ -115,13 +117,13 @@ def _checksum(plain: dict[str, Any]) -> str:
     return f"xxh3:{xxhash.xxh3_64_hexdigest(line.encode('utf-8', 'surrogatepass'))}"
 
 
-def sealed(plain: dict[str, Any]) -> dict[str, Any]:
+def seal_file(plain: dict[str, Any]) -> dict[str, Any]:
     """The whole of a model file: format, version, contents, checksum."""
     whole = {"format": FORMAT, "version": VERSION, **plain}
     return {**whole, "checksum": _checksum(whole)}
 
 
-def file_text(whole: dict[str, Any]) -> str:
+def write_text(whole: dict[str, Any]) -> str:
     """The text of a model file."""
     return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 
@@ -138,7 +140,7 @@ def read_text(path: str | Path) -> str:
         raise StorageError(f"{path}: cannot be read as a model file: {error}") from None
 
 
-def opened(text: str, name: str) -> dict[str, Any]:
+def parse_file(text: str, name: str) -> dict[str, Any]:
     """The contents of a model file's text, if its checksum fits."""
     try:
         plain = json.loads(text)
@@ -146,8 +148,9 @@ def opened(text: str, name: str) -> dict[str, Any]:
         raise InputError(f"{name}: not a model file (no JSON: {error})") from None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         raise InputError(f"{name}: not a model file; make one with `fader train`")
-    if plain.get("version") != VERSION:
-        raise InputError(f"{name}: a model of version {quoted(plain.get('version'))}, this release reads {VERSION}")
+    if plain.get("version") not in READ_VERSIONS:
+        known = " and ".join(map(str, READ_VERSIONS))
+        raise InputError(f"{name}: a model of version {quoted(plain.get('version'))}, this release reads {known}")
     given = plain.pop("checksum", None)
     if given != _checksum(plain):
         raise InputError(f"{name}: the checksum does not fit: the file was cut or altered; train the model again")

@@ -108,7 +108,7 @@ def example_of(
     if bad.size <= MOST_BAD:
         return Example(query, judgments)
     places = np.sort(np.concatenate([np.flatnonzero(judgments.grades > 0), draw.choice(bad, MOST_BAD, replace=False)]))
-    return Example(learner.thinned(query, places), judgments.of(places))
+    return Example(learner.take_candidates(query, places), judgments.of(places))
 
 
 def cross_validate_learner(

@@ -19,9 +19,9 @@ from fader.corpus.queries import FaultCollector, QueryLine
 from fader.errors import FaderError, InputError, LimitError, UsageError, quoted
 from fader.features.combined import Combined
 from fader.jobs.files import whole_file
+from fader.learn.model import Model
 from fader.progress import Progress
 from fader.search.index import Index, Ranked
-from fader.systems.base import System
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def refuse_overwriting(output: str, *inputs: str | None) -> None:
 
 
 def write_run(
-    index: Index, queries: list[Parsed], model: System, k: int, path: str, progress: Progress,
+    index: Index, queries: list[Parsed], model: Model, k: int, path: str, progress: Progress,
     fault: FaultCollector | None = None,
 ) -> dict[str, list[str]]:  # fmt: skip
     """A TREC run of all queries; returns the ranked entities of each.
@@ -62,7 +62,7 @@ def write_run(
     return write_rankings(queries, found, model, path, progress, fault)
 
 
-def ranked_or_refused(index: Index, query: Query, model: System, k: int) -> Ranked | LimitError:
+def ranked_or_refused(index: Index, query: Query, model: Model, k: int) -> Ranked | LimitError:
     """The ranking of one query, or the limit that it passes."""
     try:
         return index.rank(query, k=k, model=model)
@@ -71,7 +71,7 @@ def ranked_or_refused(index: Index, query: Query, model: System, k: int) -> Rank
 
 
 def write_rankings(
-    queries: list[Parsed], found: Iterable[Ranked | LimitError], model: System, path: str, progress: Progress,
+    queries: list[Parsed], found: Iterable[Ranked | LimitError], model: Model, path: str, progress: Progress,
     fault: FaultCollector | None = None,
 ) -> dict[str, list[str]]:  # fmt: skip
     """The same of rankings, wherever they come from, in the order of the queries."""
@@ -84,7 +84,7 @@ def write_rankings(
 
 
 def _write_all(
-    queries: list[Parsed], found: Iterable[Ranked | LimitError], model: System, out: TextIO, progress: Progress,
+    queries: list[Parsed], found: Iterable[Ranked | LimitError], model: Model, out: TextIO, progress: Progress,
     fault: FaultCollector | None,
 ) -> dict[str, list[str]]:  # fmt: skip
     ranked = {}

@@ -144,7 +144,7 @@ def entity_evidence(found: EntityRank, offset: int, limit: int) -> EntityEvidenc
         cut = snippet_of(found.reader, contexts, int(shares.row[x]), float(shares.share[x]))
         items.append(Placed(**{f.name: getattr(cut, f.name) for f in fields(Snippet)}, place=place))
     return EntityEvidence(
-        query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.ranker), entity=found.id,
+        query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.model), entity=found.id,
         name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,
         contexts=Page(int(order.size), offset, limit, items), warnings=found.warnings,
     )  # fmt: skip

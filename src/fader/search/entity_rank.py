@@ -15,9 +15,10 @@ from fader import budget
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
 from fader.index.reader import IndexReader
-from fader.learn.dataset import View
-from fader.rank.base import Contributions, Ranking, System, order_entities, rank_of
-from fader.search.models import view_of, warnings_of
+from fader.learn.model import Model
+from fader.rank.ranking import Contributions, explain_entity, order_entities, rank_of
+from fader.rank.system import Ranking, View
+from fader.search.models import warnings_of
 
 I32 = NDArray[np.int32]
 
@@ -31,7 +32,7 @@ class EntityRank:
     """
 
     reader: IndexReader
-    ranker: System
+    model: Model
     contexts: Contexts
     entity: int
     candidates: int
@@ -62,7 +63,7 @@ class EntityRank:
     def contributions(self) -> Contributions:
         """How the score comes about; nothing where there is none."""
         if self.ranking is not None:
-            return self.ranker.explain(self.contexts, self.ranking, 0)
+            return explain_entity(self.model.system, self.contexts, self.ranking, 0)
         none = np.zeros(0)
         shape = self.contexts.distances.shape[0], 0
         return Contributions(np.zeros(0, dtype=np.int32), none, none, lambda: np.zeros(shape))
@@ -75,15 +76,15 @@ def entity_number(reader: IndexReader, wanted: object) -> int:
     return reader.catalog.resolve_entity(wanted)
 
 
-def standing(reader: IndexReader, ranker: System, contexts: Contexts, whole: Ranking, entity: int) -> EntityRank:
+def find_entity(reader: IndexReader, model: Model, contexts: Contexts, whole: Ranking, entity: int) -> EntityRank:
     """Find one candidate in the ranking of all."""
     budget.check()
     found = np.flatnonzero(whole.evidence.entity == entity)
-    warnings = [*warnings_of(ranker, reader), *contexts.warnings]
+    warnings = [*warnings_of(model, reader), *contexts.warnings]
     if not found.size:
-        why = contexts.empty_because or _no_candidate(reader, ranker, contexts, entity)
-        return EntityRank(reader, ranker, contexts, entity, whole.candidates, None, [*warnings, why])
-    return EntityRank(reader, ranker, contexts, entity, whole.candidates, alone(whole, int(found[0])), warnings)
+        why = contexts.empty_because or _no_candidate(reader, model, contexts, entity)
+        return EntityRank(reader, model, contexts, entity, whole.candidates, None, [*warnings, why])
+    return EntityRank(reader, model, contexts, entity, whole.candidates, alone(whole, int(found[0])), warnings)
 
 
 def alone(ranking: Ranking, place: int) -> Ranking:
@@ -115,7 +116,7 @@ def _found(among: I32, entities: I32) -> tuple[NDArray[np.int64], I32]:
     return places, among[places]
 
 
-def _no_candidate(reader: IndexReader, ranker: System, contexts: Contexts, entity: int) -> str:
+def _no_candidate(reader: IndexReader, model: Model, contexts: Contexts, entity: int) -> str:
     """Why an entity is not ranked."""
     catalog, wanted = reader.catalog, contexts.query.type
     named = f"{quoted(catalog.entity_ids[entity])} is no candidate"
@@ -126,8 +127,8 @@ def _no_candidate(reader: IndexReader, ranker: System, contexts: Contexts, entit
             has = ", ".join(quoted(t) for t in catalog.types_of(entity)[:5]) or "none"
             return f"{named}: it is not of the type {quoted(wanted)}; its types: {has}"
     if (contexts.entity == entity).any():
-        return f"{named}: none of its contexts counts for {ranker}"
-    return f"{named}: {_nowhere(view_of(ranker))}"
+        return f"{named}: none of its contexts counts for {model}"
+    return f"{named}: {_nowhere(model.system.view)}"
 
 
 def _nowhere(view: View) -> str:

@@ -16,10 +16,9 @@ from fader import budget
 from fader.contexts.table import Contexts, DocumentValues
 from fader.features.base import Piece
 from fader.index.reader import IndexReader
-from fader.rank.base import Contributions, Ranking, System
-from fader.rank.valued import Scored
+from fader.rank.ranking import Contributions, rank_without
+from fader.rank.system import Ranking, System
 from fader.search.answer import Snippet
-from fader.search.grids import pipeline_of, unwrapped
 from fader.search.snippets import snippet_of
 
 I32 = NDArray[np.int32]
@@ -40,7 +39,7 @@ def by_weight(shares: Contributions) -> NDArray[np.int64]:
 
 
 def explanation_of(
-    reader: IndexReader, contexts: Contexts, ranker: System, ranking: Ranking | None, i: int, shares: Contributions
+    reader: IndexReader, contexts: Contexts, system: System, ranking: Ranking | None, i: int, shares: Contributions
 ) -> dict[str, Any]:
     """How a score comes about: a share per context, split among literals and feature cells; what each is worth.
 
@@ -52,12 +51,12 @@ def explanation_of(
     reader.prefetch(contexts.document[shares.row[order[:SHOWN_CONTEXTS]]].tolist(), texts=False)
     listed = [_contribution(reader, contexts, shares, int(x), names) for x in order[:SHOWN_CONTEXTS]]
     if ranking is not None:
-        table, rows = _looked_at(contexts, ranker, shares.row[order[:SHOWN_CONTEXTS]])
-        ifs = SHOWN_CONTEXTS if _is_quick(ranker) else RANKED_AGAIN
+        table, rows = _looked_at(contexts, system, shares.row[order[:SHOWN_CONTEXTS]])
+        ifs = SHOWN_CONTEXTS if system.values_are_independent else RANKED_AGAIN
         for x, (context, row) in enumerate(zip(listed, rows.tolist(), strict=True)):
             budget.check()
-            context["cells"] = [_cell(piece, names) for piece in ranker.pieces(table, row)]
-            context["without"] = asdict(ranker.without(table, ranking, i, row)) if x < ifs else None
+            context["cells"] = [_cell(piece, names) for piece in system.pieces(table, row)]
+            context["without"] = asdict(rank_without(system, table, ranking, i, row)) if x < ifs else None
     rest = order[SHOWN_CONTEXTS:]
     return {
         "score": float(shares.share.sum()),
@@ -67,17 +66,12 @@ def explanation_of(
     }
 
 
-def _is_quick(ranker: System) -> bool:
-    """Whether an entity is valued by its own contexts, so that thinking one away changes no other entity."""
-    return pipeline_of(ranker) is not None or isinstance(unwrapped(ranker), Scored)
-
-
-def _looked_at(contexts: Contexts, ranker: System, rows: I32) -> tuple[Contexts, NDArray[Any]]:
+def _looked_at(contexts: Contexts, system: System, rows: I32) -> tuple[Contexts, NDArray[Any]]:
     """The table that must be looked at to explain some contexts of an entity, and these in it.
 
     Features score a context whatever else is in the table, so that those of the entity are enough.
     """
-    if pipeline_of(ranker) is None or not rows.size:
+    if system.feature_scoring is None or not rows.size:
         return contexts, rows
     own = np.flatnonzero(contexts.slot == contexts.slot[rows[0]]).astype(np.int32)
     taken = contexts.take(own)

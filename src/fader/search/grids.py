@@ -24,9 +24,8 @@ from fader.features.base import FeatureMap
 from fader.features.cellmaps.cellmap import CellMap
 from fader.features.cellmaps.cells import sides_of, taken
 from fader.features.combined import Combined
-from fader.rank.base import Contributions, System
-from fader.rank.pipeline import Pipeline
-from fader.systems.saved import Saved
+from fader.rank.ranking import Contributions
+from fader.rank.system import FeatureScoring, System
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -69,26 +68,15 @@ def by_side(values: F64) -> list[tuple[str, F64]]:
     return [("", values)] if values.ndim == 2 else list(zip(SIDES, values, strict=True))
 
 
-def unwrapped(ranker: System) -> System:
-    """The system itself, without where it comes from."""
-    return ranker.system if isinstance(ranker, Saved) else ranker
-
-
-def pipeline_of(ranker: System) -> Pipeline | None:
-    """The features x aggregator that a ranker is, if it is that."""
-    found = getattr(unwrapped(ranker), "pipeline", None)
-    return found if isinstance(found, Pipeline) else None
-
-
 def features_of(
-    ranker: System, contexts: Contexts, shares: Contributions
+    system: System, contexts: Contexts, shares: Contributions
 ) -> tuple[list[WeightGrid], list[FeaturePart]]:
-    """The grids of a ranker with an entity's points, and what each of its feature maps contributes."""
-    pipeline = pipeline_of(ranker)
-    if pipeline is None:
+    """The grids of a system with an entity's points, and what each of its feature maps contributes."""
+    scoring = system.feature_scoring
+    if scoring is None:
         return [], []
-    maps = list(_maps(pipeline))
-    parts = contributions(pipeline.aggregator, maps, contexts, shares)
+    maps = list(_split_maps(scoring))
+    parts = contributions(scoring.aggregator, maps, contexts, shares)
     grids: list[WeightGrid] = []
     for (part, w), given in zip(maps, parts, strict=True):
         if isinstance(part, CellMap):
@@ -97,8 +85,8 @@ def features_of(
     return grids, [FeaturePart(m.name, float(given.sum())) for (m, _w), given in zip(maps, parts, strict=True)]
 
 
-def _maps(pipeline: Pipeline) -> Iterator[tuple[FeatureMap, F64]]:
-    features, w = pipeline.features, pipeline.weights
+def _split_maps(scoring: FeatureScoring) -> Iterator[tuple[FeatureMap, F64]]:
+    features, w = scoring.features, scoring.weights
     yield from features.split(w) if isinstance(features, Combined) else [(features, w)]
 
 

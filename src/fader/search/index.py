@@ -26,15 +26,15 @@ from fader.index.reader import IndexReader
 from fader.index.write.change import ChangeReport
 from fader.index.write.writer import BuildOptions, BuildReport
 from fader.index.write.writer import build as build_index
-from fader.learn.dataset import View
 from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
-from fader.rank.base import Contributions, Ranking, System
+from fader.rank.ranking import Contributions, explain_entity, rank_entities
+from fader.rank.system import Ranking, System, View
 from fader.search.answer import Answer, Result
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
-from fader.search.entity_rank import EntityRank, entity_number, standing
+from fader.search.entity_rank import EntityRank, entity_number, find_entity
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, evidence_of, explanation_of
-from fader.search.models import DEFAULT, ranker_of, view_of, warnings_of
+from fader.search.models import DEFAULT, resolve_model, warnings_of
 from fader.search.versus import Versus, versus
 from fader.search.why import Why, why_of
 from fader.systems.shared.weighting import in_best_documents
@@ -124,9 +124,9 @@ class Index:
         with deadline(self.limits.time_ms), deadline(timeout_ms):
             yield
 
-    def _contexts_for(self, ranker: System, query: str | Query, type: str | None) -> Contexts:
+    def _contexts_for(self, system: System, query: str | Query, type: str | None) -> Contexts:
         """The contexts as a ranker wants them matched."""
-        return self.viewed(query, type, view_of(ranker))
+        return self.viewed(query, type, system.view)
 
     def viewed(self, query: str | Query, type: str | None, view: View) -> Contexts:
         """The contexts of a query that a view leaves."""
@@ -140,8 +140,8 @@ class Index:
         """The k best entities of a query, without evidence."""
         k = self.limits.check("k", k)
         with self._spending(timeout_ms):
-            ranker = ranker_of(model, self.reader)
-            ranking = self._ranked(ranker, query, type, k, with_rows=False).ranking
+            system = resolve_model(model, self.reader).system
+            ranking = self._ranked(system, query, type, k, with_rows=False).ranking
         ids = self.reader.catalog.entity_ids
         entities = [ids[e] for e in ranking.entity.tolist()]
         return Ranked(entities, ranking.score.tolist(), ranking.support.tolist())
@@ -154,28 +154,29 @@ class Index:
         k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
         began = time.perf_counter()
         with self._spending(timeout_ms):
-            ranker = ranker_of(model, self.reader)
-            asked = self._ranked(ranker, query, type, k, with_rows=bool(snippets or explain))
+            chosen = resolve_model(model, self.reader)
+            system = chosen.system
+            asked = self._ranked(system, query, type, k, with_rows=bool(snippets or explain))
             contexts, ranking = asked.contexts, asked.ranking
             every = range(ranking.entity.size)
-            shares = [ranker.explain(contexts, ranking, i) if snippets or explain else None for i in every]
+            shares = [explain_entity(system, contexts, ranking, i) if snippets or explain else None for i in every]
             self._prefetch(contexts, shares, snippets, explain)
-            results = [self._result(asked, ranker, i, shares[i], snippets, explain) for i in every]
+            results = [self._result(asked, system, i, shares[i], snippets, explain) for i in every]
         empty = [contexts.empty_because] if contexts.empty_because else []
-        warnings = [*warnings_of(ranker, self.reader), *contexts.warnings, *empty]
+        warnings = [*warnings_of(chosen, self.reader), *contexts.warnings, *empty]
         return Answer(
             query=contexts.query.to_dict(), type=contexts.query.type, matched_documents=contexts.matched_documents,
-            contexts=asked.count, candidates=ranking.candidates, warnings=warnings, model=str(ranker),
+            contexts=asked.count, candidates=ranking.candidates, warnings=warnings, model=str(chosen),
             results=results, took_ms=1000 * (time.perf_counter() - began),
         )  # fmt: skip
 
     def _ranked(
-        self, ranker: System, query: str | Query, type: str | None, k: int, *, entity: int | None = None,
+        self, system: System, query: str | Query, type: str | None, k: int, *, entity: int | None = None,
         with_rows: bool = True,
     ) -> Asked:  # fmt: skip
         """All candidates ranked; the table has the rows of the k best, or of an entity, where these are wanted."""
-        contexts = self._contexts_for(ranker, query, type)
-        return Asked(contexts, ranker.rank(contexts, k), len(contexts))
+        contexts = self._contexts_for(system, query, type)
+        return Asked(contexts, rank_entities(system, contexts, k), len(contexts))
 
     def _prefetch(self, contexts: Contexts, shares: list[Contributions | None], snippets: int, explain: bool) -> None:
         """What will be shown of documents, in one call for all results where documents are elsewhere."""
@@ -187,7 +188,7 @@ class Index:
             self.reader.prefetch(contexts.document[named].tolist() if named else [], texts=False)
 
     def _result(
-        self, asked: Asked, ranker: System, i: int, shares: Contributions | None, snippets: int, explain: bool
+        self, asked: Asked, system: System, i: int, shares: Contributions | None, snippets: int, explain: bool
     ) -> Result:
         budget.check()
         contexts, ranking = asked.contexts, asked.ranking
@@ -196,7 +197,7 @@ class Index:
             rank=i + 1, entity=catalog.entity_ids[entity], name=catalog.entity_names[entity],
             types=catalog.types_of(entity), score=float(ranking.score[i]), support=int(ranking.support[i]),
             evidence=evidence_of(self.reader, contexts, shares, snippets) if shares and snippets else [],
-            explain=explanation_of(self.reader, contexts, ranker, ranking, i, shares) if shares and explain else None,
+            explain=explanation_of(self.reader, contexts, system, ranking, i, shares) if shares and explain else None,
         )  # fmt: skip
 
     def entity(self, entity: str) -> EntityCard:
@@ -222,9 +223,9 @@ class Index:
             return why_of(self._standing(query, entity, type, model))
 
     def _standing(self, query: str | Query, entity: str, type: str | None, model: Any) -> EntityRank:
-        number, ranker = entity_number(self.reader, entity), ranker_of(model, self.reader)
-        asked = self._ranked(ranker, query, type, 1, entity=number)
-        return standing(self.reader, ranker, asked.contexts, asked.ranking, number)
+        number, chosen = entity_number(self.reader, entity), resolve_model(model, self.reader)
+        asked = self._ranked(chosen.system, query, type, 1, entity=number)
+        return find_entity(self.reader, chosen, asked.contexts, asked.ranking, number)
 
     def versus(
         self, query: str | Query, a: Any, b: Any, type: str | None = None, k: int = 10, *,
@@ -233,9 +234,9 @@ class Index:
         """Two models or systems on one query."""
         k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
         with self._spending(timeout_ms):
-            rankers = ranker_of(a, self.reader), ranker_of(b, self.reader)
+            models = resolve_model(a, self.reader), resolve_model(b, self.reader)
             parsed = self._parsed(query, type)
-            return versus(self.reader, rankers, lambda view: self.viewed(parsed, None, view), k, snippets)
+            return versus(self.reader, models, lambda view: self.viewed(parsed, None, view), k, snippets)
 
     def analyze(self, text: str) -> list[tuple[str, int, int]]:
         """Terms with their characters, as documents and queries are analysed; stop words left out."""

@@ -1,4 +1,4 @@
-"""What ranks, by name: the default model, a model file, or a system; checked against the index it is to rank.
+"""Models by name: the default model, a model file, a system or an object; checked against the index to be ranked.
 
 Knows nothing of training.
 """
@@ -12,67 +12,69 @@ from typing import Any
 
 from fader.errors import FaderError, UsageError, quoted
 from fader.index.reader import IndexReader
-from fader.learn import model, modelfile
-from fader.learn.dataset import View
-from fader.learn.model import Model, model_of
+from fader.learn.model import Model, parse_model, read_model
 from fader.learn.modelfile import Collection
-from fader.rank.base import System
+from fader.rank.system import System
 from fader.registry import discover
-from fader.systems import saved
-from fader.systems.base import system
-from fader.systems.saved import Saved
+from fader.systems.base import parse_system
 
 DEFAULT = "default"
-EVERY_CONTEXT = View()
 
 
 @cache
 def default_model() -> Model:
     """The model that ships with Fader: noprox+rectangle x sum, trained on public testbeds."""
     text = resources.files("fader").joinpath("models/default.json").read_text(encoding="utf-8")
-    return model_of(text, "default model")
+    return parse_model(text, "default model")
 
 
 def collection_of(reader: IndexReader) -> Collection:
-    """What tells an index's collection from others."""
+    """What distinguishes an index's collection from others."""
     counts = reader.documents, reader.tokens, reader.mentions, len(reader.catalog.entity_ids)
     return Collection(*counts, reader.manifest.origin)
 
 
+def warnings_of(model: Model, reader: IndexReader) -> list[str]:
+    """What a user should know of a model that fits the index."""
+    return [] if model.scope is None else model.scope.warnings(collection_of(reader))
+
+
 def contents_of(reader: IndexReader) -> dict[str, Any]:
-    """What results of an index hang on: its counts, and, since an index can be changed, its files."""
+    """What results of an index depend on: its counts, and, since an index can be changed, its files."""
     counts = dict(zip(("documents", "tokens", "mentions", "entities"), collection_of(reader).counts, strict=True))
     if reader.manifest.format == 1:
         return counts
     return counts | {"files": reader.manifest.fingerprint}
 
 
-def warnings_of(ranker: System, reader: IndexReader) -> list[str]:
-    """What a user should know of a ranker that fits the index."""
-    return ranker.made_for.warnings(collection_of(reader)) if isinstance(ranker, Model | Saved) else []
+def resolve_model(given: Any, reader: IndexReader, any_index: bool = False) -> Model:
+    """The model that a name, a file or an object stands for, if it fits the index.
 
-
-def ranker_of(given: Any, reader: IndexReader, any_index: bool = False) -> System:
-    """The ranker that a name, a file or a value stands for, if it fits the index."""
+    Objects are a `Model`, a `System`, or a fitted `Ranker`, which has its model in `model_`.
+    """
     if isinstance(given, str | Path):
-        given = _named(str(given))
-    if hasattr(given, "model_"):
-        given = given.model_
-    if isinstance(given, Model | Saved):
-        made: Model | Saved = given.as_portable() if any_index else given
-        made.check(reader.analysis.to_dict(), collection_of(reader))
-        return made
-    if not hasattr(given, "rank"):
+        given = _find_named(str(given))
+    given = getattr(given, "model_", given)
+    model = Model(given) if isinstance(given, System) else given
+    if not isinstance(model, Model):
         raise UsageError(
             f"{quoted(given)} is no model and no system; give a model file, a system's name or a fitted Ranker"
         )
-    return given  # type: ignore[no-any-return]
+    model = model.as_portable() if any_index else model
+    if model.scope is not None:
+        model.scope.check(reader.analysis.to_dict(), collection_of(reader))
+    return model
 
 
-def read_ranker(path: str | Path) -> Model | Saved:
-    """What ranks in a model file."""
-    plain = modelfile.opened(modelfile.read_text(path), str(path))
-    return saved.built(plain, str(path)) if "system" in plain else model.built(plain, str(path))
+def _find_named(text: str) -> Model | System:
+    if text == DEFAULT:
+        return default_model()
+    if text.endswith(".json") or "/" in text.split("(")[0] or _is_file(text):
+        return read_model(text)
+    try:
+        return parse_system(text)
+    except FaderError as error:
+        raise UsageError(f"{error}; or give the file of a model") from None
 
 
 def _is_file(text: str) -> bool:
@@ -81,20 +83,3 @@ def _is_file(text: str) -> bool:
         return text.split("(")[0].strip() not in discover("fader.systems") and Path(text).is_file()
     except OSError:  # longer than a file's name can be
         return False
-
-
-def _named(text: str) -> System:
-    if text == DEFAULT:
-        return default_model()
-    if text.endswith(".json") or "/" in text.split("(")[0] or _is_file(text):
-        return read_ranker(text)
-    try:
-        return system(text)  # type: ignore[no-any-return]
-    except FaderError as error:
-        raise UsageError(f"{error}; or give the file of a model") from None
-
-
-def view_of(system: System) -> View:
-    """How a ranker wants contexts to be matched."""
-    view: View = getattr(system, "view", EVERY_CONTEXT)
-    return view

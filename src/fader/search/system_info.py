@@ -9,22 +9,20 @@ import dataclasses
 import inspect
 from typing import Any
 
-from fader.learn.learner import Learner
-from fader.systems.fader import Fader
+from fader.rank.system import System
 
 
-def described(part: Any) -> dict[str, Any]:
+def described(part: type[System]) -> dict[str, Any]:
     """A system in plain words."""
-    tries = getattr(part, "tries", {})
     return {
         "name": part.name,
         "description": (inspect.getdoc(part) or "").split("\n")[0],
-        "citation": getattr(part, "citation", ""),
-        "trained": issubclass(part, Learner | Fader),
+        "citation": part.citation,
+        "trained": bool(part.learned),
         "parameters": [
-            {"name": f.name, "default": typed(f.default), "tried": list(tries.get(f.name, ()))}
-            for f in dataclasses.fields(part)
-            if f.name not in getattr(part, "learned", ())
+            {"name": f.name, "default": typed(f.default), "tried": list(part.tries.get(f.name, ()))}
+            for f in dataclasses.fields(part)  # type: ignore[arg-type]
+            if f.name not in part.learned
         ],
     }
 

@@ -19,12 +19,13 @@ import numpy as np
 from fader import budget
 from fader.contexts.table import Contexts
 from fader.index.reader import IndexReader
-from fader.learn.dataset import View
-from fader.rank.base import Ranking, System
+from fader.learn.model import Model
+from fader.rank.ranking import explain_entity, rank_entities
+from fader.rank.system import Ranking, View
 from fader.search.answer import Snippet
 from fader.search.entity_rank import ranks_of
 from fader.search.evidence import evidence_of
-from fader.search.models import view_of, warnings_of
+from fader.search.models import warnings_of
 from fader.search.tau import tau_b
 from fader.systems.shared.weighting import in_best_documents
 
@@ -82,18 +83,18 @@ class Versus:
 
 @dataclass(frozen=True)
 class _Ranked:
-    ranker: System
+    model: Model
     contexts: Contexts
     ranking: Ranking
     took_ms: float
 
 
 def versus(
-    reader: IndexReader, rankers: tuple[System, System], matched: Callable[[View], Contexts], k: int, snippets: int
+    reader: IndexReader, models: tuple[Model, Model], matched: Callable[[View], Contexts], k: int, snippets: int
 ) -> Versus:
     """Put a query to two systems; `matched` gives the contexts that a view leaves, all documents taken."""
     tables: dict[View, tuple[Contexts, float]] = {}
-    first, second = (_rank(ranker, matched, tables, k) for ranker in rankers)
+    first, second = (_rank(model, matched, tables, k) for model in models)
     pairs = ((first, second), (second, first))
     sides = [_side(reader, own, other, snippets) for own, other in pairs]
     budget.check()
@@ -106,10 +107,10 @@ def versus(
 
 
 def _rank(
-    ranker: System, matched: Callable[[View], Contexts], tables: dict[View, tuple[Contexts, float]], k: int
+    model: Model, matched: Callable[[View], Contexts], tables: dict[View, tuple[Contexts, float]], k: int
 ) -> _Ranked:
     """Rank by one system; a table that both want is made once, and its time counts for both."""
-    view = replace(view_of(ranker), policy="document")  # which mentions count is decided after matching
+    view = replace(model.system.view, policy="document")  # which mentions count is decided after matching
     every = replace(view, top=0)
     if every not in tables:
         tables[every] = _timed(lambda: matched(every))
@@ -118,8 +119,8 @@ def _rank(
         tables[view] = table, took + tables[every][1]
     contexts, matching_ms = tables[view]
     began = time.perf_counter()
-    ranking = ranker.rank(contexts, k)
-    return _Ranked(ranker, contexts, ranking, matching_ms + 1000 * (time.perf_counter() - began))
+    ranking = rank_entities(model.system, contexts, k)
+    return _Ranked(model, contexts, ranking, matching_ms + 1000 * (time.perf_counter() - began))
 
 
 def _timed(make: Callable[[], Contexts]) -> tuple[Contexts, float]:
@@ -134,9 +135,9 @@ def _side(reader: IndexReader, own: _Ranked, other: _Ranked, snippets: int) -> S
     results = [_moved(reader, own, i, rank, snippets) for i, rank in enumerate(ranks)]
     empty = [own.contexts.empty_because] if own.contexts.empty_because else []
     return Side(
-        model=str(own.ranker), took_ms=own.took_ms + 1000 * (time.perf_counter() - began),
+        model=str(own.model), took_ms=own.took_ms + 1000 * (time.perf_counter() - began),
         contexts=len(own.contexts), candidates=own.ranking.candidates, results=results,
-        warnings=[*warnings_of(own.ranker, reader), *own.contexts.warnings, *empty],
+        warnings=[*warnings_of(own.model, reader), *own.contexts.warnings, *empty],
     )  # fmt: skip
 
 
@@ -144,7 +145,7 @@ def _moved(reader: IndexReader, own: _Ranked, i: int, other_rank: int | None, sn
     budget.check()
     catalog, ranking = reader.catalog, own.ranking
     entity = int(ranking.entity[i])
-    shares = own.ranker.explain(own.contexts, ranking, i) if snippets else None
+    shares = explain_entity(own.model.system, own.contexts, ranking, i) if snippets else None
     return Moved(
         rank=i + 1, entity=catalog.entity_ids[entity], name=catalog.entity_names[entity],
         types=catalog.types_of(entity), score=float(ranking.score[i]), support=int(ranking.support[i]),

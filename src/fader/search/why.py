@@ -12,7 +12,7 @@ from typing import Any
 from fader import budget
 from fader.contexts.query import REQUIRED
 from fader.contexts.table import Contexts
-from fader.rank.base import Contributions
+from fader.rank.ranking import Contributions
 from fader.search.answer import Snippet
 from fader.search.entity_rank import EntityRank
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, evidence_of, explanation_of
@@ -76,10 +76,10 @@ def why_of(found: EntityRank) -> Why:
     """The explanation of where an entity stands."""
     contexts, shares = found.contexts, found.contributions()
     budget.check()
-    explain = explanation_of(found.reader, contexts, found.ranker, found.ranking, 0, shares)
-    grids, features = features_of(found.ranker, contexts, shares)
+    explain = explanation_of(found.reader, contexts, found.model.system, found.ranking, 0, shares)
+    grids, features = features_of(found.model.system, contexts, shares)
     return Why(
-        query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.ranker), entity=found.id,
+        query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.model), entity=found.id,
         name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,
         literals=_literals(contexts), explain=explain,
         evidence=evidence_of(found.reader, contexts, shares, SHOWN_CONTEXTS), features=features, grids=grids,

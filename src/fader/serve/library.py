@@ -7,13 +7,12 @@ the old one keep it until they are done, and with the last of them it goes. Know
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from fader.errors import FaderError, InputError, UsageError, did_you_mean, quoted
+from fader.learn.model import Model, read_model
 from fader.limits import Limits
-from fader.rank.base import System
 from fader.search.index import Index
-from fader.search.models import ranker_of, read_ranker
+from fader.search.models import resolve_model
 from fader.serve.errors import NotFound
 from fader.serve.open_index import Served
 from fader.serve.settings import Settings
@@ -67,17 +66,17 @@ class Library:
     def _served_as(self, name: str, index: Index) -> Served:
         return Served(name, index, self._models_for(name, index), self._backing)
 
-    def _read_models(self) -> dict[str, System]:
-        return {name: _read(file) for name, (file, _of) in self._settings.models.items()}
+    def _read_models(self) -> dict[str, Model]:
+        return {name: read_model(file) for name, (file, _of) in self._settings.models.items()}
 
-    def _models_for(self, name: str, index: Index) -> dict[str, System]:
+    def _models_for(self, name: str, index: Index) -> dict[str, Model]:
         """The models that rank an index: those given for it, and of the others those that fit it."""
-        found: dict[str, System] = {}
+        found: dict[str, Model] = {}
         for key, made in self._models.items():
             wanted = self._settings.models[key][1]
             if wanted in (name, None):
                 try:
-                    found[key] = ranker_of(made, index.reader)
+                    found[key] = resolve_model(made, index.reader)
                 except FaderError as error:
                     if wanted is not None or len(self._settings.indexes) == 1:
                         raise InputError(f"{self._settings.models[key][0]}: {error}") from None
@@ -90,8 +89,3 @@ class Library:
                 raise UsageError(f"model {quoted(key)} is for the index {quoted(wanted)}, which is not served")
             if not any(key in s.models for s in self):
                 raise InputError(f"{file}: fits none of the indexes {', '.join(self._served)}; train a model for one")
-
-
-def _read(file: Path) -> System:
-    ranker: System = read_ranker(file)
-    return ranker

@@ -15,10 +15,10 @@ from typing import Any
 
 from fader.errors import UsageError, did_you_mean, quoted
 from fader.index.reader import IndexReader
-from fader.rank.base import System
+from fader.learn.model import Model
 from fader.search.index import Index
 from fader.search.info import describe
-from fader.search.models import DEFAULT, default_model, ranker_of
+from fader.search.models import DEFAULT, default_model, resolve_model
 from fader.serve.backing import Backing
 from fader.serve.errors import BadRequest, NotFound, Refusal
 
@@ -31,13 +31,13 @@ KEPT_SYSTEMS = 256  # texts of systems that are not parsed anew
 class Served:
     """An index at one commit, with what is made of it once: suggestions, tree, statistics, rankers that fit it."""
 
-    def __init__(self, name: str, index: Index, models: dict[str, System], backing: Backing) -> None:
+    def __init__(self, name: str, index: Index, models: dict[str, Model], backing: Backing) -> None:
         self.name, self.index, self._backing = name, index, backing
         self.models = models
-        self._systems: OrderedDict[str, System] = OrderedDict()
+        self._systems: OrderedDict[str, Model] = OrderedDict()
         self._lock = threading.Lock()
 
-    def with_models(self, models: dict[str, System]) -> Served:
+    def with_models(self, models: dict[str, Model]) -> Served:
         """The same with other models; what is made once stays made."""
         again = copy(self)
         again.models, again._systems, again._lock = models, OrderedDict(), threading.Lock()
@@ -107,13 +107,13 @@ class Served:
         """The model that ranks where none is named: the first that is served for this index, else Fader's own."""
         return next(iter(self.models), DEFAULT)
 
-    def ranker(self, text: str | None) -> System:
+    def ranker(self, text: str | None) -> Model:
         """What a text names: a served model, Fader's default, or a system with its parameters."""
         text = (text or self.default).strip()
         if text in self.models:
             return self.models[text]
         if text == DEFAULT:
-            return ranker_of(default_model(), self.reader)
+            return resolve_model(default_model(), self.reader)
         if len(text) > MODEL_CHARACTERS:
             raise BadRequest(f"a model has at most {MODEL_CHARACTERS:,} characters, not {len(text):,}", field="model")
         with self._lock:
@@ -127,12 +127,10 @@ class Served:
                 self._systems.popitem(last=False)
         return found
 
-    def _system(self, text: str) -> System:
+    def _system(self, text: str) -> Model:
         # All systems together take a second to import, which a server that ranks by a model can do without.
-        from fader.learn.learner import Learner
         from fader.registry import discover
-        from fader.systems.base import system
-        from fader.systems.fader import Fader
+        from fader.systems.base import parse_system
 
         name = text.split("(")[0].strip()
         systems = discover("fader.systems")
@@ -143,13 +141,13 @@ class Served:
                 did_you_mean(name, known).lstrip("; ") or f"known: {', '.join(known)}", field="model",
             )  # fmt: skip
         try:
-            found: System = system(text)
+            found = parse_system(text)
         except UsageError as error:
             message, _, hint = str(error).partition("; ")
             raise BadRequest(message, hint, field="model") from None
-        if isinstance(found, Fader) or (isinstance(found, Learner) and not found.trained):
+        if not found.is_fitted:
             raise BadRequest(
                 f"{found} must be trained before it can rank",
                 "train it with `fader train`, and let the server's keeper serve the model's file", field="model",
             )  # fmt: skip
-        return found
+        return Model(found)

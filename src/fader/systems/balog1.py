@@ -18,6 +18,7 @@ Knows nothing of distances but through windows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,7 +26,6 @@ import numpy as np
 
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice, check_flag
-from fader.registry import written
 from fader.systems.shared.likelihood import (
     F64,
     WHOLE,
@@ -47,7 +47,7 @@ class Balog1(CandidateModel):
     citation: ClassVar[str] = (
         "Balog, Azzopardi & de Rijke, Formal models for expert finding in enterprise corpora, SIGIR 2006"
     )
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "association": ("boolean", "frequency"),
         "beta": ("0", "1000"),
         "window": ("0", "25", "100"),
@@ -63,12 +63,9 @@ class Balog1(CandidateModel):
         check_beta(self.name, self.beta, "the average n(e)")
         check_window(self.name, self.window)
 
-    def __str__(self) -> str:
-        return written(self)
-
     def foreground(self, contexts: Contexts) -> F64:
         return near_shares(contexts, self.window)
 
-    def associated(self, pairs: Pairs) -> F64:
+    def associate(self, pairs: Pairs) -> F64:
         a = frequencies(pairs) if self.association == "frequency" else np.ones(pairs.row.size)
         return per_entity(pairs, a) if self.normalise else a

@@ -27,6 +27,7 @@ finding", IP&M 2009. Values are natural logarithms. Knows nothing of distances b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -36,9 +37,7 @@ from fader.aggregate.logsumexp import LogSumExp
 from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice
-from fader.rank.base import Ranking
-from fader.rank.valued import Valued, evidence_slice
-from fader.registry import written
+from fader.rank.system import Ranking, System
 from fader.systems.shared.likelihood import (
     F64,
     I32,
@@ -59,14 +58,14 @@ ASSOCIATIONS = ("boolean", "candidate", "document", "frequency", "frequency-cand
 
 
 @dataclass(frozen=True)
-class Balog2(Valued):
+class Balog2(System):
     """Document model: query likelihoods of an entity's documents, added up; 2B with a window."""
 
     name: ClassVar[str] = "balog2"
     citation: ClassVar[str] = (
         "Balog, Azzopardi & de Rijke, Formal models for expert finding in enterprise corpora, SIGIR 2006"
     )
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "association": ("boolean", "document"),
         "beta": ("0", "50", "1000"),
         "window": ("0", "50"),
@@ -80,24 +79,21 @@ class Balog2(Valued):
         check_beta(self.name, self.beta, "the average document length")
         check_window(self.name, self.window)
 
-    def __str__(self) -> str:
-        return written(self)
-
     def scores(self, contexts: Contexts) -> F64:
         """The logarithm of the term of each context's document."""
         pairs = pairs_of(contexts)
         return self._terms(contexts, pairs)[pairs.of]
 
-    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         pairs = pairs_of(contexts)
         terms = self._terms(contexts, pairs)
         return pairs.evidence(terms), LogSumExp().values(terms, pairs.at)
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
-        terms = ranking.evidence.scores[evidence_slice(ranking, i)]
+        terms = ranking.scores_of(i)
         return LogSumExp().shares(terms, np.array([0, terms.size], dtype=np.int64))
 
-    def literals(self, contexts: Contexts, rows: I32) -> F64:
+    def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
         pairs = pairs_of(contexts)
         p = near_shares(contexts, self.window)[:, pairs.of[rows]]
         return gains(contexts, rows, p, self._smoothing(contexts)[contexts.documents.row[rows]])

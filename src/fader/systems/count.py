@@ -14,12 +14,11 @@ import numpy as np
 from fader.aggregate.count import Count as CountAggregator
 from fader.contexts.policy import check_policy
 from fader.features.constant import Constant
-from fader.rank.pipeline import Piped, Pipeline
-from fader.registry import written
+from fader.rank.system import FeatureScorer, FeatureScoring
 
 
 @dataclass(frozen=True)
-class Count(Piped):
+class Count(FeatureScorer):
     """Constant feature x count."""
 
     name: ClassVar[str] = "count"
@@ -28,9 +27,6 @@ class Count(Piped):
     def __post_init__(self) -> None:
         check_policy(self.policy, self.name)
 
-    def __str__(self) -> str:
-        return written(self)
-
     @property
-    def pipeline(self) -> Pipeline:
-        return Pipeline(Constant(), np.ones(1), CountAggregator(), self.policy)
+    def feature_scoring(self) -> FeatureScoring:
+        return FeatureScoring(Constant(), np.ones(1), CountAggregator(), self.policy)

@@ -30,7 +30,7 @@ Cummins, Lalmas & O'Riordan, "Learning aggregation functions for expert search",
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -47,9 +47,7 @@ from fader.features.noprox import NoProx
 from fader.kernel import kernel
 from fader.learn.learner import Example, Learner
 from fader.measures import average_precision
-from fader.rank.base import Ranking
-from fader.rank.valued import Valued, evidence_slice
-from fader.registry import written
+from fader.rank.system import Ranking
 from fader.systems.shared.thinning import within
 
 F64 = NDArray[np.float64]
@@ -121,13 +119,13 @@ def _values(cells: F64, at: I64, weights: F64, by_size: bool) -> F64:
 
 
 @dataclass(frozen=True)
-class Cummins(Valued, Learner):
+class Cummins(Learner):
     """Contexts weighed by their rank among those of the entity, by evolutionary search for MAP."""
 
     name: ClassVar[str] = "cummins"
     citation: ClassVar[str] = "Cummins, Lalmas & O'Riordan, Learning aggregation functions for expert search, ECAI 2010"
     learned: ClassVar[tuple[str, ...]] = ("decay",)
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "score": ("bm25", "dirichlet", "proximity"),
         "family": ("power", "deciles"),
     }
@@ -147,30 +145,26 @@ class Cummins(Valued, Learner):
         if not all(0 <= d < math.inf for d in self.decay):
             raise UsageError(f"cummins: decay must be finite numbers from 0 on, not {shown}")
 
-    def __str__(self) -> str:
-        return written(self)
-
     @property
     def _numbers(self) -> int:
         return DECILES if self.family == "deciles" else 1
 
     @property
-    def trained(self) -> bool:
+    def is_fitted(self) -> bool:
         return bool(self.decay)
 
     def scores(self, contexts: Contexts) -> F64:
         features = Kernel() if self.score == "proximity" else NoProx(self.score)
         return features.score(contexts, np.ones(1))
 
-    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
-        if not self.trained:
-            self.untrained()
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
+        self.check_fitted()
         evidence = select(contexts, self.scores(contexts), self.policy)
         return evidence, self.values_of(self._ranked_scores(evidence))
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         """D(r_x) score(x)."""
-        scores = ranking.evidence.scores[evidence_slice(ranking, i)]
+        scores = ranking.scores_of(i)
         order = ranked(scores, np.array([0, scores.size], dtype=np.int64))
         out = np.empty(scores.size)
         out[order] = self._decays(scores.size) * scores[order]
@@ -183,7 +177,7 @@ class Cummins(Valued, Learner):
     def encoding(self) -> Hashable:
         return self.name, self.score, self.policy, self.family == "deciles"
 
-    def thinned(self, query: RankedScores, places: I64) -> RankedScores:
+    def take_candidates(self, query: RankedScores, places: I64) -> RankedScores:
         taken, at = within(query.at, places)
         return RankedScores(query.entity[places], at, query.cells[taken])
 

@@ -23,6 +23,7 @@ literals are choices made here. Knows nothing of storage.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -35,9 +36,7 @@ from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.kernel import kernel
-from fader.rank.base import Ranking
-from fader.rank.valued import Valued, evidence_slice
-from fader.registry import written
+from fader.rank.system import Ranking, System
 from fader.systems.shared.covering import WEIGHT, first_from, smallest_windows
 
 F64 = NDArray[np.float64]
@@ -72,14 +71,14 @@ def _strengths(
 
 
 @dataclass(frozen=True)
-class EntityEngine(Valued):
+class EntityEngine(System):
     """Density of ordered and unordered windows around a mention, joined by soft-or."""
 
     name: ClassVar[str] = "entityengine"
     citation: ClassVar[str] = (
         "Li, Li & Yu, EntityEngine: answering entity-relationship queries using shallow semantics, CIKM 2010"
     )
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {"cap": ("0.5", "0.9", "0.99"), "order": ("0", "0.25", "0.5")}
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {"cap": ("0.5", "0.9", "0.99"), "order": ("0", "0.25", "0.5")}
     cap: float = 0.9
     order: float = 0.25
     policy: str = "document"
@@ -90,9 +89,6 @@ class EntityEngine(Valued):
             raise UsageError(f"entityengine: cap must be above 0 and below 1, not {self.cap}")
         if not 0 <= self.order <= 1:
             raise UsageError(f"entityengine: order must be from 0 to 1, not {self.order}")
-
-    def __str__(self) -> str:
-        return written(self)
 
     def scores(self, contexts: Contexts) -> F64:
         """s_x."""
@@ -109,11 +105,11 @@ class EntityEngine(Valued):
         # Shares of IDF may add up to a last bit above 1.
         return np.minimum(out, 1.0) * self.cap
 
-    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         evidence = select(contexts, self.scores(contexts), self.policy)
         return evidence, sums(-np.log1p(-evidence.scores), evidence.at)
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         """-ln(1 - s_x)."""
-        shared: F64 = -np.log1p(-ranking.evidence.scores[evidence_slice(ranking, i)])
+        shared: F64 = -np.log1p(-ranking.scores_of(i))
         return shared

@@ -38,6 +38,7 @@ Cheng, Yan & Chang, "EntityRank: searching entities directly and holistically", 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -47,9 +48,7 @@ from numpy.typing import NDArray
 from fader.aggregate.sum import sums
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
-from fader.rank.base import Ranking
-from fader.rank.valued import Valued, evidence_slice
-from fader.registry import written
+from fader.rank.system import Ranking, System
 from fader.systems.shared.covering import smallest_windows
 
 F64 = NDArray[np.float64]
@@ -58,22 +57,19 @@ LEAST, MOST = 1e-300, 1.0 - 1e-16
 
 
 @dataclass(frozen=True)
-class EntityRank(Valued):
+class EntityRank(System):
     """Document priors x closeness of the tightest window, tested against random association."""
 
     name: ClassVar[str] = "entityrank"
     citation: ClassVar[str] = "Cheng, Yan & Chang, EntityRank: searching entities directly and holistically, VLDB 2007"
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {"test": ("true", "false")}
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {"test": ("true", "false")}
     test: bool = True
-
-    def __str__(self) -> str:
-        return written(self)
 
     def scores(self, contexts: Contexts) -> F64:
         """local(x)."""
         return _sure_and_near(contexts) * _shares_of_idf(contexts)
 
-    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         evidence = select(contexts, self.scores(contexts), "document")
         if not len(contexts):
             return evidence, np.zeros(0)
@@ -87,8 +83,7 @@ class EntityRank(Valued):
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         """The value in proportion to p(d) local(x)."""
-        mine = evidence_slice(ranking, i)
-        rows, scores = ranking.evidence.row[mine], ranking.evidence.scores[mine]
+        rows, scores = ranking.rows_of(i), ranking.scores_of(i)
         part = _document_weights(contexts)[contexts.matching.row[rows]] * scores
         total = part.sum()
         part = part / total if total > 0 else np.full(rows.size, 1.0 / rows.size)

@@ -1,31 +1,38 @@
-"""Our own family: any features x any aggregator, trained; alternatives are chosen among by inner validation.
+"""Our own family: any features x any aggregator, trained through the aggregation.
+
+    V(e) = aggregate over the evidence of e of  w . f_q(x, e)
 
     fader(features=noprox+rectangle,aggregator=sum)
     fader(features=noprox+rectangle|noprox+coverage,aggregator=sum|logsumexp)       the better by validation
 
-A description of what to train, not a ranker: training makes a `Model` of it. Knows nothing of queries or judgments.
+`weights` are learned; so are bucket edges and what an aggregator learns itself, which stand in the texts of features
+and aggregator. Golden case: `noprox(use=bm25)` x `sum` with weight 2 gives an entity twice the sum of the BM25 scores
+of its documents. Knows nothing of queries, judgments or folds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar
 
-from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
-from fader.features.base import FeatureMap, Piece
+import numpy as np
+
+from fader.aggregate.base import Aggregator
+from fader.errors import FaderError, InputError, UsageError, quoted
+from fader.features.base import FeatureMap
 from fader.features.bias import Bias
 from fader.features.combined import Combined, feature_map
-from fader.learn.crossvalidate import LAMBDAS, Candidate, parse_cv
-from fader.learn.dataset import View
-from fader.learn.train import Settings, check_lambda
-from fader.rank.base import Contributions, Ranking, WhatIf
+from fader.learn.crossvalidate import Candidate, Trained, parse_cv
+from fader.learn.settings import TrainingOptions
+from fader.learn.train import Settings
+from fader.rank.system import F64, FeatureScorer, FeatureScoring, View
 from fader.registry import parse, split_top, written
 
 
 @dataclass(frozen=True)
-class Fader:
+class FeatureModel(TrainingOptions, FeatureScorer):
     """Our own family: features x aggregator, trained through the aggregation.
 
     `lam` is lambda: auto, or a number, or several as in 0.1/1/10; a window of 0 is none; at most `bad` bad candidates
@@ -37,108 +44,156 @@ class Fader:
     """
 
     name: ClassVar[str] = "fader"
-    features: str = "noprox+rectangle"
-    aggregator: str = "sum"
-    loss: str = "pairwise"
-    lam: str = "auto"
-    policy: str = "document"
-    window: str = "0"
-    top: str = "0"
-    ignore_overlap: bool = False
-    judged_only: bool = False
-    starts: int = 2
-    rounds: int = 3
-    bad: int = 0
-    seed: int = 0
+    learned: ClassVar[tuple[str, ...]] = ("weights",)
     cv: str = ""
     label: str = ""
+    weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        self.candidates()
+        object.__setattr__(self, "features", _as_text(self.features, feature_map))
+        object.__setattr__(self, "aggregator", _as_text(self.aggregator, _parse_aggregator))
+        for one in self.alternatives():
+            one.settings(1.0)
+            one.lambdas, one.entity_aggregator, one.feature_map, one.view  # noqa: B018  each refuses what it cannot take
         if self.cv:
             parse_cv(self.cv)
+        if self.is_fitted:
+            self._check_weights()
 
-    def __str__(self) -> str:
-        return written(self)
+    def _check_weights(self) -> None:
+        w = self._weights
+        if w.shape != (self.feature_map.size,):
+            raise InputError(f"model: {self.features} needs {self.feature_map.size} weights, not {w.size}")
+        if not np.isfinite(w).all():
+            at = int(np.flatnonzero(~np.isfinite(w))[0])
+            raise InputError(f"model: weights must be finite, but weight {at + 1} is {w[at]}; train it again")
+
+    @property
+    def is_fitted(self) -> bool:
+        return len(self.weights) > 0
+
+    @property
+    def short_name(self) -> str:
+        return f"{shorten(str(self.features))} x {shorten(str(self.aggregator))}"
 
     @property
     def title(self) -> str:
         """`noprox+rectangle x sum`, with whatever else is not the default; or the label."""
         if self.label:
             return self.label
-        rest = written(Fader(**{**vars(self), "features": Fader.features, "aggregator": Fader.aggregator}))
+        rest = written(replace(self, features=FeatureModel.features, aggregator=FeatureModel.aggregator))
         return f"{self.features} x {self.aggregator}" + rest.removeprefix(self.name)
 
-    def candidates(self) -> list[Candidate]:
+    def alternatives(self) -> tuple[FeatureModel, ...]:
         """Every combination of the alternatives."""
-        choices = [_alternatives(text) for text in (self.features, self.aggregator, self.policy, self.window, self.top)]
-        return [self._candidate(*choice) for choice in product(*choices)]
+        keys = ("features", "aggregator", "policy", "window", "top")
+        choices: list[list[Any]] = [_split_alternatives(getattr(self, key)) for key in keys]
+        if all(len(choice) == 1 for choice in choices):
+            return (self,)
+        return tuple(replace(self, **dict(zip(keys, choice, strict=True))) for choice in product(*choices))
 
-    def _candidate(self, features: str, aggregator: str, policy: str, window: str, top: str) -> Candidate:
-        combined = parse("fader.aggregate", aggregator)
-        maps: FeatureMap = feature_map(features)
-        if combined.wants_bias:
-            maps = with_bias(maps)
-        settings = Settings(
+    @cached_property
+    def feature_map(self) -> FeatureMap:
+        """The feature maps in use; a bias is added where the aggregator wants one and nothing is learned yet."""
+        maps = self.features if isinstance(self.features, FeatureMap) else feature_map(self.features)
+        parts = maps.maps if isinstance(maps, Combined) else (maps,)
+        if not self.is_fitted and self.entity_aggregator.wants_bias and not any(isinstance(m, Bias) for m in parts):
+            parts = (*parts, Bias())
+        return Combined(parts)
+
+    @cached_property
+    def entity_aggregator(self) -> Aggregator:
+        return self.aggregator if isinstance(self.aggregator, Aggregator) else _parse_aggregator(self.aggregator)
+
+    @cached_property
+    def view(self) -> View:
+        window, top = _parse_number("window", self.window), _parse_number("top", self.top)
+        return View(self.policy, window or None, not self.ignore_overlap, top)
+
+    @cached_property
+    def _weights(self) -> F64:
+        return np.array(self.weights, dtype=np.float64)
+
+    @cached_property
+    def feature_scoring(self) -> FeatureScoring:
+        if not self.is_fitted:
+            raise UsageError(
+                f"{self}: must be trained before it can rank; make a model with `fader train` and give its file"
+            )
+        return FeatureScoring(self.feature_map, self._weights, self.entity_aggregator, self.policy)
+
+    def settings(self, lam: float) -> Settings:
+        """How weights are sought, for one lambda."""
+        return Settings(
             loss=self.loss,
+            lam=lam,
             judged_only=self.judged_only,
             rounds=self.rounds,
             starts=self.starts,
             seed=self.seed,
             bad=self.bad,
         )
-        lambdas = (1.0,) if combined.constant else parse_lambda(self.lam)
-        view = View(policy, _number("window", window) or None, not self.ignore_overlap, _number("top", top))
-        return Candidate(maps, combined, settings, lambdas, view)
 
-    def rank(self, contexts: Contexts, k: int) -> Ranking:
-        self._untrained()
+    def candidates(self) -> list[Candidate]:
+        """What training chooses among."""
+        return [
+            Candidate(
+                a.feature_map,
+                a.entity_aggregator,
+                a.settings(1.0),
+                (1.0,) if a.entity_aggregator.constant else a.lambdas,
+                a.view,
+            )
+            for a in self.alternatives()
+        ]
 
-    def explain(self, contexts: Contexts, ranking: Ranking, i: int) -> Contributions:
-        self._untrained()
-
-    def pieces(self, contexts: Contexts, row: int) -> list[Piece]:
-        self._untrained()
-
-    def without(self, contexts: Contexts, ranking: Ranking, i: int, row: int) -> WhatIf:
-        self._untrained()
-
-    def _untrained(self) -> NoReturn:
-        raise UsageError(
-            f"{self}: must be trained before it can rank; make a model with `fader train` and give its file"
+    def filled_in(self, trained: Trained) -> FeatureModel:
+        """The same system with what was learned."""
+        view = trained.view
+        return replace(
+            self,
+            features=trained.features,
+            aggregator=trained.aggregator,
+            policy=view.policy,
+            window=str(view.window or 0),
+            top=str(view.top),
+            lam=repr(trained.settings.lam),
+            weights=tuple(trained.weights.tolist()),
         )
 
 
-def with_bias(maps: FeatureMap) -> FeatureMap:
-    """The maps and a learned bias, once."""
-    parts = maps.maps if isinstance(maps, Combined) else (maps,)
-    return Combined(parts if any(isinstance(m, Bias) for m in parts) else (*parts, Bias()))
+def shorten(text: str) -> str:
+    """A part's text without long lists of numbers."""
+    return text if len(text) <= 60 else "+".join(piece.split("(")[0] for piece in split_top(text, "+"))
 
 
-def parse_lambda(text: str) -> tuple[float, ...]:
-    """`auto`, a number, or several numbers to choose among."""
-    if text == "auto":
-        return LAMBDAS
+def _parse_aggregator(text: str) -> Aggregator:
+    aggregator: Aggregator = parse("fader.aggregate", text)
+    return aggregator
+
+
+def _as_text(part: object, read: object) -> object:
+    """A part by its text where that reads back as the part, so that equal parts are equal systems."""
+    if isinstance(part, str):
+        return part
     try:
-        found = tuple(float(piece) for piece in text.split("/"))
-    except ValueError:
-        found = ()
-    if not found:
-        raise UsageError(f"lambda must be auto or numbers above 0 such as 1 or 0.1/1/10, not {quoted(text)}")
-    for value in found:
-        check_lambda(value)
-    return found
+        again = read(str(part))  # type: ignore[operator]
+    except FaderError:  # an object of a class that is not registered
+        return part
+    return str(part) if again in (part, Combined((part,))) else part  # type: ignore[arg-type]
 
 
-def _number(name: str, text: str) -> int:
+def _parse_number(name: str, text: str) -> int:
     if not text.isdecimal():
         what = {"window": "tokens", "top": "documents"}[name]
         raise UsageError(f"fader: {name} must be 0 (none) or a number of {what}, not {quoted(text)}")
     return int(text)
 
 
-def _alternatives(text: str) -> list[str]:
-    pieces = [piece.strip() for piece in split_top(text, "|")]
+def _split_alternatives(given: Any) -> list[Any]:
+    if not isinstance(given, str):
+        return [given]
+    pieces = [piece.strip() for piece in split_top(given, "|")]
     if not pieces:
         raise UsageError("fader: features, aggregator, policy, window and top must name one thing at least")
     return pieces

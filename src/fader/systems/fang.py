@@ -25,7 +25,7 @@ and document-candidate associations for expert search", SIGIR 2010. Knows nothin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -44,9 +44,7 @@ from fader.features.kernel import Kernel
 from fader.features.noprox import NoProx
 from fader.kernel import inline_kernel, kernel
 from fader.learn.learner import Example, Learner
-from fader.rank.base import Ranking
-from fader.rank.valued import Valued, evidence_slice
-from fader.registry import written
+from fader.rank.system import Ranking
 from fader.systems.shared.thinning import drawn_bad, within
 
 F64 = NDArray[np.float64]
@@ -222,7 +220,7 @@ def rows_of(query: Pairs, places: I64) -> tuple[F64, I64]:
 
 
 @dataclass(frozen=True)
-class Fang(Valued, Learner):
+class Fang(Learner):
     """Learned relevance of documents x learned association, averaged: Fang, Si & Mathur 2010.
 
     `alpha` and `beta` are learned; `lam` is the lambda of the ridge, `bad` how many bad candidates a query trains with.
@@ -234,7 +232,7 @@ class Fang(Valued, Learner):
         "associations for expert search, SIGIR 2010"
     )
     learned: ClassVar[tuple[str, ...]] = ("alpha", "beta")
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {"mean": MEANS, "lam": ("0.3", "1", "3")}
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {"mean": MEANS, "lam": ("0.3", "1", "3")}
     mean: str = "arithmetic"
     lam: float = 1.0
     starts: int = 2
@@ -255,11 +253,8 @@ class Fang(Valued, Learner):
         if not np.isfinite((*self.alpha, *self.beta)).all():
             raise UsageError(f"{self.name}: alpha and beta must be finite; train it again")
 
-    def __str__(self) -> str:
-        return written(self)
-
     @property
-    def trained(self) -> bool:
+    def is_fitted(self) -> bool:
         return len(self.alpha) > 0
 
     def encode(self, contexts: Contexts) -> Pairs:
@@ -269,7 +264,7 @@ class Fang(Valued, Learner):
     def encoding(self) -> Hashable:
         return self.name
 
-    def thinned(self, query: Pairs, places: I64) -> Pairs:
+    def take_candidates(self, query: Pairs, places: I64) -> Pairs:
         pair, at = within(query.at, places)
         used, document = np.unique(query.document[pair], return_inverse=True)
         return Pairs(
@@ -318,9 +313,8 @@ class Fang(Valued, Learner):
         values: F64 = LogSumExp().values(logs, at) - np.log(np.diff(at))
         return values
 
-    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
-        if not self.trained:
-            self.untrained()
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
+        self.check_fitted()
         evidence = nearest_mentions(contexts)
         logs = self._logs(pairs_of(contexts, evidence)[0]).sum(axis=0)
         return replace(evidence, scores=logs), self._means(logs, evidence.at)
@@ -336,7 +330,7 @@ class Fang(Valued, Learner):
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         """ln P in proportion to sigma x sigma."""
-        logs = ranking.evidence.scores[evidence_slice(ranking, i)]
+        logs = ranking.scores_of(i)
         part = np.exp(logs - logs.max())
         shares: F64 = ranking.score[i] * part / part.sum()
         return shares

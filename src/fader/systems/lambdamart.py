@@ -18,7 +18,7 @@ nothing of folds.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -35,9 +35,7 @@ from fader.learn.dataset import QueryData
 from fader.learn.learner import Example, Learner
 from fader.learn.objective import summed_vectors
 from fader.measures import judge
-from fader.rank.base import Ranking
-from fader.rank.valued import Valued, evidence_slice
-from fader.registry import written
+from fader.rank.system import Ranking
 from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
 from fader.systems.shared.thinning import drawn_bad, some_rows
 
@@ -48,7 +46,7 @@ MOST = 10**9
 
 
 @dataclass(frozen=True)
-class LambdaMART(Valued, Learner):
+class LambdaMART(Learner):
     """Boosted trees on summed features of entities: Burges 2010, by LightGBM.
 
     `trees_text` is learned; there are `trees` trees of `leaves` leaves, each with `least` entities or more.
@@ -57,7 +55,7 @@ class LambdaMART(Valued, Learner):
     name: ClassVar[str] = "lambdamart"
     citation: ClassVar[str] = "Burges, From RankNet to LambdaRank to LambdaMART: an overview, MSR-TR-2010-82"
     learned: ClassVar[tuple[str, ...]] = ("trees_text",)
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {"leaves": ("4", "8"), "trees": ("50", "100")}
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {"leaves": ("4", "8"), "trees": ("50", "100")}
     features: str = "noprox+rectangle(5x6)+coverage(5x6)"
     trees: int = 100
     leaves: int = 4
@@ -75,9 +73,6 @@ class LambdaMART(Valued, Learner):
         check_sizes(self.name, {key: (getattr(self, key), bound) for key, bound in bounds.items()})
         check_rate(self.name, self.rate)
 
-    def __str__(self) -> str:
-        return written(self)
-
     @cached_property
     def maps(self) -> Combined:
         """The feature maps in use."""
@@ -89,7 +84,7 @@ class LambdaMART(Valued, Learner):
         return self.maps.expand(self.maps.start())
 
     @property
-    def trained(self) -> bool:
+    def is_fitted(self) -> bool:
         return bool(self.trees_text)
 
     @property
@@ -109,7 +104,7 @@ class LambdaMART(Valued, Learner):
         unjudged = judge(evidence.entity, evidence.entity.tolist(), {})
         return QueryData("", evidence.at, np.arange(rows.size + 1), blocks, unjudged)
 
-    def thinned(self, query: QueryData, places: I64) -> QueryData:
+    def take_candidates(self, query: QueryData, places: I64) -> QueryData:
         return query.of(places)
 
     def vectors(self, query: QueryData) -> F64:
@@ -136,9 +131,8 @@ class LambdaMART(Valued, Learner):
             return np.empty(0)
         return predicted(self.name, "trees_text", self.trees_text, self.vectors(query))
 
-    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
-        if not self.trained:
-            self.untrained()
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
+        self.check_fitted()
         evidence = self._evidence(contexts)
         return evidence, self.values_of(self._encoded(contexts, evidence))
 
@@ -146,11 +140,11 @@ class LambdaMART(Valued, Learner):
         return self.maps.score(contexts, self.maps.start())
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
-        mass = np.maximum(ranking.evidence.scores[evidence_slice(ranking, i)], 0.0)
+        mass = np.maximum(ranking.scores_of(i), 0.0)
         mass = mass if mass.any() else np.ones(mass.size)
         shares: F64 = ranking.score[i] * (mass / mass.sum())
         return shares
 
-    def literals(self, contexts: Contexts, rows: I32) -> F64:
+    def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
         """As the starting weights split the score of a context."""
         return np.maximum(self.maps.by_literal(contexts, rows, self.maps.start()), 0.0)

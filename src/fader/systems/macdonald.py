@@ -22,7 +22,7 @@ LambdaMART", 2010. Knows nothing of how documents get their scores, or of folds.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -40,9 +40,7 @@ from fader.learn.loss import Labels, Loss
 from fader.learn.objective import Sparse
 from fader.learn.threads import one_blas_thread
 from fader.learn.train import check_lambda
-from fader.rank.base import Ranking
-from fader.rank.valued import Valued, evidence_slice
-from fader.registry import written
+from fader.rank.system import Ranking
 from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
 from fader.systems.shared.ladder import MOST_COLUMNS, Rungs, rungs
 from fader.systems.shared.thinning import drawn_bad
@@ -61,13 +59,13 @@ FLAT = 0.25 * (1.0 - np.tanh(0.5) ** 2)  # the soft hinge's second derivative at
 
 
 @dataclass(frozen=True)
-class Macdonald(Learner, Valued):
+class Macdonald(Learner):
     """Many voting techniques, weighting models and cutoffs at once, weighed by learning; a cutoff of 0 is none."""
 
     name: ClassVar[str] = "macdonald"
     citation: ClassVar[str] = "Macdonald & Ounis, Learning models for ranking aggregates, ECIR 2011"
     learned: ClassVar[tuple[str, ...]] = ("weights", "forest")
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {"lam": ("0.03", "0.1", "0.3", "1", "3")}
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {"lam": ("0.03", "0.1", "0.3", "1", "3")}
     policy = "document"
     learner: str = "linear"
     models: str = "/".join(MODELS)
@@ -124,16 +122,13 @@ class Macdonald(Learner, Valued):
                 f"{len(self.cutoffs):,} cutoffs = {self.size:,}; give fewer cutoffs"
             )
 
-    def __str__(self) -> str:
-        return written(self)
-
     @property
     def size(self) -> int:
         """How many features there are."""
         return len(self._names("models")) * len(self._names("techniques")) * len(self.cutoffs)
 
     @property
-    def trained(self) -> bool:
+    def is_fitted(self) -> bool:
         return bool(self.weights if self.learner == "linear" else self.forest)
 
     @property
@@ -144,12 +139,11 @@ class Macdonald(Learner, Valued):
         cutoffs = [int(n) for n in self.cutoffs]
         return rungs(contexts, self._names("models"), self._names("techniques"), cutoffs)
 
-    def thinned(self, query: Rungs, places: I64) -> Rungs:
+    def take_candidates(self, query: Rungs, places: I64) -> Rungs:
         return query.taken(places)
 
     def values_of(self, query: Rungs) -> F64:
-        if not self.trained:
-            self.untrained()
+        self.check_fitted()
         if self.learner == "linear":
             return query.times(np.array(self.weights))
         return predicted(self.name, "forest", self.forest, query.written_out())
@@ -175,13 +169,12 @@ class Macdonald(Learner, Valued):
             total[ranking] += 1.0 / np.arange(1.0, ranking.size + 1.0)
         return (total / len(models))[contexts.matching.row]
 
-    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
-        if not self.trained:
-            self.untrained()
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
+        self.check_fitted()
         return select(contexts, self.scores(contexts), self.policy), self.values_of(self.encode(contexts))
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
-        worth = ranking.evidence.scores[evidence_slice(ranking, i)]
+        worth = ranking.scores_of(i)
         whole: F64 = worth / worth.sum() * ranking.score[i]
         return whole
 

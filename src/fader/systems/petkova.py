@@ -17,12 +17,12 @@ named entity retrieval", CIKM 2007. Values are natural logarithms. Knows nothing
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice
-from fader.registry import written
 from fader.systems.shared.kernels import CONSTANT, check_width, propagated
 from fader.systems.shared.likelihood import F64, CandidateModel, check_beta, mean_of_mentions, pairs_of
 
@@ -37,7 +37,7 @@ class Petkova(CandidateModel):
     citation: ClassVar[str] = (
         "Petkova & Croft, Proximity-based document representation for named entity retrieval, CIKM 2007"
     )
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "kernel": ("gaussian", "triangle", "step"),
         "width": ("10", "30", "100", "300"),
     }
@@ -49,9 +49,6 @@ class Petkova(CandidateModel):
         check_choice(self.name, "kernel", self.kernel, KERNELS)
         check_width(self.name, self.width)
         check_beta(self.name, self.beta, "the average n(e)")
-
-    def __str__(self) -> str:
-        return written(self)
 
     def foreground(self, contexts: Contexts) -> F64:
         width = self.width if self.kernel != CONSTANT else 0.0

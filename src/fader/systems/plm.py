@@ -19,6 +19,7 @@ language models for information retrieval", SIGIR 2009. Values are natural logar
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,9 +31,7 @@ from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.checks import check_choice
-from fader.rank.base import Ranking
-from fader.rank.valued import Valued, evidence_slice
-from fader.registry import written
+from fader.rank.system import Ranking, System
 from fader.systems.shared.kernels import check_width, propagated
 from fader.systems.shared.likelihood import F64, I32, LEAST, background, known_literals
 
@@ -41,12 +40,12 @@ AGGREGATORS = {"sum": LogSumExp(), "max": Max()}
 
 
 @dataclass(frozen=True)
-class Plm(Valued):
+class Plm(System):
     """Positional language model at each mention, a document's best one counting; likelihoods are added up."""
 
     name: ClassVar[str] = "plm"
     citation: ClassVar[str] = "Lv & Zhai, Positional language models for information retrieval, SIGIR 2009"
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "width": ("25", "75", "175"),
         "mu": ("100", "1000"),
         "aggregator": ("sum", "max"),
@@ -65,9 +64,6 @@ class Plm(Valued):
         if not LEAST <= self.mu < float("inf"):
             raise UsageError(f"{self.name}: mu must be at least {LEAST:g} tokens, not {self.mu}")
 
-    def __str__(self) -> str:
-        return written(self)
-
     def scores(self, contexts: Contexts) -> F64:
         """ln of the query's likelihood at each mention."""
         (count, mass), share = self._propagated(contexts), background(contexts)
@@ -76,15 +72,15 @@ class Plm(Valued):
             out += np.log((count[t] + self.mu * share[t]) / (mass + self.mu))
         return out
 
-    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         evidence = select(contexts, self.scores(contexts), self.policy)
         return evidence, AGGREGATORS[self.aggregator].values(evidence.scores, evidence.at)
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
-        scores = ranking.evidence.scores[evidence_slice(ranking, i)]
+        scores = ranking.scores_of(i)
         return AGGREGATORS[self.aggregator].shares(scores, np.array([0, scores.size], dtype=np.int64))
 
-    def literals(self, contexts: Contexts, rows: I32) -> F64:
+    def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
         """By how much each literal exceeds what it has without an occurrence, as a log ratio."""
         count, _mass = self._propagated(contexts)
         floor = self.mu * background(contexts)[:, None]

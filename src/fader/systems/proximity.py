@@ -16,12 +16,11 @@ import numpy as np
 from fader.aggregate.sum import Sum
 from fader.contexts.policy import check_policy
 from fader.features.kernel import Kernel, check_decay
-from fader.rank.pipeline import Piped, Pipeline
-from fader.registry import written
+from fader.rank.system import FeatureScorer, FeatureScoring
 
 
 @dataclass(frozen=True)
-class Proximity(Piped):
+class Proximity(FeatureScorer):
     """Inverse-distance kernel x sum."""
 
     name: ClassVar[str] = "proximity"
@@ -33,9 +32,6 @@ class Proximity(Piped):
         check_policy(self.policy, self.name)
         check_decay(self.name, self.width, self.idf)
 
-    def __str__(self) -> str:
-        return written(self)
-
     @property
-    def pipeline(self) -> Pipeline:
-        return Pipeline(Kernel("inverse", self.width, self.idf), np.ones(1), Sum(), self.policy)
+    def feature_scoring(self) -> FeatureScoring:
+        return FeatureScoring(Kernel("inverse", self.width, self.idf), np.ones(1), Sum(), self.policy)

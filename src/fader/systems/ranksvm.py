@@ -23,7 +23,7 @@ nothing of folds.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -43,8 +43,7 @@ from fader.learn.dataset import QueryData, query_data
 from fader.learn.learner import Example, Learner
 from fader.learn.objective import summed_vectors
 from fader.measures import judge
-from fader.rank.pipeline import Piped, Pipeline
-from fader.registry import written
+from fader.rank.system import FeatureScorer, FeatureScoring
 from fader.systems.shared.thinning import draws_of, some_groups, within
 
 F64 = NDArray[np.float64]
@@ -138,7 +137,7 @@ def least(objective: Hinges, start: F64) -> F64:
 
 
 @dataclass(frozen=True)
-class RankSVM(Piped, Learner):
+class RankSVM(FeatureScorer, Learner):
     """Pairs of contexts with a squared hinge, then the sum: Joachims 2002 at context level.
 
     `weights` are learned; `lam` is the lambda of the ridge, `pairs` about how many pairs a query has.
@@ -147,7 +146,7 @@ class RankSVM(Piped, Learner):
     name: ClassVar[str] = "ranksvm"
     citation: ClassVar[str] = "Joachims, Optimizing search engines using clickthrough data, KDD 2002"
     learned: ClassVar[tuple[str, ...]] = ("weights",)
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {"lam": ("0.1", "0.3", "1", "3", "10")}
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {"lam": ("0.1", "0.3", "1", "3", "10")}
     features: str = "noprox+rectangle"
     lam: float = 1.0
     pairs: int = 1000
@@ -171,16 +170,13 @@ class RankSVM(Piped, Learner):
         if not np.isfinite(self.weights).all():
             raise UsageError(f"{self.name}: weights must be finite; train it again")
 
-    def __str__(self) -> str:
-        return written(self)
-
     @cached_property
     def maps(self) -> Combined:
         """The feature maps in use."""
         return feature_map(self.features)
 
     @property
-    def trained(self) -> bool:
+    def is_fitted(self) -> bool:
         return len(self.weights) > 0
 
     @property
@@ -188,15 +184,14 @@ class RankSVM(Piped, Learner):
         return self.name, self.features, self.policy
 
     @property
-    def pipeline(self) -> Pipeline:
-        if not self.trained:
-            self.untrained()
-        return Pipeline(self.maps, np.array(self.weights), Sum(), self.policy)
+    def feature_scoring(self) -> FeatureScoring:
+        self.check_fitted()
+        return FeatureScoring(self.maps, np.array(self.weights), Sum(), self.policy)
 
     def encode(self, contexts: Contexts) -> QueryData:
         return query_data("", contexts, self.maps, self.policy, {})
 
-    def thinned(self, query: QueryData, places: I64) -> QueryData:
+    def take_candidates(self, query: QueryData, places: I64) -> QueryData:
         return query.of(places)
 
     def fit(self, examples: Sequence[Example], seed: int) -> Self:

@@ -22,6 +22,7 @@ ln(e^3 + e) + ln 2. Knows nothing of how documents get their scores, or of where
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -41,8 +42,7 @@ from fader.aggregate.softmax import SoftMax
 from fader.aggregate.sum import Sum
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, did_you_mean, quoted
-from fader.rank.valued import Scored
-from fader.registry import written
+from fader.rank.system import ContextScorer
 from fader.systems.shared.weighting import check_model, document_ranking, document_scores
 
 F64 = NDArray[np.float64]
@@ -64,12 +64,12 @@ def check_technique(name: str, owner: str) -> None:
 
 
 @dataclass(frozen=True)
-class Voting(Scored):
+class Voting(ContextScorer):
     """The best documents vote for the entities they mention, by one of twelve techniques; a cutoff of 0 is none."""
 
     name: ClassVar[str] = "voting"
     citation: ClassVar[str] = "Macdonald & Ounis, Voting for candidates, CIKM 2006"
-    tries: ClassVar[dict[str, tuple[str, ...]]] = {
+    tries: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "cutoff": ("100", "300", "1000", "0"),
         "normalise": NORMALISATIONS,
     }
@@ -88,18 +88,15 @@ class Voting(Scored):
             known = ", ".join(NORMALISATIONS)
             raise UsageError(f"{self.name}: normalise must be one of {known}, not {quoted(self.normalise)}")
 
-    def __str__(self) -> str:
-        return written(self)
-
     @property
-    def aggregator(self) -> Aggregator:
+    def entity_aggregator(self) -> Aggregator:
         return TECHNIQUES[self.technique]
 
     def scores(self, contexts: Contexts) -> F64:
         """The vote of each context's document; 0 outside of R."""
         return self._votes(contexts)[contexts.matching.row]
 
-    def counted(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def can_count(self, contexts: Contexts) -> NDArray[np.bool_]:
         every = document_ranking(contexts, self.model)
         inside = np.zeros(every.size, dtype=np.bool_)
         inside[every[: self.cutoff or None]] = True

@@ -184,14 +184,15 @@ def warm(shard: Shard) -> None:
     from fader.search.models import default_model
 
     shard.warm()
-    pipeline = default_model().pipeline
+    scoring = default_model().system.feature_scoring
+    assert scoring is not None
     with suppress(FaderError), deadline(WARM_MS):  # a collection may have none of the words
         query = query_to(parse_query(SAMPLE, shard.reader.analysis))
         counts = shard.call("statistics", {"query": query})
         whole = Statistics(shard.reader.documents, shard.reader.tokens, counts["df"], counts["cf"])
         shard.call("scores", {
             "query": query, "options": options_to(MatchOptions()), "statistics": statistics_to(whole),
-            "features": text_of(pipeline.features), "weights": pipeline.weights, "policy": pipeline.policy,
+            "features": text_of(scoring.features), "weights": scoring.weights, "policy": scoring.policy,
         })  # fmt: skip
 
 

@@ -36,8 +36,6 @@ from fader.search.batch import (
 )
 from fader.search.index import Ranked
 from fader.search.models import contents_of
-from fader.systems.base import System
-from fader.systems.saved import Saved
 
 CHUNKS = 64  # tasks of a job at least, where there are queries for them
 MOST_RANKED, MOST_TABLES = 16, 4  # queries of a task: tables are large
@@ -45,13 +43,13 @@ Grades = Mapping[str, Mapping[str, int]]
 
 
 def run(
-    runner: Runner, recipe: Recipe, queries: list[Parsed], model: System, k: int, path: str, progress: Progress,
+    runner: Runner, recipe: Recipe, queries: list[Parsed], model: Model, k: int, path: str, progress: Progress,
     fault: FaultCollector | None = None,
 ) -> dict[str, list[str]]:  # fmt: skip
     """A TREC run of all queries; see `write_run`."""
     opened(recipe).limits.check("k", k)
     asked = {"model": model, "k": k}
-    about = _about(recipe, queries) | {"run": _key(model), "k": k}
+    about = _about(recipe, queries) | {"run": model.key, "k": k}
     with parts_of(path, about) as parts:
         cut = _found(runner, parts, ranked_chunk, recipe, queries, asked, MOST_RANKED, progress)
         found = (_ranked(one) for data in cut for one in msgspec.msgpack.decode(data))
@@ -181,8 +179,3 @@ def _about(recipe: Recipe, queries: Sequence[Parsed]) -> dict[str, Any]:
         "fader": __version__, "collection": contents_of(index.reader), "analysis": index.reader.analysis.to_dict(),
         "queries": [[q.id, repr(q.query)] for q in queries], "limits": str(index.limits),
     }  # fmt: skip
-
-
-def _key(model: System) -> str:
-    """What tells a ranker from others: a model by its whole text, as two may have one name."""
-    return model.to_text() if isinstance(model, Model | Saved) else str(model)

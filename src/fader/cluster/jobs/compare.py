@@ -29,9 +29,10 @@ from fader.cluster.jobs.index_handle import Found, Given, asking
 from fader.cluster.jobs.scheduler import InProcess, Job, OnRay
 from fader.experiment.judged import JudgedQueries
 from fader.features.base import FeatureMap
-from fader.learn.dataset import Dataset, QueryData, View, query_data
+from fader.learn.dataset import Dataset, QueryData, query_data
 from fader.learn.threads import one_blas_thread, side_by_side
 from fader.progress import Progress, Silent
+from fader.rank.system import View
 
 T = TypeVar("T")
 R = TypeVar("R")

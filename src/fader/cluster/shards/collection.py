@@ -32,11 +32,9 @@ from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.combined import Combined
 from fader.limits import Limits
-from fader.rank.base import Ranking, System
-from fader.rank.pipeline import Piped, Pipeline
-from fader.search.grids import pipeline_of, unwrapped
+from fader.rank.ranking import rank_values
+from fader.rank.system import FeatureScoring, Ranking, System, aggregate_evidence
 from fader.search.index import Asked, Index
-from fader.search.models import view_of
 
 log = logging.getLogger("fader.cluster")
 I32 = NDArray[np.int32]
@@ -89,33 +87,34 @@ class ClusterIndex(Index):
         return table_of(query, self.reader.documents, self.reader.tokens, shares, source, options)
 
     def _ranked(
-        self, ranker: System, query: str | Query, type: str | None, k: int, *, entity: int | None = None,
+        self, system: System, query: str | Query, type: str | None, k: int, *, entity: int | None = None,
         with_rows: bool = True,
     ) -> Asked:  # fmt: skip
         """Scores are found where contexts are, if they can be; then only the rows that are to be shown are fetched."""
-        pipeline, view = _pipeline(ranker), view_of(ranker)
-        features = None if pipeline is None or view.top else text_of(pipeline.features)
-        if pipeline is None or features is None or features in self._elsewhere:
-            return super()._ranked(ranker, query, type, k, entity=entity, with_rows=with_rows)
+        scoring, view = system.feature_scoring, system.view
+        features = None if scoring is None or view.top else text_of(scoring.features)
+        if scoring is None or features is None or features in self._elsewhere:
+            return super()._ranked(system, query, type, k, entity=entity, with_rows=with_rows)
         self.reader.about()
         parsed, options = self._parsed(query, type), MatchOptions(view.overlap, view.window, None, self.limits)
         asked = {"query": query_to(parsed), "options": options_to(options)}
         statistics, missing = self._statistics(parsed)
         given = asked | {
-            "statistics": statistics_to(statistics), "features": features, "weights": pipeline.weights,
-            "policy": pipeline.policy, "combined": isinstance(pipeline.features, Combined),
+            "statistics": statistics_to(statistics), "features": features, "weights": scoring.weights,
+            "policy": scoring.policy, "combined": isinstance(scoring.features, Combined),
         }  # fmt: skip
         found = self._scores(given, missing)
         if found is None:
             if len(self._elsewhere) >= KEPT_FEATURES:
                 self._elsewhere.clear()
             self._elsewhere.add(features)
-            return super()._ranked(ranker, parsed, None, k, entity=entity, with_rows=with_rows)
+            return super()._ranked(system, parsed, None, k, entity=entity, with_rows=with_rows)
         answers, parts = found
         ContextQuota(self.limits, len(parsed.literals)).reserve(sum(part.taken for part in parts))
-        ranking = pipeline.ranked(merged(parts), k)
+        evidence = merged(parts)
+        ranking = rank_values(evidence, aggregate_evidence(scoring.aggregator, evidence), k)
         warnings, empty = unknown(parsed.literals, statistics)
-        contexts = self._rows(parsed, options, asked, answers, ranking, entity, with_rows, pipeline)
+        contexts = self._rows(parsed, options, asked, answers, ranking, entity, with_rows, scoring)
         contexts = replace(
             contexts, statistics=statistics, warnings=[*parsed.notes, *warnings, *self._missing(answers)],
             empty_because=empty, matched_documents=sum(part.matched for part in parts),
@@ -157,7 +156,7 @@ class ClusterIndex(Index):
 
     def _rows(
         self, query: Query, options: MatchOptions, asked: Plain, answers: list[Any], ranking: Ranking,
-        entity: int | None, with_rows: bool, pipeline: Pipeline,
+        entity: int | None, with_rows: bool, scoring: FeatureScoring,
     ) -> Contexts:  # fmt: skip
         """The table of the rows that are to be shown; the evidence is told which these are."""
         wanted = ranking.entity if entity is None else np.array([entity], dtype=np.int32)
@@ -168,7 +167,7 @@ class ClusterIndex(Index):
         asked = asked | {"entities": wanted}
         given = [None if isinstance(a, Missing) else asked | {"columns": columns} for a in answers]
         table = self._table(query, options, asked, self.reader.ask("share", given))
-        own = select(table, pipeline.features.score(table, pipeline.weights), pipeline.policy)
+        own = select(table, scoring.score(table), scoring.policy)
         whole = ranking.evidence
         first = whole.at[np.searchsorted(whole.entity, own.entity)]
         whole.row[np.repeat(first - own.at[:-1], np.diff(own.at)) + np.arange(own.row.size)] = own.row
@@ -223,14 +222,6 @@ class _Late:
     def entity_documents_of(self, entities: I32) -> I32:
         """How many documents of these groups mention each of some entities."""
         return added(self._ask("entity_documents", {"entities": entities}))
-
-
-def _pipeline(ranker: System) -> Pipeline | None:
-    """The features x aggregator that a ranker ranks by, if it is that and nothing else."""
-    plain = unwrapped(ranker)
-    if isinstance(plain, Pipeline):
-        return plain
-    return pipeline_of(ranker) if isinstance(plain, Piped) and type(plain).rank is Piped.rank else None
 
 
 def _no_rows(query: Query) -> Contexts:

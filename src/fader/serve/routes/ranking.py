@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from fader.rank.base import System
+from fader.learn.model import Model
 from fader.serve import schemas
 from fader.serve.answering import CSV, answer_json, answered, asked, encoded, plain, served_for
 from fader.serve.errors import BadRequest, NotFound, Refusal
@@ -84,7 +84,7 @@ def router(settings: Settings) -> APIRouter:
     return routes
 
 
-def _ranker(served: Served, text: str | None, field: str) -> System:
+def _ranker(served: Served, text: str | None, field: str) -> Model:
     """What a text names; where it names nothing, the parameter that holds it is to blame."""
     try:
         return served.ranker(text)

@@ -32,8 +32,7 @@ from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
 from fader.features.kernel import Kernel
 from fader.kernel import kernel
-from fader.rank.base import Ranking
-from fader.rank.valued import Valued, evidence_slice
+from fader.rank.system import Ranking, System
 from fader.systems.shared.kernels import add_window
 
 F64 = NDArray[np.float64]
@@ -189,7 +188,7 @@ def check_window(owner: str, window: object) -> None:
         )
 
 
-class CandidateModel(Valued):
+class CandidateModel(System):
     """A model of the entity's language: documents are joined first, then literals are multiplied."""
 
     beta: float
@@ -198,7 +197,7 @@ class CandidateModel(Valued):
     def foreground(self, contexts: Contexts) -> F64:
         """(literals, pairs): p(t|d, e)."""
 
-    def associated(self, pairs: Pairs) -> F64:
+    def associate(self, pairs: Pairs) -> F64:
         """p(d|e) of each pair; 1/|D_e| unless told otherwise."""
         return per_entity(pairs, np.ones(pairs.row.size))
 
@@ -212,10 +211,10 @@ class CandidateModel(Valued):
         pairs = pairs_of(contexts)
         return self._alone(contexts, pairs)[pairs.of]
 
-    def valued(self, contexts: Contexts) -> tuple[Evidence, F64]:
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         pairs = pairs_of(contexts)
         p, a, lam, share = (
-            self.foreground(contexts), self.associated(pairs), self.smoothing(pairs), background(contexts)
+            self.foreground(contexts), self.associate(pairs), self.smoothing(pairs), background(contexts)
         )  # fmt: skip
         value = np.zeros(pairs.entity.size)
         for t in known_literals(contexts):
@@ -233,8 +232,8 @@ class CandidateModel(Valued):
         return out
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
-        pairs, mine, known = pairs_of(contexts), evidence_slice(ranking, i), known_literals(contexts)
-        a, lam = self.associated(pairs)[mine], self.smoothing(pairs)[ranking.place[i]]
+        pairs, mine, known = pairs_of(contexts), ranking.slice_of(i), known_literals(contexts)
+        a, lam = self.associate(pairs)[mine], self.smoothing(pairs)[ranking.place[i]]
         terms = self.foreground(contexts)[known][:, mine] * a
         total = terms.sum(axis=1, keepdims=True)
         logs = np.abs(np.log((1.0 - lam) * total + lam * background(contexts)[known][:, None]))
@@ -244,7 +243,7 @@ class CandidateModel(Valued):
         shared: F64 = ranking.score[i] * weight / weight.sum()
         return shared
 
-    def literals(self, contexts: Contexts, rows: I32) -> F64:
+    def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
         pairs = pairs_of(contexts)
         lam = self.smoothing(pairs)[np.searchsorted(pairs.entity, contexts.entity[rows])]
         return gains(contexts, rows, self.foreground(contexts)[:, pairs.of[rows]], lam)

@@ -1,0 +1,126 @@
+"""Entities in order, and why: the one place where a rank is decided, for any system.
+
+    rank_entities(system, contexts, k)                the k best by value; of equal values the larger id comes first
+    explain_entity(system, contexts, ranking, i)      the value split among contexts, and each share among literals
+    rank_without(system, contexts, ranking, i, row)   score and rank of the entity if one context were gone
+
+Knows nothing of storage, of texts, of who asks, or of how a system scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader import budget
+from fader.contexts.policy import Evidence
+from fader.contexts.table import Contexts
+from fader.rank.system import F64, I32, I64, Ranking, System
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """How the score of one entity comes about: rows of the table, the share of each, and of its literals.
+
+    `share.sum()` is the score; `literal[:, i].sum()` is `share[i]` (to rounding). `score` is what each context is
+    worth before aggregation. Shares are split among literals only when that is asked for: snippets need no split.
+    """
+
+    row: I32
+    share: F64
+    score: F64
+    split: Callable[[], F64]
+
+    @cached_property
+    def literal(self) -> F64:
+        """(literals, rows): what each literal adds."""
+        return self.split()
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """An entity without one of its contexts: its score and its rank among all candidates.
+
+    Both are None where no context is left, so that the entity is no candidate any more.
+    """
+
+    score: float | None
+    rank: int | None
+
+
+def rank_entities(system: System, contexts: Contexts, k: int) -> Ranking:
+    """The k best candidates of a query."""
+    return rank_values(*system.value_entities(contexts), k)
+
+
+def rank_values(evidence: Evidence, values: F64, k: int) -> Ranking:
+    """The k best of candidates whose values are known."""
+    budget.check()
+    place = order_entities(evidence.entity, values, k)
+    support = evidence.at[place + 1] - evidence.at[place]
+    return Ranking(evidence.entity[place], values[place], support, place, evidence, int(values.size), values)
+
+
+def order_entities(entity: I32, value: F64, k: int) -> I64:
+    """The places of the k best, by value, then by id descending, as trec_eval breaks ties.
+
+    Numbers are ranks of ids, so that the larger number is the larger id.
+    """
+    if k < value.size // 4:
+        threshold = np.partition(value, value.size - k)[value.size - k]
+        places = np.flatnonzero(value >= threshold)
+    else:
+        places = np.arange(value.size)
+    return places[np.lexsort((-entity[places], -value[places]))][:k]
+
+
+def rank_of(ranking: Ranking, i: int, value: float) -> int:
+    """The rank that the i-th ranked entity would have with another value."""
+    others = np.arange(ranking.values.size) != ranking.place[i]
+    level = (ranking.values == value) & (ranking.evidence.entity > ranking.entity[i])
+    return 1 + int((others & ((ranking.values > value) | level)).sum())
+
+
+def explain_entity(system: System, contexts: Contexts, ranking: Ranking, i: int) -> Contributions:
+    """Split the score of the i-th ranked entity among its contexts, and each share among literals."""
+    rows, share = ranking.rows_of(i), system.shares(contexts, ranking, i)
+
+    def split() -> F64:
+        return scale_to_shares(system.literal_weights(contexts, rows), share, contexts.distances[:, rows] >= 0)
+
+    return Contributions(rows, share, ranking.scores_of(i), split)
+
+
+def scale_to_shares(literal: F64, share: F64, matched: NDArray[np.bool_]) -> F64:
+    """Scale each column to add up to its share; a column of zeros is shared evenly by the literals that match.
+
+    A column that adds up already stays as it is, whatever its signs.
+    """
+    total = literal.sum(axis=0)
+    even = np.where(matched.any(axis=0), matched, True)
+    weight = np.where(total > 0, literal, even)
+    whole: F64 = weight / weight.sum(axis=0) * share
+    exact = np.isclose(total, share, rtol=1e-9, atol=0.0) & (literal != 0).any(axis=0)
+    return np.where(exact, literal, whole)
+
+
+def rank_without(system: System, contexts: Contexts, ranking: Ranking, i: int, row: int) -> WhatIf:
+    """The i-th ranked entity if one row of the table were gone; another mention in its document may step in.
+
+    Where values depend on each other, all candidates are ranked again.
+    """
+    if system.values_are_independent:
+        own = contexts.slot == contexts.slot[row]
+        own[row] = False
+        _evidence, values = system.value_entities(contexts.take(np.flatnonzero(own)))
+        if not values.size:
+            return WhatIf(None, None)
+        return WhatIf(float(values[0]), rank_of(ranking, i, float(values[0])))
+    left = contexts.take(np.delete(np.arange(len(contexts)), row))
+    again = rank_entities(system, left, max(1, ranking.candidates))
+    found = np.flatnonzero(again.entity == ranking.entity[i])
+    return WhatIf(float(again.score[found[0]]), 1 + int(found[0])) if found.size else WhatIf(None, None)

@@ -1,1 +1,0 @@
-"""Parts that live outside of the package."""
