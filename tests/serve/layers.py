@@ -30,10 +30,15 @@ class Reply:
 
 
 def ask(
-    app: ASGIApp, path: str = "/v1/search", headers: Headers = (), body: Sequence[bytes] = (b"",), method: str = "GET"
+    app: ASGIApp,
+    path: str = "/v1/search",
+    headers: Headers = (),
+    body: Sequence[bytes] = (b"",),
+    method: str = "GET",
+    query_string: bytes = b"",
 ) -> Reply:
     """One request, its body in pieces."""
-    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": list(headers)}
+    scope = {"type": "http", "method": method, "path": path, "query_string": query_string, "headers": list(headers)}
     scope[KEY] = Trace("1", method, path, "10.0.0.1")
     sent: list[Message] = []
     pieces = [{"type": "http.request", "body": b, "more_body": i + 1 < len(body)} for i, b in enumerate(body)]

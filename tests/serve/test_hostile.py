@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -12,14 +13,20 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from fastapi import FastAPI, Request, Response
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fader.search.answer import Answer
+from fader.serve.api.answers import encode
+from fader.serve.api.parameters import SearchParameters
 from fader.serve.errors import Refusal
-from fader.serve.parameters import Search, of_body, of_query
+from fader.serve.routes.declare import add_route, create_router
+from fader.serve.routes.failures import add_error_handlers
 from fader.serve.routes.pages import read
 from fader.serve.service import Service
 from fader.serve.settings import Settings
+from serve.layers import Reply, ask
 from serve.live import build, running
 
 
@@ -62,17 +69,33 @@ def test_any_text_in_a_path(http: httpx.Client, text: str) -> None:
 ])  # fmt: skip
 def test_query_strings_that_are_none(raw: bytes) -> None:
     """Not UTF-8, halves of characters, no names, too many: refused or taken for what they say."""
-    _taken_or_refused(lambda: of_query(Search, raw, Settings(indexes={})))
+    _taken_or_refused(ask(PARAMETERS, "/v1/search", query_string=raw))
 
 
-def _taken_or_refused(read: Callable[[], Search]) -> Search | None:
-    """What is asked; None where it is refused as 400, in words that JSON can hold."""
-    try:
-        return read()
-    except Refusal as refusal:
-        found = refusal
-    assert found.status == 400
-    assert found.body()
+async def _say_what_was_asked(request: Request, asked: SearchParameters) -> Response:
+    """What is asked, as JSON."""
+    return Response(encode(asked))
+
+
+def _parameters_alone() -> FastAPI:
+    app = FastAPI()
+    routes = create_router("search")
+    for method in ("GET", "POST"):
+        add_route(routes, Settings(indexes={}), method, "/v1/search", _say_what_was_asked, "Ask", Answer)
+    app.include_router(routes)
+    add_error_handlers(app, 1_000)
+    return app
+
+
+PARAMETERS = _parameters_alone()  # the route of search with a handler that searches nothing
+
+
+def _taken_or_refused(reply: Reply) -> dict[str, Any] | None:
+    """What is asked; None where it is refused as 400."""
+    if reply.status == 200:
+        return dict(json.loads(reply.body))
+    assert reply.status == 400
+    assert reply.error["message"]
     return None
 
 
@@ -127,8 +150,9 @@ def test_a_model_that_looks_like_a_path_opens_no_file(
 @settings(deadline=None)
 def test_any_bytes_as_a_body_are_a_request_or_refused(body: bytes) -> None:
     """Nothing else is raised."""
-    asked = _taken_or_refused(lambda: of_body(Search, "application/json", body, Settings(indexes={})))
-    assert asked is None or asked.q
+    headers = [(b"content-type", b"application/json")]
+    asked = _taken_or_refused(ask(PARAMETERS, "/v1/search", headers, [body], "POST"))
+    assert asked is None or asked["q"]
 
 
 @given(st.dictionaries(st.sampled_from(["q", "k", "type", "explain", "x"]), st.text(max_size=30)))
@@ -136,5 +160,5 @@ def test_any_bytes_as_a_body_are_a_request_or_refused(body: bytes) -> None:
 def test_any_texts_as_parameters_are_a_request_or_refused(given: dict[str, str]) -> None:
     """The same, and what is refused can be sent as JSON."""
     raw = "&".join(f"{k}={quote(v.encode('utf-8', 'surrogatepass'), safe='')}" for k, v in given.items())
-    asked = _taken_or_refused(lambda: of_query(Search, raw.encode(), Settings(indexes={})))
-    assert asked is None or asked.q == given["q"]
+    asked = _taken_or_refused(ask(PARAMETERS, "/v1/search", query_string=raw.encode()))
+    assert asked is None or asked["q"] == given["q"]

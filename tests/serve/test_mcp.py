@@ -19,8 +19,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult
 
+from fader.serve.mcp.texts import line
 from fader.serve.settings import Settings
-from fader.serve.tools import line
 from serve.live import build, running
 
 KEY = "k-3f9a2c71d5e84b06a1c2d3e4f5a6b7c8"

@@ -29,8 +29,9 @@ from fader.experiment.comparison import Comparison, SystemResult
 from fader.experiment.reporting import figures
 from fader.experiment.reporting.report import ReportExtras, StoredReport, write_report
 from fader.experiment.significance import p_value
-from fader.serve import reportfiles, reports
 from fader.serve.errors import JSON, Refusal
+from fader.serve.reports import files as reportfiles
+from fader.serve.routes import reports
 from fader.serve.settings import Settings
 
 HOSTILE = "<script>alert(1)</script>\u202e'\"=1+1"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,11 +18,21 @@ from serve.live import build, running
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    folder = build(tmp_path_factory.mktemp("wire") / "index")
-    with running(Settings(indexes={"small": folder}, time_ms=30_000)) as url:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("wire") / "index")
+
+
+@contextmanager
+def listening(settings: Settings) -> Iterator[tuple[str, int]]:
+    with running(settings) as url:
         parts = urlsplit(url)
         yield str(parts.hostname), int(parts.port or 0)
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[tuple[str, int]]:
+    with listening(Settings(indexes={"small": folder}, time_ms=30_000)) as found:
+        yield found
 
 
 def said(address: tuple[str, int], *pieces: bytes) -> bytes:
@@ -68,14 +80,13 @@ def test_an_address_without_end_is_refused(address: tuple[str, int]) -> None:
 
 
 @pytest.mark.parametrize("part", [
-    b"", b"GET / HT", b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{",
+    b"", b"GET / HT",
+    b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{",
 ])  # fmt: skip
-def test_a_request_that_does_not_come_is_not_waited_for(
-    address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, part: bytes
-) -> None:
+def test_a_request_that_does_not_come_is_not_waited_for(folder: Path, part: bytes) -> None:
     """After some seconds the connection is closed."""
-    monkeypatch.setattr(wire, "ARRIVAL_SECONDS", 0.2)
-    reply = said(address, part)
+    with listening(Settings(indexes={"small": folder}, arrival_seconds=0.2)) as address:
+        reply = said(address, part)
     assert reply == b"" or b"408" in reply.partition(b"\r\n")[0]
 
 

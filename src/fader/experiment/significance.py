@@ -54,6 +54,8 @@ def t_test(a: F64, b: F64) -> float:
         return 1.0
     if d.min() == d.max():
         return 0.0
+    if not d.std(ddof=1):  # squares of differences below 1e-154 are 0; t does not depend on the scale
+        d = d / np.abs(d).max()
     t = abs(float(d.mean())) / (float(d.std(ddof=1)) / np.sqrt(d.size))
     return float(2 * stdtr(d.size - 1, -t))
 

@@ -29,25 +29,25 @@ class Library:
         self._models = self._read_models()
         self._backing = settings.backing
         opened = {name: self._backing.open(folder, self._limits) for name, folder in settings.indexes.items()}
-        self._served = {name: self._served_as(name, index) for name, index in opened.items()}
+        self._served = {name: self._serve_as(name, index) for name, index in opened.items()}
         self._check_models()
 
     def __iter__(self) -> Iterator[Served]:
         return iter(list(self._served.values()))
 
-    def named(self, name: str | None) -> Served:
+    def find(self, name: str | None) -> Served:
         """The index of a name; the first without one."""
         if not name:
             return next(iter(self._served.values()))
         if name not in self._served:
-            hint = did_you_mean(name, self._served).lstrip("; ") or f"known: {', '.join(self._served)}"
+            hint = did_you_mean(name, self._served).removeprefix("; ") or f"known: {', '.join(self._served)}"
             raise NotFound(f"no index {quoted(name)}", hint, field="index")
         return self._served[name]
 
-    def newer(self, served: Served) -> Served | None:
+    def open_newer(self, served: Served) -> Served | None:
         """An index at a newer commit, to be made ready before it is served; None where there is none."""
         index = self._backing.newest(served.index)
-        return None if index is served.index else self._served_as(served.name, index)
+        return None if index is served.index else self._serve_as(served.name, index)
 
     def replace(self, served: Served) -> None:
         """Serve it from now on."""
@@ -63,7 +63,7 @@ class Library:
             raise
         self._served = self._served | again
 
-    def _served_as(self, name: str, index: Index) -> Served:
+    def _serve_as(self, name: str, index: Index) -> Served:
         return Served(name, index, self._models_for(name, index), self._backing)
 
     def _read_models(self) -> dict[str, Model]:

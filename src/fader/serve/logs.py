@@ -6,6 +6,7 @@ What was searched for is in it only where that was asked for (`log_queries`). Kn
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from fader.serve.middleware.trace import Trace
 
 log = logging.getLogger("fader.access")
 PATH_CHARACTERS = 200
+PLAIN = re.compile(r"[A-Za-z0-9_.:/{}-]+")  # needs no quotes in a line
 
 
 def access_log(log_queries: bool) -> Callable[[Trace], None]:
@@ -58,7 +60,7 @@ class TextLines(logging.Formatter):
     """A record as one line; texts of clients are quoted, so that none can look like a line of the log."""
 
     def format(self, record: logging.LogRecord) -> str:
-        fields = " ".join(f"{name}={_shown(value)}" for name, value in getattr(record, "fields", {}).items())
+        fields = " ".join(f"{name}={_show(value)}" for name, value in getattr(record, "fields", {}).items())
         line = f"{_time(record)} {record.levelname.lower()} {record.getMessage()} {fields}".rstrip()
         if not record.exc_info:
             return line
@@ -70,10 +72,9 @@ def _time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _shown(value: Any) -> str:
+def _show(value: object) -> str:
     text = str(value)
-    plain = text and all(c.isalnum() or c in "-_.:/{}" for c in text) and text.isascii()
-    return text if plain else quoted(text, 2_000)
+    return text if PLAIN.fullmatch(text) else quoted(text, 2_000)
 
 
 def _encodable(line: dict[str, Any]) -> dict[str, Any]:

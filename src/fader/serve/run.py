@@ -14,8 +14,11 @@ import socket
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from fader.errors import InputError
 from fader.serve import logs
@@ -24,12 +27,11 @@ from fader.serve.settings import Settings
 from fader.serve.wire import Wire
 
 BACKLOG = 2048
-DRAIN_SECONDS = 10  # on top of the longest request
 ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server; one that was told to end, and has, is no failure."""
+    """uvicorn's server; one that a signal ended has not failed."""
 
     on_ready: Callable[[], None] = staticmethod(lambda: None)
 
@@ -51,46 +53,51 @@ class Server(uvicorn.Server):
 
 
 def run(settings: Settings, on_ready: Callable[[str], None] = lambda address: None) -> None:
-    """Serve until told to end; `on_ready` is given the address."""
-    gc.freeze()  # modules stay, so that they need not be looked through ever again; indexes, opened below, may go
-    listening = bound(settings.host, settings.port)
+    """Serve until a signal ends it; `on_ready` gets the address."""
+    gc.freeze()  # modules stay, so that the collector need not look through them again; indexes, opened below, may go
+    listening = listen(settings.host, settings.port)
     try:
         logs.configure(settings.log)
         app = create_app(settings)
         app.state.service.warm()
         gc.enable()
-        server = Server(config(app, settings))
+        server = Server(configure(app, settings))
         server.on_ready = lambda: on_ready(address_of(listening))
         server.run([listening])
     finally:
         listening.close()
 
 
-def config(app: object, settings: Settings) -> uvicorn.Config:
+def configure(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """uvicorn's settings: no log and no headers of its own."""
+    wire: Any = partial(Wire, head_bytes=settings.head_bytes, arrival_seconds=settings.arrival_seconds)
     return uvicorn.Config(
-        app, http=Wire, ws="none", lifespan="on", log_config=None, access_log=False, server_header=False,  # type: ignore[arg-type]
-        proxy_headers=bool(settings.proxies), forwarded_allow_ips=list(settings.proxies), backlog=BACKLOG,
-        timeout_graceful_shutdown=settings.time_ms // 1000 + DRAIN_SECONDS,
-    )  # fmt: skip
+        app,
+        http=wire,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=list(settings.proxies),
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=int(settings.time_ms // 1000 + settings.drain_seconds),
+    )
 
 
-def bound(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A socket that listens at an address."""
     try:
         family, *_rest = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError, OverflowError) as error:
-        raise InputError(f"cannot listen at {host}, port {port}: {_reason(error)}") from None
-
-
-def _reason(error: Exception) -> str:
-    number = getattr(error, "errno", None)
-    if number == errno.EADDRINUSE:
-        return "the port is in use; give another with --port, or 0 for any that is free"
-    if number == errno.EACCES:
-        return "not allowed; give a port above 1023 with --port"
-    return str(getattr(error, "strerror", None) or error)
+        reasons = {
+            errno.EADDRINUSE: "the port is in use; give another with --port, or 0 for any that is free",
+            errno.EACCES: "not allowed; give a port above 1023 with --port",
+        }
+        reason = reasons.get(getattr(error, "errno", None) or 0) or getattr(error, "strerror", None) or error
+        raise InputError(f"cannot listen at {host}, port {port}: {reason}") from None
 
 
 def address_of(listening: socket.socket) -> str:

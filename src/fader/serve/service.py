@@ -26,10 +26,8 @@ from fader.serve.settings import Settings
 T = TypeVar("T")
 log = logging.getLogger("fader.serve")
 
-LIGHT_WORKERS = 2
-LIGHT_QUEUE = 64
-LOADING = "the code of systems is still being loaded or compiled, which it is once; try again in a minute"
-SWITCH_SECONDS = 0.0001  # how long a thread may keep the interpreter from the event loop, which answers refusals
+LOADING = "systems are still being loaded or compiled, which happens once; try again in a minute"
+SWITCH_SECONDS = 0.0001  # how long a thread may keep the interpreter from the event loop, which refuses requests
 
 
 class Service:
@@ -40,7 +38,7 @@ class Service:
         self.library = Library(settings)
         self.lanes = {
             "engine": Gate("engine", settings.workers, settings.queue, settings.time_ms),
-            "light": Gate("light", LIGHT_WORKERS, LIGHT_QUEUE),
+            "light": Gate("light", settings.light_workers, settings.light_queue),
         }
         self.ready, self.preparing = False, True
         self._changing = threading.Lock()  # the watcher and a signal may want to change what is served at once
@@ -48,12 +46,17 @@ class Service:
 
     def index(self, name: str | None = None) -> Served:
         """The index of a name, at the commit that is served now; the first without one."""
-        return self.library.named(name)
+        return self.library.find(name)
 
     async def run(
-        self, lane: str, function: Callable[..., T], *args: Any,
-        clock: Clock | None = None, timeout_ms: float | None = None, gone: Gone | None = None,
-    ) -> T:  # fmt: skip
+        self,
+        lane: str,
+        function: Callable[..., T],
+        *args: Any,
+        clock: Clock | None = None,
+        timeout_ms: float | None = None,
+        gone: Gone | None = None,
+    ) -> T:
         """The value of a call in a lane; its time counts from the clock's start, and is never above the limit."""
         most = float(self.settings.time_ms)
         asked = min(timeout_ms or most, most)
@@ -83,21 +86,21 @@ class Service:
     def reload(self) -> list[str]:
         """Serve the newest commits; the names of the indexes that had one. What cannot be opened stays as it is."""
         with self._changing:
-            return [served.name for served in self.library if self._reloaded(served)]
+            return [served.name for served in self.library if self._reload_one(served)]
 
     def reread_models(self) -> None:
         """Read the model files again; none is replaced where one cannot be used."""
         with self._changing:
             self.library.reread_models()
 
-    def _reloaded(self, served: Served) -> bool:
+    def _reload_one(self, served: Served) -> bool:
         try:
-            newer = self.library.newer(served)
+            newer = self.library.open_newer(served)
             if newer is not None:
                 newer.warm()
                 newer.prepare()
         except Exception as error:  # whatever it is, the old commit is as good as before
-            self._problem(served.name, str(error))
+            self._note_problem(served.name, str(error))
             return False
         self.problems.pop(served.name, None)
         if newer is None:
@@ -106,7 +109,7 @@ class Service:
         log.info("reloaded", extra={"fields": {"index": newer.name, "commit": newer.index.commit}})
         return True
 
-    def _problem(self, name: str, message: str) -> None:
+    def _note_problem(self, name: str, message: str) -> None:
         if self.problems.get(name) != message:
             log.error("reload failed", extra={"fields": {"index": name, "problem": message}})
         self.problems[name] = message

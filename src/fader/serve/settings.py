@@ -1,4 +1,4 @@
-"""All that a service is started with, as one value. Knows nothing of how it is given or used."""
+"""All that a service is started with, as one value. Knows nothing of who sets it or of what it does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fader.serve.backing import Backing, Folders
 LOOPBACK = "127.0.0.1"
 
 
-def cores() -> int:
+def count_cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -22,8 +22,11 @@ def cores() -> int:
 class Settings:
     """The settings of a service; the first index is the one that is asked where none is named.
 
-    A model is a file and the index it ranks, None for every index that it fits. `rate` is requests a second of a key,
-    or of an address where there are no keys; 0 is no limit. `backing` is where the indexes are.
+    A model is a file and the index it ranks, None for every index that it fits. `rate` is requests per second of a key,
+    or of an address where there are no keys; 0 is no limit. The head of a request may have `head_bytes`, its address
+    included, and a request must arrive whole within `arrival_seconds`. A server that ends gives the requests that it
+    has `drain_seconds` on top of the longest request. Look-ups have threads and a queue of their own (`light_workers`,
+    `light_queue`). `report_bytes` bounds a report.json. `backing` is where the indexes are.
     """
 
     indexes: Mapping[str, Path]
@@ -32,14 +35,20 @@ class Settings:
     host: str = option(LOOPBACK, help="Where to listen; others than this machine reach only other addresses.")
     port: int = option(8080, help="0: any that is free.", least=0, most=65_535)
     workers: int = option(
-        factory=cores,
+        factory=count_cores,
         help="Requests that are ranked at a time; as many as there are cores.",
         least=1,
         most=1024,
         metavar="N",
     )
     queue: int = option(32, help="Requests that may wait; more are refused.", least=0, most=100_000)
+    light_workers: int = 2
+    light_queue: int = 64
     body_bytes: int = 65_536
+    head_bytes: int = 65_536
+    arrival_seconds: float = 30.0
+    drain_seconds: float = 10.0
+    report_bytes: int = 256 << 20
     k: int = 1_000
     snippets: int = 100
     time_ms: int = option(

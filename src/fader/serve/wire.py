@@ -1,8 +1,8 @@
 """HTTP on the wire, by uvicorn and httptools, with two bounds that these lack.
 
-The head of a request has so many bytes at most, and a request must have come whole after so many seconds: else one
-client could fill the memory, or hold connections for nothing. Refusals here have the form and the headers of all
-others. Knows nothing of what is asked.
+The head of a request has a largest size, and a request must arrive whole within some seconds: else one client could
+fill the memory, or hold connections for nothing. Errors here have the form and the headers of all others. Knows nothing
+of what is asked.
 """
 
 from __future__ import annotations
@@ -16,16 +16,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from fader.serve.errors import JSON, Refusal
 from fader.serve.middleware.headers import SECURITY
 
-HEAD_BYTES = 65_536
-ARRIVAL_SECONDS = 30.0
-TOO_LARGE = f"the head of a request has at most {HEAD_BYTES:,} bytes, its address included", "send less"
-
 
 class Wire(HttpToolsProtocol):
-    """A connection."""
+    """A connection; uvicorn gives all but the bounds."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *, head_bytes: int, arrival_seconds: float, **given: Any) -> None:
+        super().__init__(**given)
+        self._head_bytes, self._arrival_seconds = head_bytes, arrival_seconds
         self._head, self._in_head, self._whole = 0, True, False
         self._late: asyncio.TimerHandle | None = None
 
@@ -41,8 +38,8 @@ class Wire(HttpToolsProtocol):
         if self._in_head:
             self._head += len(data)
         super().data_received(data)
-        if self._in_head and self._head > HEAD_BYTES:
-            self._refuse(431, *TOO_LARGE)
+        if self._in_head and self._head > self._head_bytes:
+            self._refuse_head()
         elif self._whole:
             self._stop_waiting()
         else:
@@ -65,14 +62,19 @@ class Wire(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        if self._in_head and self._head >= HEAD_BYTES:
-            self._refuse(431, *TOO_LARGE)
-            return
-        self._refuse(400, "this is no HTTP request", "ask for http://, not https://, where that was meant")
+        if self._in_head and self._head >= self._head_bytes:
+            self._refuse_head()
+        else:
+            self._refuse(400, "this is not an HTTP request", "ask for http://, not https://, where that was meant")
+
+    def _refuse_head(self) -> None:
+        message = f"the head of a request has at most {self._head_bytes:,} bytes, its address included"
+        self._refuse(431, message, "send less")
 
     def _await_rest(self) -> None:
         if self._late is None:
-            self._late = self.loop.call_later(ARRIVAL_SECONDS, self._refuse, 408, "the request takes too long to come")
+            text = "the request takes too long to arrive"
+            self._late = self.loop.call_later(self._arrival_seconds, self._refuse, 408, text)
 
     def _stop_waiting(self) -> None:
         if self._late is not None:
@@ -84,11 +86,11 @@ class Wire(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self.cycle is None or self.cycle.response_complete:
-            self.transport.write(_bytes(Refusal(status, "bad_request", message, hint)))
+            self.transport.write(_write(Refusal(status, "bad_request", message, hint)))
         self.transport.close()
 
 
-def _bytes(refusal: Refusal) -> bytes:
+def _write(refusal: Refusal) -> bytes:
     body = refusal.body()
     headers = {"Content-Type": JSON, "Content-Length": str(len(body)), "Connection": "close", **SECURITY}
     head = [f"HTTP/1.1 {refusal.status} {HTTPStatus(refusal.status).phrase}"]

@@ -40,14 +40,14 @@ def command(
     check_packages()
     from fader.cluster.hosts.frontend import Front  # these need the extra, which was looked for just now
     from fader.serve import logs
-    from fader.serve.run import bound
+    from fader.serve.run import listen
 
     say_when_compiling(quiet)
     indexes = name_paths((folder,), "index")
     settings = collect_settings(indexes, given)
     (path,) = indexes.values()
     check_index(path, None)
-    bound(settings.host, settings.port).close()  # a port in use is reported before hosts are started
+    listen(settings.host, settings.port).close()  # a port in use is reported before hosts are started
     logs.configure(settings.log)
     remark("Starting shard hosts.", quiet)
     watch = settings.watch_seconds

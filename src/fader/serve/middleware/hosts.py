@@ -1,8 +1,8 @@
 """Only requests that name this server are answered, so that a page of another site cannot reach it by a name of its own
 that it points at this machine (DNS rebinding).
 
-Taken are loopback's names, the name that the server was told to listen on, and those allowed. An address is no name
-and cannot be pointed elsewhere, so every address is taken. Knows nothing of what is asked.
+Starlette's TrustedHostMiddleware compares names: those of loopback, the one that the server listens on, those allowed.
+An address is no name and cannot be pointed elsewhere, so every address is taken. Knows nothing of what is asked.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fader.errors import quoted
+from fader.errors import UsageError, quoted
 from fader.serve.errors import BadRequest
 from fader.serve.middleware.trace import refuse
 
-ANY = "*"
-REMEDY = "ask for it by the name it is served under; its keeper allows a name with --allow-host NAME"
+REMEDY = "ask for it by the name it is served under; its administrator allows a name with --allow-host NAME"
 
 
 class Hosts:
@@ -25,42 +26,41 @@ class Hosts:
 
     def __init__(self, app: ASGIApp, host: str, allowed: Iterable[str]) -> None:
         self._app = app
-        self._names = {"localhost", host.lower(), *(name.lower().rstrip(".") for name in allowed)}
+        names = {"localhost", "*.localhost", host.lower(), *(name.lower().rstrip(".") for name in allowed)}
+        for name in names:
+            if "*" in name[1:] or (name.startswith("*") and name[1:2] not in ("", ".")):
+                raise UsageError(f"{quoted(name)} is not a host; give a name, *.name for all below it, or * for any")
+        self._any = "*" in names
+        self._names = sorted(names | {f"{name}." for name in names if name != "*"})  # a name may end with a dot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self.takes(_hosts(scope)):
-            given = ", ".join(_hosts(scope))
-            message = f"this server is not {quoted(given)}" if given else "the request names no host"
-            await refuse(BadRequest(message, REMEDY, field="Host"), send)
+        if scope["type"] != "http" or self._any:
+            await self._app(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        hosts = Headers(scope=scope).getlist("host")
 
-    def takes(self, hosts: list[str]) -> bool:
-        """Whether a request's Host headers, of which there must be one, name this server."""
-        if ANY in self._names:
-            return True
-        if len(hosts) != 1:
-            return False
-        name = _name(hosts[0])
-        return name in self._names or name.endswith(".localhost") or _is_address(name)
+        async def refuse_in_our_form(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = ", ".join(hosts)
+                text = f"this server is not {quoted(given)}" if given else "the request names no host"
+                await refuse(BadRequest(text, REMEDY, field="Host"), send)
 
+        async def answer(scope: Scope, receive: Receive, _refuse: Send) -> None:
+            await self._app(scope, receive, send)
 
-def _hosts(scope: Scope) -> list[str]:
-    return [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-
-
-def _name(host: str) -> str:
-    """The name of `name:port` and `[address]:port`."""
-    if host.startswith("["):
-        name, _, rest = host[1:].partition("]")
-        bracketed = ":" in name and "%" not in name and (not rest or (rest[0] == ":" and rest[1:].isdecimal()))
-        return name if bracketed else ""
-    return host.rpartition(":")[0].lower().rstrip(".") if ":" in host else host.lower().rstrip(".")
+        if len(hosts) == 1 and _is_address(hosts[0]):
+            await answer(scope, receive, send)
+        elif len(hosts) != 1:
+            await refuse_in_our_form({"type": "http.response.start"})
+        else:  # what Starlette sends itself is a refusal; what the app sends goes to the client
+            await TrustedHostMiddleware(answer, self._names, False)(scope, receive, refuse_in_our_form)
 
 
-def _is_address(name: str) -> bool:
+def _is_address(host: str) -> bool:
+    """Whether a host, its port aside, is an address: `192.168.1.7:80`, `[::1]`."""
+    name, _, _port = host.rpartition(":") if host.rpartition(":")[2].isdecimal() else (host, "", "")
+    bracketed = name.startswith("[") and name.endswith("]")
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name[1:-1] if bracketed else name).version == (6 if bracketed else 4)
     except ValueError:
         return False
-    return True

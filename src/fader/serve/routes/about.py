@@ -5,62 +5,84 @@ from __future__ import annotations
 from typing import Literal
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from fader import __version__
 from fader.search.models import DEFAULT, default_model
-from fader.serve import schemas
-from fader.serve.answering import answered, asked, encoded, served_for, service_of
+from fader.serve.api.answers import Health, ModelName, ServedLimits, Stats, Systems, encode, encode_health
+from fader.serve.api.openapi import MEANINGS, describe_errors, read_examples
+from fader.serve.api.parameters import IndexParameters, NoParameters
 from fader.serve.errors import JSON
 from fader.serve.metrics import FORM
 from fader.serve.open_index import Served
-from fader.serve.parameters import Nothing, OfIndex
+from fader.serve.routes.answering import find_index, send_json, service_of
+from fader.serve.routes.declare import add_route, create_router
 from fader.serve.service import Service
 from fader.serve.settings import Settings
-from fader.serve.shapes import Health, NamedModel, Stats
 
 PROBLEM = "a newer commit cannot be opened; the log says why"  # with folders, which are not for everyone
 
 
 def router(settings: Settings) -> APIRouter:
-    """The routes."""
-    routes = APIRouter(tags=["about"])
-    told = schemas.Described(settings)
-
-    @routes.get("/v1/stats", **told.get("What is served", Nothing, "Stats"))
-    async def stats(request: Request) -> Response:
-        """The indexes with their counts and commits, and the limits of requests."""
-        await asked(request, Nothing)
-        service = service_of(request)
-        return await answered(request, "light", lambda: encoded(stats_of(service)))
-
-    @routes.get("/v1/systems", **told.get("What ranks", OfIndex, "Systems"))
-    async def systems(request: Request) -> Response:
-        """The models of an index by name, and every system with its parameters."""
-        served = served_for(request, (await asked(request, OfIndex)).index)
-        return await answered(request, "light", lambda: encoded(systems_of(served)))
-
-    @routes.get("/healthz", **told.plain("Whether the service answers", "Health", 503))
-    async def healthz(request: Request) -> Response:
-        """`ok` once indexes are open and a first query has been answered, while no part of an index is missing."""
-        health = health_of(service_of(request))
-        return Response(encoded(health), 200 if health.status == "ok" else 503, media_type=JSON)
-
-    @routes.get("/metrics", **told.text("Counts for Prometheus"))
-    async def metrics(request: Request) -> Response:
-        """Requests, times, lanes and commits."""
-        return Response(request.app.state.metrics.text(), headers={"Content-Type": FORM})
-
+    """The routes with parameters."""
+    routes = create_router("about")
+    add_route(routes, settings, "GET", "/v1/stats", stats, "What is served", Stats)
+    add_route(routes, settings, "GET", "/v1/systems", systems, "What ranks", Systems)
     return routes
 
 
+def monitoring_router() -> APIRouter:
+    """The routes that never wait, for load balancers and Prometheus."""
+    routes = APIRouter(tags=["about"])
+    example = {JSON: {"example": read_examples()["Health"]}}
+    not_ready = {"description": MEANINGS[503], "model": Health, "content": example}
+    routes.add_api_route(
+        "/healthz",
+        healthz,
+        summary="Whether the service answers",
+        operation_id="getHealth",
+        response_model=Health,
+        responses={200: {"content": example}, 503: not_ready},
+    )
+    text = {"schema": {"type": "string"}, "example": read_examples()["text"]}
+    routes.add_api_route(
+        "/metrics",
+        metrics,
+        summary="Counts for Prometheus",
+        operation_id="getMetrics",
+        response_class=PlainTextResponse,
+        responses={200: {"content": {FORM.partition(";")[0]: text}}, **describe_errors(401)},
+    )
+    return routes
+
+
+async def stats(request: Request, asked: NoParameters) -> Response:
+    """The indexes with their counts and commits, and the limits of requests."""
+    service = service_of(request)
+    return await send_json(request, "light", lambda: encode(stats_of(service)))
+
+
+async def systems(request: Request, asked: IndexParameters) -> Response:
+    """The models of an index by name, and every system with its parameters."""
+    served = find_index(request, asked.index)
+    return await send_json(request, "light", lambda: encode(systems_of(served)))
+
+
+async def healthz(request: Request) -> Response:
+    """`ok` once indexes are open and a first query has been answered, while no part of an index is missing."""
+    health = health_of(service_of(request))
+    return Response(encode_health(health), 200 if health.status == "ok" else 503, media_type=JSON)
+
+
+async def metrics(request: Request) -> Response:
+    """Requests, times, lanes and commits."""
+    return Response(request.app.state.metrics.text(), headers={"Content-Type": FORM})
+
+
 def stats_of(service: Service) -> Stats:
-    """What is told of a service."""
+    """What a service serves."""
     s = service.settings
-    limits = {
-        "body_bytes": s.body_bytes, "k": s.k, "snippets": s.snippets, "time_ms": s.time_ms, "queue": s.queue,
-        "workers": s.workers, "rate": s.rate or None,
-    }  # fmt: skip
+    limits = ServedLimits(s.body_bytes, s.k, s.snippets, s.time_ms, s.queue, s.workers, s.rate or None)
     return Stats(__version__, limits, [{"name": each.name, **each.described} for each in service.library])
 
 
@@ -70,7 +92,7 @@ def systems_of(served: Served) -> dict[str, object]:
     from fader.search.system_info import described
 
     models = {**served.models, DEFAULT: default_model()}
-    named = [NamedModel(name, str(model), name == served.default) for name, model in models.items()]
+    named = [ModelName(name, str(model), name == served.default) for name, model in models.items()]
     return {"models": named, "systems": [described(part) for part in discover("fader.systems").values()]}
 
 

@@ -5,64 +5,64 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from fader.search.typetree import TypeTree
-from fader.serve import schemas
-from fader.serve.answering import answered, asked, encoded, served_for
-from fader.serve.parameters import Analyze, AnalyzeShort, Suggest, Types
+from fader.serve.api.answers import Analyzed, Suggestions, Token, TypesPage, encode
+from fader.serve.api.parameters import AnalyzeBody, AnalyzeParameters, SuggestParameters, TypesParameters
+from fader.serve.routes.answering import find_index, send_json
+from fader.serve.routes.declare import add_route, create_router
 from fader.serve.settings import Settings
-from fader.serve.shapes import Analyzed, Suggestions, Token, TypesPage
-
-
-def _these(tree: TypeTree, ids: str) -> TypesPage:
-    """Some types by their ids; no id has a bar in it."""
-    known = tree.known(list(dict.fromkeys(ids.split("|"))))
-    return TypesPage(None, [], len(known), known)
 
 
 def router(settings: Settings) -> APIRouter:
     """The routes."""
-    routes = APIRouter(tags=["lookup"])
-    told = schemas.Described(settings)
-
-    @routes.get("/v1/suggest", **told.get("Complete a name", Suggest, "Suggestions"))
-    async def suggest(request: Request) -> Response:
-        """Types or entities whose names begin so, or have words that do; the best known first."""
-        a = await asked(request, Suggest)
-        served = served_for(request, a.index)
-
-        def work() -> bytes:
-            if a.kind == "type":
-                return encoded(Suggestions(a.kind, a.prefix, served.suggester.types(a.prefix, a.limit)))
-            return encoded(Suggestions(a.kind, a.prefix, served.suggester.entities(a.prefix, a.limit, a.type)))
-
-        return await answered(request, "light", work)
-
-    @routes.get("/v1/types", **told.get("Walk the tree of types", Types, "TypesPage"))
-    async def types(request: Request) -> Response:
-        """The types right below one, or the roots, or some by their ids, with how much is below each."""
-        a = await asked(request, Types)
-        served = served_for(request, a.index)
-
-        def work() -> bytes:
-            if a.ids is not None:
-                return encoded(_these(served.tree, a.ids))
-            tree, parent = served.tree, a.parent
-            total, found = tree.children(parent, a.offset, a.limit)
-            node = None if parent is None else tree.node(parent)
-            return encoded(TypesPage(node, [] if parent is None else tree.path(parent), total, found))
-
-        return await answered(request, "light", work)
-
-    @routes.post("/v1/analyze", **told.post("Take a text apart", Analyze, "Analyzed"))
-    @routes.get("/v1/analyze", **told.get("Take a text apart", AnalyzeShort, "Analyzed"))
-    async def analyze(request: Request) -> Response:
-        """The terms of a text with their characters, as documents and queries are analysed."""
-        a = await (asked(request, AnalyzeShort) if request.method == "GET" else asked(request, Analyze))
-        served = served_for(request, a.index)
-
-        def work() -> bytes:
-            return encoded(Analyzed(a.text, [Token(*token) for token in served.index.analyze(a.text)]))
-
-        return await answered(request, "light", work)
-
+    routes = create_router("lookup")
+    add_route(routes, settings, "GET", "/v1/suggest", suggest, "Complete a name", Suggestions)
+    add_route(routes, settings, "GET", "/v1/types", list_types, "Walk the tree of types", TypesPage)
+    add_route(routes, settings, "GET", "/v1/analyze", analyze, "Take a text apart", Analyzed)
+    add_route(routes, settings, "POST", "/v1/analyze", analyze_body, "Take a text apart", Analyzed)
     return routes
+
+
+async def suggest(request: Request, asked: SuggestParameters) -> Response:
+    """Types or entities whose names begin so, or have words that do; the best known first."""
+    served = find_index(request, asked.index)
+
+    def find() -> bytes:
+        if asked.kind == "type":
+            hints = served.suggester.types(asked.prefix, asked.limit)
+        else:
+            hints = served.suggester.entities(asked.prefix, asked.limit, asked.type)
+        return encode(Suggestions(asked.kind, asked.prefix, hints))
+
+    return await send_json(request, "light", find)
+
+
+async def list_types(request: Request, asked: TypesParameters) -> Response:
+    """The types right below one, or the roots, or some by their ids, with how much is below each."""
+    served = find_index(request, asked.index)
+
+    def find() -> TypesPage:
+        tree, parent = served.tree, asked.parent
+        if asked.ids is not None:  # no id has a bar in it
+            known = tree.known(list(dict.fromkeys(asked.ids.split("|"))))
+            return TypesPage(None, [], len(known), known)
+        total, below = tree.children(parent, asked.offset, asked.limit)
+        if parent is None:
+            return TypesPage(None, [], total, below)
+        return TypesPage(tree.node(parent), tree.path(parent), total, below)
+
+    return await send_json(request, "light", lambda: encode(find()))
+
+
+async def analyze(request: Request, asked: AnalyzeParameters) -> Response:
+    """The terms of a text with their characters, as documents and queries are analysed."""
+    served = find_index(request, asked.index)
+
+    def find() -> bytes:
+        return encode(Analyzed(asked.text, [Token(*token) for token in served.index.analyze(asked.text)]))
+
+    return await send_json(request, "light", find)
+
+
+async def analyze_body(request: Request, asked: AnalyzeBody) -> Response:
+    """The terms of a text with their characters; a body holds longer texts than an address."""
+    return await analyze(request, asked)

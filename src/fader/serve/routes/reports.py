@@ -40,8 +40,9 @@ from fader.experiment.reporting.page import count_settings
 from fader.experiment.reporting.report import MARK, NAMES, StoredReport, parse_report
 from fader.experiment.reporting.tables import Table
 from fader.experiment.significance import p_value
+from fader.serve.api.openapi import EVERYWHERE, describe_errors
 from fader.serve.errors import JSON, BadRequest, NotFound
-from fader.serve.reportfiles import FIGURE, FRESH, KINDS, files_in, opened_file, saved_as, sent_file
+from fader.serve.reports.files import FIGURE, FRESH, KINDS, files_in, opened_file, saved_as, sent_file
 from fader.serve.settings import Settings
 
 MOST_BYTES = 256 << 20  # of a report.json
@@ -185,7 +186,7 @@ async def in_thread(_request: Request, work: Work) -> Response:
 
 def router(settings: Settings, run: Callable[[Request, Work], Awaitable[Response]] = in_thread) -> APIRouter:
     """The routes of reports; `run` does their work, which reads files and may take a while, in a thread."""
-    routes = APIRouter(prefix="/v1/reports", tags=["reports"])
+    routes = APIRouter(prefix="/v1/reports", tags=["reports"], responses=describe_errors(*EVERYWHERE))
     shelf = Shelf(settings.reports)
 
     @routes.get("", summary="The reports that are served", operation_id="getReports", responses=_told(LIST))

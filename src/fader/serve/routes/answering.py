@@ -1,0 +1,62 @@
+"""A handler's way from parameters to an answer: the index, a turn in a lane, the bytes.
+
+Answers are encoded in the thread that found them. Knows requests and the service, nothing of what is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fader.serve.errors import JSON
+from fader.serve.gate import Clock
+from fader.serve.middleware.trace import trace_of
+from fader.serve.open_index import Served
+from fader.serve.service import Service
+
+V = TypeVar("V")
+CSV = "text/csv; charset=utf-8"
+
+
+def service_of(request: Request) -> Service:
+    """The service that an application was made for."""
+    service: Service = request.app.state.service
+    return service
+
+
+def find_index(request: Request, name: str | None, query: str | None = None) -> Served:
+    """The index that is asked, noted with the query for the answer's headers and the log."""
+    served = service_of(request).index(name)
+    trace = trace_of(request.scope)
+    trace.index, trace.commit, trace.query = served.name, served.index.commit, query
+    return served
+
+
+async def run_in_lane(request: Request, lane: str, work: Callable[[], V], timeout_ms: int | None = None) -> V:
+    """What `work` returns in its lane, as long as the client is there and the request has time."""
+    service = service_of(request)
+    clock = Clock(trace_of(request.scope).arrived, service.settings.time_ms)
+
+    async def wait_until_gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    return await service.run(lane, work, clock=clock, timeout_ms=timeout_ms, gone=wait_until_gone)
+
+
+async def send_json(request: Request, lane: str, work: Callable[[], bytes], timeout_ms: int | None = None) -> Response:
+    """The JSON that `work` makes in its lane."""
+    body = await run_in_lane(request, lane, work, timeout_ms)
+    return Response(body, media_type=JSON, headers={"Cache-Control": "no-store"})
+
+
+async def send_csv(
+    request: Request, lane: str, work: Callable[[], str], timeout_ms: int | None, filename: str
+) -> Response:
+    """The CSV that `work` makes in its lane, as a file to be saved."""
+    body = await run_in_lane(request, lane, lambda: work().encode(), timeout_ms)
+    headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{filename}"'}
+    return Response(body, media_type=CSV, headers=headers)
