@@ -93,7 +93,7 @@ def fader(names: list[str], texts: list[str], work: Path, rounds: int) -> dict[s
     from fader.corpora.annotate.annotator import make_dictionary
     from fader.corpora.annotate.dictionary import Dictionary
     from fader.corpora.annotate.names import read_names
-    from fader.corpora.annotate.texts import convert, pieces
+    from fader.corpora.annotate.texts import convert, cut_pieces
     from fader.corpus.documents import Faults
     from fader.limits import Limits
 
@@ -108,7 +108,7 @@ def fader(names: list[str], texts: list[str], work: Path, rounds: int) -> dict[s
     corpus, limits = work / "texts.jsonl", Limits()
     rows = (json.dumps({"id": str(i), "text": text}, ensure_ascii=False) + "\n" for i, text in enumerate(texts))
     corpus.write_text("".join(rows), "utf-8")
-    cut = list(pieces([str(corpus)], None, limits))
+    cut = list(cut_pieces([str(corpus)], None, limits))
     encoded = [[json.loads(line)["text"].encode() for _source, _number, line in piece.rows] for piece in cut]
     find, whole, mentions = [], [], 0
     for _round in range(rounds + 1):  # the first maps the files

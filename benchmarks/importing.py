@@ -57,7 +57,7 @@ def wikipedia(source: str, folder: Path, articles: int, runs: int) -> list[dict[
     """The rows of the table."""
     importer = Wikipedia()
     (folder / "state").mkdir()
-    state = importer.opened(importer.prepare([source], folder / "state", Faults(), Silent()), folder / "state")
+    state = importer.open_state(importer.prepare([source], folder / "state", Faults(), Silent()), folder / "state")
     batches, bodies = [], []
     for batch in importer.batches([source], Faults()):
         batches.append(batch)
@@ -88,7 +88,7 @@ def wikipedia(source: str, folder: Path, articles: int, runs: int) -> list[dict[
     total = sum(len(batch.payload) for batch in importer.batches([source], Faults())) / 1e6
     count = (folder / "out" / "corpus.jsonl").read_bytes().count(b"\n")
     row("fader import, from disk to disk", seconds, count, total)
-    texts = [dump.unescaped(body.decode("utf-8", "replace")) for body in bodies]
+    texts = [dump.unescape(body.decode("utf-8", "replace")) for body in bodies]
     for name, peer in _peers().items():
         row(name, _least(peer, texts, 1))
     return rows

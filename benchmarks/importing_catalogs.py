@@ -141,7 +141,7 @@ def converted(made: Importer, path: Path, work: Path) -> float:
     """Seconds of the workers' part: pieces to rows that can be written."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    state = made.opened(made.prepare([str(path)], work, Faults(), Silent()), work)
+    state = made.open_state(made.prepare([str(path)], work, Faults(), Silent()), work)
     pieces = list(made.batches([str(path)], Faults()))
     gc.disable()  # as in the workers
     begin = time.process_time()

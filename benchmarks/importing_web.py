@@ -168,7 +168,7 @@ def _steps(
     work = folder / "state"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    state = importer.opened(importer.prepare(sources, work, Faults(), Silent()), work)
+    state = importer.open_state(importer.prepare(sources, work, Faults(), Silent()), work)
     batches = list(importer.batches(sources, Faults()))
     yield (
         f"{name}: a worker",

@@ -1,4 +1,4 @@
-"""Every error Fader raises on purpose, and the one way to word them.
+"""Every error that Fader raises on purpose, and helpers for their messages.
 
     FaderError                     base; `exit_code` 1: the input is at fault
     ├── InputError                 a file, a line or a value that cannot be used
@@ -6,18 +6,18 @@
     │   ├── CatalogError           entities and types
     │   └── QueryError             a query, with the position of the fault in it
     ├── LimitError                 a query needs more than a limit allows
-    │   └── BudgetError            more time, that is
+    │   └── BudgetError            a query needs more time than its budget
     ├── ClusterError               the cluster cannot be reached, or has lost what it needs
-    ├── IncompleteError            some shards of a cluster did not answer, so nothing is answered
-    ├── StorageError               what is on disk, or could not be put there
-    │   ├── NotAnIndexError        the folder is no index
+    ├── IncompleteError            some shards of a cluster did not answer, so there is no answer
+    ├── StorageError               files that cannot be read or written
+    │   ├── NotAnIndexError        the folder is not an index
     │   ├── VersionError           an index of a format this release does not read
     │   └── DamagedError           a file is missing, cut or altered
     └── UsageError                 `exit_code` 2: the call itself is wrong
 
-A message says the thing, the constraint, the value and the remedy:
+A message gives the thing, the constraint, the value and the remedy:
 `queries.jsonl:17: unknown type "vacine"; did you mean "vaccine"?`
-This module knows nothing of exit codes' or HTTP codes' meaning beyond the number.
+This module knows the number of an exit code but not its meaning, and nothing of HTTP.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Iterable
 
 
 class FaderError(Exception):
-    """Base of all errors raised on purpose; its text is fit to be shown to a person."""
+    """Base of all errors raised on purpose; its message is meant for users."""
 
     exit_code = 1
 
@@ -56,15 +56,15 @@ class LimitError(FaderError):
 
 
 class BudgetError(LimitError):
-    """The time that a query may take is over."""
+    """A query took longer than its time budget."""
 
 
 class ClusterError(FaderError):
-    """The cluster, and not what was given to it, is at fault: not there, not open to us, or lost on the way."""
+    """The cluster itself has failed: it cannot be reached, denies access, or has lost data."""
 
 
 class IncompleteError(FaderError):
-    """Some shards of a cluster did not answer; a part of an answer would be a wrong one."""
+    """Some shards of a cluster did not answer; a partial answer would be wrong."""
 
 
 class StorageError(FaderError):
@@ -72,11 +72,11 @@ class StorageError(FaderError):
 
 
 class NotAnIndexError(StorageError):
-    """The folder holds no index."""
+    """The folder does not hold an index."""
 
 
 class VersionError(StorageError):
-    """The index was written in a format that this release does not read."""
+    """The index has a format that this release does not read."""
 
 
 class DamagedError(StorageError):
@@ -84,7 +84,7 @@ class DamagedError(StorageError):
 
 
 class UsageError(FaderError):
-    """The call is wrong, whatever the data."""
+    """The call itself is wrong, whatever the data."""
 
     exit_code = 2
 
@@ -99,7 +99,7 @@ def did_you_mean(wanted: str, known: Iterable[str], limit: int = 3) -> str:
 
 
 def quoted(value: object, limit: int = 80) -> str:
-    """The value in double quotes, cut where it is too long to be read."""
+    """The value in double quotes, shortened if it is too long to read."""
     text = _text(value)
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return '"' + "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text) + '"'

@@ -11,8 +11,8 @@ judged or not, is bad and has gain 0, also with a negative grade.
     pairswap  = share of (good, bad) pairs of candidates in the wrong order, a tie counting 1/2; with `judged-only`
                 an unjudged candidate is not bad. Smaller is better.
 
-A query without a good entity has AP, RR and nDCG 0. pairswap is 1, the worst, without a good candidate, as AP is 0
-then; else it is 0 without a bad one.
+A query without a good entity has AP, RR and nDCG 0. Without a good candidate pairswap is 1, its worst value, as AP is
+0 then; otherwise, without a bad candidate, it is 0.
 
 Golden case: values a 3, b 2, c 1, good {a, c, z} of grades 1, 2, 1: AP = (1/1 + 2/3) / 3 = 5/9, RR = 1, pairswap = 1/2,
 nDCG@5 = (1 + 2/2) / (2 + 1/log2(3) + 1/2).
@@ -49,9 +49,9 @@ _NOT_A_NUMBER = "a candidate's value is nan, which has no rank; a model's weight
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """What is judged about one query's candidates; the same for all values they may be given.
+    """The judgments of one query's candidates, independent of the values by which they are ranked.
 
-    `entity` are numbers of which the larger stands for the larger id. `grades` has one for each candidate, 0 where it
+    `entity` are numbers in the order of the ids. `grades` has one for each candidate, 0 where it
     is not judged; `judged` says where it is. `ideal` are the grades of all judged entities, candidates or not,
     descending, and `good` counts those above 0.
     """
@@ -63,7 +63,7 @@ class Judgments:
     good: int
 
     def of(self, places: I64) -> Judgments:
-        """The same of some candidates only."""
+        """The judgments of some candidates only."""
         return replace(self, entity=self.entity[places], grades=self.grades[places], judged=self.judged[places])
 
 
@@ -81,13 +81,13 @@ def judge(entity: I32, keys: Iterable[Any], grades: Mapping[Any, int]) -> Judgme
 
 
 class Measure(ABC):
-    """A value whose string parses back to it; gives one number for one query."""
+    """A measure of one query; its string parses back to it."""
 
     larger: ClassVar[bool] = True  # whether the larger number is the better one
 
     @property
     def worst(self) -> float:
-        """The number of a query that was not answered."""
+        """The value for a query that was not answered."""
         return 0.0 if self.larger else 1.0
 
     @abstractmethod
@@ -97,7 +97,7 @@ class Measure(ABC):
 
 @dataclass(frozen=True)
 class AveragePrecision(Measure):
-    """AP; `candidates_only` leaves out of the denominator what cannot be found."""
+    """AP; with `candidates_only` the denominator counts only candidates."""
 
     candidates_only: bool = False
 
@@ -153,14 +153,14 @@ class Pairswap(Measure):
 
 STANDARD: tuple[Measure, ...] = (AveragePrecision(), ReciprocalRank(), NDCG(5), NDCG(10), Pairswap())
 MEASURES = {str(measure): measure for measure in (*STANDARD, AveragePrecision(True), Pairswap(True))}
-# What tools and papers also write, small.
+# Names that other tools and papers use, in lower case.
 _OTHER_NAMES = {name.lower(): measure for name, measure in MEASURES.items()} | {
     "map": MEASURES["AP"],
     "mrr": MEASURES["RR"],
 }
 
 
-def known_measure(name: str) -> Measure | None:
+def find_measure(name: str) -> Measure | None:
     """The measure of a name such as `AP` or `nDCG@20`, whatever its case, or None."""
     small = name.strip().lower()
     cut = _CUT.fullmatch(small)
@@ -169,7 +169,7 @@ def known_measure(name: str) -> Measure | None:
 
 def parse_measure(name: str) -> Measure:
     """The measure of a name; an unknown one is an error with a suggestion."""
-    measure = known_measure(name)
+    measure = find_measure(name)
     if measure is None:
         hint = did_you_mean(name, MEASURES) or f"; known: {', '.join(MEASURES)}"
         raise UsageError(f"unknown measure {quoted(name)}{hint}")
@@ -178,7 +178,7 @@ def parse_measure(name: str) -> Measure:
 
 def average_precision(values: F64, entity: I32, grades: I64, good: int) -> float:
     """AP, where `good` counts the good entities of the query, found or not."""
-    return float(_average_precision(*_arrays(values, entity, grades), good))
+    return float(_average_precision(*_convert_arrays(values, entity, grades), good))
 
 
 def reciprocal_rank(values: F64, entity: I32, grades: I64) -> float:
@@ -212,12 +212,12 @@ def pairswap(values: F64, grades: I64, judged: Bool | None = None) -> float:
 
 def ranks_of_good(values: F64, entity: I32, grades: I64) -> tuple[I64, I64]:
     """The ranks of the good candidates, from 1, ascending, and their grades."""
-    ranks, gains = _ranks_of_good(*_arrays(values, entity, grades))
+    ranks, gains = _ranks_of_good(*_convert_arrays(values, entity, grades))
     return ranks, gains
 
 
-def _arrays(values: F64, entity: I32, grades: I64) -> tuple[F64, I32, I64]:
-    """The arrays in the one form that kernels are compiled for."""
+def _convert_arrays(values: F64, entity: I32, grades: I64) -> tuple[F64, I32, I64]:
+    """The arrays in the types that the kernels are compiled for."""
     return (
         np.ascontiguousarray(values, np.float64),
         np.ascontiguousarray(entity, np.int32),
@@ -247,11 +247,11 @@ def _discounted(ranks: I64, gains: I64, cut: int) -> float:
 
 @kernel
 def _ranks_of_good(values: F64, entity: I32, grades: I64) -> tuple[I64, I64]:
-    """Sorts only the good candidates; the others find their place among these by bisection.
+    """Sort only the good candidates; the others find their place among them by bisection.
 
-    Few are good, and most others are below the worst of them, so that this is mostly one pass.
+    Few are good, and most others rank below the worst of them, so this is mostly one pass.
     """
-    place = _sorted_good(values, entity, grades)
+    place = _sort_good(values, entity, grades)
     count = place.size
     gains = grades[place]
     step = np.zeros(count + 1, np.int64)  # how many bad ones stand right before each good one
@@ -274,7 +274,7 @@ def _ranks_of_good(values: F64, entity: I32, grades: I64) -> tuple[I64, I64]:
 
 
 @kernel
-def _sorted_good(values: F64, entity: I32, grades: I64) -> I64:
+def _sort_good(values: F64, entity: I32, grades: I64) -> I64:
     """The places of the good candidates, best first. Shell's sort: short to write, and quick for the few there are."""
     place = np.empty(np.count_nonzero(grades > 0), np.int64)
     count = 0

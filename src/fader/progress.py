@@ -1,6 +1,6 @@
 """Progress of long work: a bar on a terminal, plain lines elsewhere, nothing when quiet.
 
-Knows nothing of what is being done: a task is a name, a unit and two numbers.
+Knows nothing of the work itself: a task is a name and two numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LINE_EVERY_SECONDS = 10.0
 
 
 class Progress(Protocol):
-    """What long work reports to."""
+    """Receives the progress of long work."""
 
     def update(self, done: float, total: float | None = None, note: str = "") -> None: ...
 
@@ -28,7 +28,7 @@ class Silent:
 
 
 class Lines:
-    """A plain line now and then, for logs and pipes."""
+    """A plain line every ten seconds, for logs and pipes."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -72,7 +72,7 @@ def _stderr_console() -> Any:
 
 @contextmanager
 def progress(title: str, quiet: bool = False) -> Iterator[Progress]:
-    """The progress reporter that fits where standard error goes."""
+    """A reporter that suits standard error: a bar on a terminal, lines elsewhere, or nothing."""
     if quiet:
         yield Silent()
     elif sys.stderr.isatty():

@@ -149,7 +149,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(
     source = many(tmp_path)
     whole = tmp_path / f"whole-{name}"
     annotate_files([source], whole, Options(catalog), part_bytes=3_000)
-    pieces = len(list(texts.pieces([source], None, Limits())))
+    pieces = len(list(texts.cut_pieces([source], None, Limits())))
     assert pieces > 5
     convert = running.convert
     for stop in range(0, pieces, 3):

@@ -22,7 +22,7 @@ from fader.corpora.frame.base import EntityRow, Records, TypeRow
 from fader.corpora.frame.records import encode
 from fader.corpora.frame.run import import_corpus
 from fader.corpora.frame.selection import Numbers, NumbersWriter, end_types
-from fader.corpora.frame.sorted_runs import merged
+from fader.corpora.frame.sorted_runs import merge_runs
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS
 from fader.corpus.documents import Faults
@@ -460,7 +460,7 @@ def test_unused_types(tmp_path_factory: pytest.TempPathFactory, edges: list[tupl
         stay |= {b for a, b in edges if a in stay}
     for _again in range(2):
         end_types(store, str.lower, False)
-        assert {name for name, _rows in merged(store.runs("types"))} == {f"T{a}" for a, _b in edges if a in stay}
+        assert {name for name, _rows in merge_runs(store.runs("types"))} == {f"T{a}" for a, _b in edges if a in stay}
     gone = {a for a, _b in edges if a not in stay}
     assert store.counts["types that no entity has"] == 2 * len(gone)
 

@@ -36,7 +36,7 @@ def test_lines(lines: list[bytes], size: int) -> None:
         expected = b"\n".join(lines).split(b"\n")
         expected = expected[:-1] if not expected[-1] else expected
         for opens in (None, lambda line: line.startswith(b"#")):
-            batches = list(inputs.grouped_batches([source], Faults(), opens, size))
+            batches = list(inputs.group_batches([source], Faults(), opens, size))
             assert [line for batch in batches for line in batch.payload] == expected
             at = 1
             for batch in batches:
@@ -53,7 +53,7 @@ def test_marks(lines: list[bytes], size: int) -> None:
 
     data = b"\n".join(lines)
     with tempfile.TemporaryDirectory() as name:
-        batches = list(inputs.marked_batches([put(Path(name), data)], Faults(), b"</p>", size))
+        batches = list(inputs.mark_batches([put(Path(name), data)], Faults(), b"</p>", size))
     joined = b"".join(batch.payload for batch in batches)
     assert data.startswith(joined)
     assert not data[len(joined) :].strip()
@@ -81,7 +81,7 @@ def test_compressed(tmp_path: Path, compress: object) -> None:
     assert faults.counts == {inputs.CUT: 1}
     assert "cut: damaged or cut short after line" in faults.examples[inputs.CUT][0]
     with pytest.raises(CorpusError, match="cut short"):
-        list(inputs.marked_batches([cut], Faults("fail"), b"9\n"))
+        list(inputs.mark_batches([cut], Faults("fail"), b"9\n"))
 
 
 def test_damaged_bzip2(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_a_reader_left_open_is_silent(tmp_path: Path, compress: object) -> None:
     program = (
         "from fader.corpus.documents import Faults\n"
         "from fader.corpus.readers import read_batches\n"
-        "from fader.corpora.frame.inputs import marked_batches\n"
-        f"pieces, lines = marked_batches([{source!r}], Faults(), b'</p>'), read_batches({source!r})\n"
+        "from fader.corpora.frame.inputs import mark_batches\n"
+        f"pieces, lines = mark_batches([{source!r}], Faults(), b'</p>'), read_batches({source!r})\n"
         "next(pieces), next(lines)\n"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
@@ -113,7 +113,7 @@ def test_records_over_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("FADER_LIMIT_LINE_BYTES", "1000")
     source = put(tmp_path, b"a</p>" + b"x" * (9 << 20) + b"</p>b</p>")
     faults = Faults()
-    pieces = [batch.payload for batch in inputs.marked_batches([source], faults, b"</p>", 1)]
+    pieces = [batch.payload for batch in inputs.mark_batches([source], faults, b"</p>", 1)]
     assert pieces == [b"a</p>", b"b</p>"]
     assert "byte 5" in faults.examples[inputs.OVER][0]
     long = put(tmp_path, b"a\n" + b"x" * 2000 + b"\nb\n", "long")
@@ -126,7 +126,7 @@ def test_folders(tmp_path: Path) -> None:
     for name in ("b/2", "b/1", "a", ".hidden", "b/.x/3"):
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_bytes(b"x")
-    assert inputs.expanded([str(tmp_path)]) == [str(tmp_path / name) for name in ("a", "b/1", "b/2")]
+    assert inputs.expand_folders([str(tmp_path)]) == [str(tmp_path / name) for name in ("a", "b/1", "b/2")]
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="without files"):
-        inputs.expanded([str(tmp_path / "empty")])
+        inputs.expand_folders([str(tmp_path / "empty")])

@@ -86,7 +86,7 @@ def test_rows_without_a_default_text(tmp_path: Path, monkeypatch: pytest.MonkeyP
         Qrel("q", "d", 0, "1"),
         Qrel("q", "d", 2, "2"),
     ]
-    monkeypatch.setattr(ir_datasets, "_loaded", lambda _name: Dataset(rows))
+    monkeypatch.setattr(ir_datasets, "_load", lambda _name: Dataset(rows))
     report = import_corpus("ir_datasets", "x", tmp_path / "out")
     assert [d["text"] for d in documents(tmp_path / "out")] == ["Ada\nA chemist."]
     assert '"query":"who?"' in (tmp_path / "out" / "queries.jsonl").read_text()
@@ -97,7 +97,7 @@ def test_rows_without_a_default_text(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("error", [RuntimeError("All download sources failed"), FileNotFoundError("corpus")])
 def test_what_the_package_cannot_give(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No network, no licence: the id, the reason and the remedy, not a traceback or a fault of the output folder."""
-    monkeypatch.setattr(ir_datasets, "_loaded", lambda _name: Dataset([], error))
+    monkeypatch.setattr(ir_datasets, "_load", lambda _name: Dataset([], error))
     with pytest.raises(InputError, match=f"^disks45: .*{error}.*network"):
         import_corpus("ir_datasets", "disks45", tmp_path / "out")
 

@@ -57,7 +57,7 @@ def converted(format_: str, files: dict[str, bytes], options: dict[str, Any], pi
         sources = [str(folder / path) for path in files if path not in options.values()]
         made, faults = importer(format_, **named), Faults("fail")
         state = made.prepare(sources, folder / "state", faults, Silent())
-        state = made.opened(state, folder / "state")
+        state = made.open_state(state, folder / "state")
         return [made.convert(batch, state, faults) for batch in made.batches(sources, faults)]
 
 

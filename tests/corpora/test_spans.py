@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.corpora.parsers.text.spans import ELSEWHERE, UNITS, mentions_of, placed
+from fader.corpora.parsers.text.spans import ELSEWHERE, UNITS, mentions_of, place_mentions
 from fader.corpus.documents import Faults
 
 WORDS = st.lists(st.text("abé𝒳ß-", min_size=1, max_size=6), min_size=2, max_size=12)
@@ -28,7 +28,7 @@ def test_any_unit(words: list[str], unit: str) -> None:
         spans.append((at, at + len(word)))
         at += len(word) + 1
     given_ = [(offset(text, a, unit), offset(text, b, unit), text[a:b]) for a, b in spans]
-    found = placed(text, given_)
+    found = place_mentions(text, given_)
     assert all(span is not None and text[span[0] : span[1]] == w for span, w in zip(found.spans, words, strict=True))
     if unit == UNITS[0]:
         assert found.spans == spans
@@ -41,12 +41,17 @@ def test_any_unit(words: list[str], unit: str) -> None:
 )
 def test_shifted(start: int, words: str, expected: tuple[int, int] | None) -> None:
     """A mention that is a little off is moved to its words; one whose words are not near has no place."""
-    assert placed("naïve Bayes", [(start, start + len(words), words)]).spans == [expected]
+    assert place_mentions("naïve Bayes", [(start, start + len(words), words)]).spans == [expected]
 
 
 def test_white_space_and_no_words() -> None:
     """White space counts as equal to any other; offsets without words are believed, if they are in the text."""
-    assert placed("a\nb c", [(0, 3, "a b"), (4, 5, ""), (4, 9, ""), (3, 3, "")]).spans == [(0, 3), (4, 5), None, None]
+    assert place_mentions("a\nb c", [(0, 3, "a b"), (4, 5, ""), (4, 9, ""), (3, 3, "")]).spans == [
+        (0, 3),
+        (4, 5),
+        None,
+        None,
+    ]
 
 
 def test_faults_and_counts() -> None:

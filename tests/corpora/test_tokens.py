@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.corpora.parsers.text.tokens import NIL, OUTSIDE, Label, TokenText, labelled
+from fader.corpora.parsers.text.tokens import NIL, OUTSIDE, Label, TokenText, find_labelled
 
 # Lengths of runs: negative outside, positive a mention; with a type each.
 RUNS = st.lists(st.tuples(st.sampled_from([-2, -1, 1, 2, 3]), st.sampled_from("XY")), max_size=8)
@@ -36,13 +36,13 @@ def test_schemes(scheme: str, runs: list[tuple[int, str]]) -> None:
         expected.append((len(labels), len(labels) + size, kind))
         labels += [Label(letter, kind) for letter in letters(size, scheme, before == kind)]
         before = kind
-    assert [(first, end, label.kind) for first, end, label in labelled(labels)] == expected
+    assert [(first, end, label.kind) for first, end, label in find_labelled(labels)] == expected
 
 
 def test_entities_of_labels() -> None:
     """An entity named only at the beginning holds for the mention; another one begins another."""
     labels = [Label("B", "X", "1"), Label("I", "X", NIL), Label("I", "X", "1"), Label("I", "X", "2")]
-    assert [(a, b, label.entity) for a, b, label in labelled(labels)] == [(0, 3, "1"), (3, 4, "2")]
+    assert [(a, b, label.entity) for a, b, label in find_labelled(labels)] == [(0, 3, "1"), (3, 4, "2")]
 
 
 def test_text() -> None:

@@ -12,7 +12,7 @@ from fader.corpora.frame.run import import_corpus
 from fader.corpora.parsers.trec.files import DOCUMENTS, ENDLESS, JUDGMENTS, OUTSIDE, RUN, RUNS, TOPICS, kind_of
 from fader.corpora.parsers.trec.judgments import judgment
 from fader.corpora.parsers.trec.topics import Topic, plain_query, query, topics
-from fader.corpora.parsers.web.charset import decoded
+from fader.corpora.parsers.web.charset import decode
 from fader.corpus.analysis import Analysis
 from fader.corpus.documents import Faults
 from fader.errors import FaderError
@@ -200,7 +200,7 @@ def test_an_unknown_encoding_is_refused(tmp_path: Path) -> None:
 )
 def test_encodings(source: bytes, text: str, encoding: str) -> None:
     """UTF-16 that shows itself, UTF-8 with few faults, else what is declared and true, else windows-1252."""
-    assert decoded(source) == (text, encoding)
+    assert decode(source) == (text, encoding)
 
 
 def test_a_run_is_refused_and_repeated_judgments_count_once(tmp_path: Path) -> None:

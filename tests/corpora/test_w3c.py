@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpora.cases import documents
-from fader.corpora.formats.w3c import MALFORMED, REPEATED, Candidate, _candidates, _names, _shorts
+from fader.corpora.formats.w3c import MALFORMED, REPEATED, Candidate, _count_shorts, _names, _read_candidates
 from fader.corpora.frame.run import import_corpus
 from fader.corpus.documents import Faults
 from fader.errors import FaderError, UsageError
@@ -26,7 +26,7 @@ def test_candidate_list(tmp_path: Path) -> None:
     ]
     (tmp_path / "list").write_bytes("\r\n".join([*lines, "candidate-0004 Émile Ébène e@x.org"]).encode("iso-8859-1"))
     faults = Faults()
-    assert _candidates(str(tmp_path / "list"), faults) == [
+    assert _read_candidates(str(tmp_path / "list"), faults) == [
         Candidate("candidate-0001", "Ada Quill", ("ada@x.org", "a.quill@y.org")),
         Candidate("candidate-0002", "oak@x.org", ("oak@x.org",)),
         Candidate("candidate-0004", "Émile Ébène", ("e@x.org",)),
@@ -38,11 +38,11 @@ def test_candidate_list(tmp_path: Path) -> None:
 def test_names_of_candidates() -> None:
     """Full name, "Last, First", addresses; without first name, initials or accents only where one candidate has it."""
     ann, abe, ada = (Candidate(name, f"{name} Oak", ()) for name in ("Ann", "Abe", "Bea"))
-    shorts = _shorts([ann, abe, ada])
+    shorts = _count_shorts([ann, abe, ada])
     assert _names(ann, shorts)["aliases"] == ["Oak, Ann"]
     assert _names(ada, shorts)["aliases"] == ["Oak, Bea", "B. Oak"]
     emile = Candidate("e", "Émile J. Ébène", ())
-    assert _names(emile, _shorts([emile]))["aliases"] == [
+    assert _names(emile, _count_shorts([emile]))["aliases"] == [
         "Ébène, Émile J.", "É. Ébène", "Émile Ébène", "Emile J. Ebene", "E. Ebene", "Emile Ebene",
     ]  # fmt: skip
     assert _names(Candidate("x", "Prince", ("p@x.org",)), shorts)["aliases"] == ["p@x.org"]

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from fader.corpora.parsers.wiki import dump
 from fader.corpora.parsers.wiki.kinds import Kinds, is_disambiguation
 from fader.corpora.parsers.wiki.nouns import (
-    bracketed_nouns,
     category_classes,
     category_nouns,
-    defined_nouns,
-    described_nouns,
+    find_bracketed_nouns,
+    find_defined_nouns,
+    find_described_nouns,
     singular,
 )
-from fader.corpora.parsers.wiki.propagate import own_names, propagated
+from fader.corpora.parsers.wiki.propagate import own_names, propagate_links
 from fader.corpora.parsers.wiki.redirects import Redirects, Spool
 from fader.corpora.parsers.wiki.titles import LANGUAGE, OTHER_WIKI, SECTION, Target, read_site, target
 from fader.corpus.documents import Faults
@@ -141,7 +141,7 @@ def test_category_classes(category: str, classes: list[tuple[str, ...]]) -> None
 )  # fmt: skip
 def test_bracketed_nouns(phrase: str, nouns: str) -> None:
     """What the brackets of a title say that it is; a field of knowledge says nothing."""
-    assert bracketed_nouns(phrase) == nouns.split()
+    assert find_bracketed_nouns(phrase) == nouns.split()
 
 
 @pytest.mark.parametrize(
@@ -162,12 +162,12 @@ def test_bracketed_nouns(phrase: str, nouns: str) -> None:
 )
 def test_defined_nouns(text: str, nouns: str) -> None:
     """What the first sentence says its subject is."""
-    assert defined_nouns(text) == nouns.split()
+    assert find_defined_nouns(text) == nouns.split()
 
 
 def test_described_nouns() -> None:
     """A short description without a verb."""
-    assert described_nouns("English naturalist and geologist (1809-1882)") == ["naturalist", "geologist"]
+    assert find_described_nouns("English naturalist and geologist (1809-1882)") == ["naturalist", "geologist"]
     assert [singular(w) for w in ("houses", "boxes", "heroes", "waves", "policemen")] == [
         "house",
         "box",
@@ -211,7 +211,7 @@ def test_propagated() -> None:
     first = text.index("Paris")
     links += [(first, first + 5, "P1"), (text.rindex("Paris"), text.rindex("Paris") + 5, "P2")]
     found = [
-        (text[a:b], entity) for a, b, entity, _sure in propagated(text, links, own_names("Ann Lee", [], True), "A")
+        (text[a:b], entity) for a, b, entity, _sure in propagate_links(text, links, own_names("Ann Lee", [], True), "A")
     ]
     assert found == [("Ann Lee", "A"), ("Lee", "A"), ("Ann Lee", "A"), ("Bo Oak", "B")]
     assert own_names("Autism", [], False).keys() == {"Autism", "autism"}
@@ -231,7 +231,7 @@ def test_propagated_anywhere(text: str, chosen: set[int]) -> None:
         places.append((at, at + len(word), word))
         at += len(word) + 1
     links = [(a, b, w.upper()) for i, (a, b, w) in enumerate(places) if i in chosen]
-    found = propagated(text, links, {"Ann Lee": 0.9}, "own")
+    found = propagate_links(text, links, {"Ann Lee": 0.9}, "own")
     spans = sorted([(a, b) for a, b, _e in links] + [(a, b) for a, b, _e, _s in found])
     assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
     for a, b, entity, _sure in found:

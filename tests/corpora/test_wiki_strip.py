@@ -26,8 +26,8 @@ BLANKS = st.lists(
 def test_unwrapped(text: str) -> None:
     """Comments and references; the same for a text and for its bytes as XML has them."""
     expected = oracle.unwrapped(text).encode()
-    assert strip.unwrapped(text.encode(), escaped=False) == expected
-    assert strip.unwrapped(escape(text, {'"': "&quot;"}).encode(), escaped=True) == expected
+    assert strip.remove_comments(text.encode(), escaped=False) == expected
+    assert strip.remove_comments(escape(text, {'"': "&quot;"}).encode(), escaped=True) == expected
 
 
 @settings(deadline=None, max_examples=400)
@@ -44,7 +44,7 @@ def test_templates(text: str) -> None:
 @given(BLANKS.map("".join))
 def test_closed_up(text: str) -> None:
     """What removals leave is closed up."""
-    assert strip.closed_up(text.encode()).decode() == oracle.closed_up(text)
+    assert strip.close_up(text.encode()).decode() == oracle.closed_up(text)
 
 
 LINES = ["=", "==", " ", "\t", "\n", "*", "#:;", "----", "-", "a", "é"]
@@ -65,8 +65,8 @@ def test_uncompiled() -> None:
     text = b"a{{b{{c}}}} <ref>x</ref>&lt;!-- y --&gt; ( ) , z"
     source, out = np.frombuffer(text, dtype=np.uint8), np.empty(len(text) + 1, dtype=np.uint8)
     assert strip._unescape.py_func(source, out) == len(text) - len("&lt;!-- y --&gt;") + 1
-    n = strip._closed_up.py_func(source, out)
-    assert out[:n].tobytes() == strip.closed_up(text)
+    n = strip._close_up.py_func(source, out)
+    assert out[:n].tobytes() == strip.close_up(text)
 
 
 def test_deep_nesting() -> None:

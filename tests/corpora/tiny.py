@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decoded, line_batches
+from fader.corpora.frame.inputs import decode_line, line_batches
 from fader.corpora.frame.store import Store
 from fader.corpus.documents import Faults
 from fader.progress import Progress
@@ -42,7 +42,7 @@ class Tiny(Importer):
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records(counts={"lines": len(batch.payload)})
         for number, raw in enumerate(batch.payload, batch.place):
-            line = decoded(raw, number, batch.source, faults)
+            line = decode_line(raw, number, batch.source, faults)
             if line is None or not line.strip():
                 continue
             name, _tab, rest = line.partition("\t")

@@ -105,7 +105,7 @@ def test_ids_are_texts_or_numbers(index: fader.Index, tmp_path: Path) -> None:
     assert fewer.reader.documents == 10
     with pytest.raises(UsageError, match="a text or a whole number, not"):
         fader.delete(tmp_path / "index", ["d1", None])  # type: ignore[list-item]
-    with pytest.raises(UsageError, match="ids must be the ids of documents"):
+    with pytest.raises(UsageError, match="ids must be ids of documents"):
         fader.delete(tmp_path / "index", None)  # type: ignore[arg-type]
     assert fader.open(tmp_path / "index").commit == fewer.commit
 

@@ -52,11 +52,11 @@ def read_catalog(entities: Rows, types: Rows, on_error: str = "fail", limits: Li
     """
     notes: list[str] = []
     report = _Report(on_error == "skip", notes, limits or Limits.from_environment())
-    type_rows = _sorted_rows(_rows(types, "type", report), "type", report)
+    type_rows = _sort_rows(_rows(types, "type", report), "type", report)
     number = {row.id: i for i, row in enumerate(type_rows)}
     supertypes = [_above(row, number, "supertype", report) for row in type_rows]
     _refuse_cycles(type_rows, supertypes)
-    entity_rows = _sorted_rows(_rows(entities, "entity", report), "entity", report)
+    entity_rows = _sort_rows(_rows(entities, "entity", report), "entity", report)
     entity_types = [_above(row, number, "type", report) for row in entity_rows]
     return Catalog(entity_rows, type_rows, entity_types, supertypes, notes, report.limits)
 
@@ -147,7 +147,7 @@ def _split(cell: str) -> list[str]:
     return [part for part in cell.split("|") if part] if cell else []
 
 
-def _sorted_rows(rows: Iterable[Row], kind: str, report: _Report) -> list[Row]:
+def _sort_rows(rows: Iterable[Row], kind: str, report: _Report) -> list[Row]:
     kept: list[Row] = []
     for row in sorted(rows, key=lambda r: r.id):
         if kept and kept[-1].id == row.id:

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.corpus.readers import LongLine, display_name, read_batches, shown_line, too_long, without_mark
+from fader.corpus.readers import LongLine, display_name, read_batches, show_line, too_long, without_mark
 from fader.errors import CorpusError, UsageError, quoted
 from fader.limits import Limits
 
@@ -177,14 +177,14 @@ class DocumentReader:
             if not line or line.isspace():
                 continue
             try:
-                documents.append(_document(self._decoded(line, number, place), place, self._limits))
+                documents.append(_document(self._decode_line(line, number, place), place, self._limits))
             except _OverError as error:
                 self._faults.add(OVER, str(error))
             except (msgspec.MsgspecError, CorpusError, ValueError, RecursionError) as error:
                 self._faults.add("lines", _line_fault(place, line, error))
         return documents
 
-    def _decoded(self, line: bytes, number: int, place: str) -> RawDocument:
+    def _decode_line(self, line: bytes, number: int, place: str) -> RawDocument:
         if isinstance(line, LongLine):
             raise _OverError(f"{place}: {too_long(line, self._limits)}")
         line = without_mark(line, number)
@@ -259,7 +259,7 @@ def _line_fault(place: str, line: bytes, error: Exception) -> str:
         return str(error)
     if isinstance(error, msgspec.ValidationError):
         return f"{place}: {error}"
-    return f"{place}: not JSON ({error}): {shown_line(line)}"
+    return f"{place}: not JSON ({error}): {show_line(line)}"
 
 
 def mention_columns(
@@ -276,10 +276,10 @@ def mention_columns(
         names = ["" if f[2] is None else f[2] for f in fields]
     if None in confidences:
         confidences = [1.0 if c is None else c for c in confidences]
-    return _bounded(starts), _bounded(ends), names, confidences
+    return _bound(starts), _bound(ends), names, confidences
 
 
-def _bounded(values: list[int | None]) -> NDArray[np.int64]:
+def _bound(values: list[int | None]) -> NDArray[np.int64]:
     try:
         return np.array(values, dtype=np.int64)
     except (TypeError, OverflowError):
@@ -294,10 +294,10 @@ def mention_fields(mention: RawMention) -> tuple[int | None, int | None, str | N
     if entity is None:
         entity = mention.wikidata_id if mention.wikidata_id is not None else mention.wikipedia_id
     confidence = 1.0 if mention.confidence is None else mention.confidence
-    name = entity if isinstance(entity, str | None) else str(_bounded_number(entity))
-    return _bounded_number(start), _bounded_number(end), name, confidence
+    name = entity if isinstance(entity, str | None) else str(_bound_number(entity))
+    return _bound_number(start), _bound_number(end), name, confidence
 
 
-def _bounded_number(value: int | None) -> int | None:
+def _bound_number(value: int | None) -> int | None:
     """A number as it is, but no larger than can be shown: Python refuses to write out thousands of digits."""
     return value if value is None else max(-LARGEST, min(value, LARGEST))

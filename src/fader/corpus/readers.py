@@ -41,7 +41,7 @@ def read_batches(path: str | Path, limits: Limits | None = None) -> Iterator[tup
 
     A line over the limit is a `LongLine`. Without limits given, those of the environment hold.
     """
-    with _named_errors(display_name(path)), _open_raw(path) as raw:
+    with _translate_errors(display_name(path)), _open_raw(path) as raw:
         yield from batches_of(raw, display_name(path), limits)
 
 
@@ -106,12 +106,12 @@ class LineCutter:
         ended, rest = self.last(), lines.pop()
         self._grow(rest)
         if len(chunk) > self._limit:
-            lines = [self._checked(line, len(line)) for line in lines]
+            lines = [self._check(line, len(line)) for line in lines]
         return [ended, *lines]
 
     def last(self) -> bytes:
         """What is kept, as a line; nothing is kept then."""
-        line = self._checked(b"".join(self._pieces), self.size)
+        line = self._check(b"".join(self._pieces), self.size)
         self._pieces, self.size = [], 0
         return line
 
@@ -121,7 +121,7 @@ class LineCutter:
         if self.size > self._limit:
             self._pieces = [b"".join(piece[:SHOWN] for piece in self._pieces)[:SHOWN]]
 
-    def _checked(self, line: bytes, size: int) -> bytes:
+    def _check(self, line: bytes, size: int) -> bytes:
         if size <= self._limit:
             return line
         long = LongLine(line[:SHOWN])
@@ -131,7 +131,7 @@ class LineCutter:
 
 def too_long(line: LongLine, limits: Limits) -> str:
     """What is wrong with a line over the limit."""
-    return f"a line of {line.size:,} bytes; {limits.at_most('line_bytes')}: {shown_line(line)}"
+    return f"a line of {line.size:,} bytes; {limits.at_most('line_bytes')}: {show_line(line)}"
 
 
 def read_lines(
@@ -170,13 +170,13 @@ def _tell(fault: Callable[[str], None] | None, message: str) -> None:
 def check_readable(source: object) -> None:
     """Refuse at once a path that cannot be read; anything else than a path is left to its reader."""
     if isinstance(source, str | Path) and str(source) != "-":
-        with _named_errors(display_name(source)):
+        with _translate_errors(display_name(source)):
             if not stat.S_ISFIFO(os.stat(source).st_mode):  # a pipe can be opened only once
                 open(source, "rb").close()
 
 
 @contextmanager
-def _named_errors(name: str) -> Iterator[None]:
+def _translate_errors(name: str) -> Iterator[None]:
     """System errors in the project's words, as their cause: a caller may have to tell them from faults of the file."""
     try:
         yield
@@ -195,7 +195,7 @@ def file_size(path: str | Path) -> int:
 
 def _chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
     """Decompressed chunks with the count of raw bytes read."""
-    with _named_errors(display_name(path)), _open_raw(path) as raw:
+    with _translate_errors(display_name(path)), _open_raw(path) as raw:
         stream = _Decompressed(raw)
         while chunk := stream.read():
             yield chunk, stream.consumed()
@@ -323,6 +323,6 @@ class _Decompressed:
             raise _TruncatedError("the zstandard stream has no end mark")
 
 
-def shown_line(line: bytes) -> str:
+def show_line(line: bytes) -> str:
     """The start of a raw line, fit for a message."""
     return quoted(line[:SHOWN].decode("utf-8", "replace"), SHOWN)

@@ -124,7 +124,7 @@ def _scan(buf: U8, ends: I64, classes: U8, at: I64, size: I32, first: I32, last:
 
 
 @inline_kernel
-def _folded(buf: U8, i: int, lower: bool) -> Any:
+def _fold(buf: U8, i: int, lower: bool) -> Any:
     c = buf[i]
     if lower and np.uint8(65) <= c <= np.uint8(90):
         c = c | np.uint8(32)
@@ -143,11 +143,11 @@ def _keys(buf: U8, at: I64, size: I32, keys: U64, n: int) -> None:
         key = np.uint64(0)
         if length <= SHORT:
             for j in range(length):
-                key |= np.uint64(_folded(buf, a + j, lower)) << np.uint64(8 * j)
+                key |= np.uint64(_fold(buf, a + j, lower)) << np.uint64(8 * j)
         else:
             key = np.uint64(0xCBF29CE484222325)
             for j in range(length):
-                key = (key ^ np.uint64(_folded(buf, a + j, lower))) * np.uint64(0x100000001B3)
+                key = (key ^ np.uint64(_fold(buf, a + j, lower))) * np.uint64(0x100000001B3)
         keys[U(t)] = key
 
 
@@ -177,7 +177,7 @@ def _number(
                 same = True
                 if length > SHORT:
                     for j in range(length):
-                        if arena[starts[k] + j] != _folded(buf, at[t] + j, lower):
+                        if arena[starts[k] + j] != _fold(buf, at[t] + j, lower):
                             same = False
                             break
                 if same:
@@ -189,7 +189,7 @@ def _number(
             table[slot, KEY] = key
             table[slot, NUMBER] = np.uint64(n + 1) << np.uint64(LENGTH_BITS) | np.uint64(length)
             for j in range(length):
-                arena[starts[n] + j] = _folded(buf, at[t] + j, lower)
+                arena[starts[n] + j] = _fold(buf, at[t] + j, lower)
             starts[n + 1] = starts[n] + length
             n += 1
         raw[U(t)] = found

@@ -31,7 +31,7 @@ from fader.experiment.system_specs import Entrant, baseline_among, entrants
 from fader.learn.crossvalidate import Workers, cross_validate, parse_cv
 from fader.learn.threads import cores
 from fader.learn.tuned import best_for_each, cross_validate_learner
-from fader.measures import STANDARD, known_measure
+from fader.measures import STANDARD, find_measure
 from fader.progress import Progress, Silent
 from fader.rank.system import System, View
 from fader.search.batch import parse_all
@@ -74,7 +74,7 @@ def compare_judged(
     named = entrants(systems, reader)
     baseline = None if baseline is None else baseline_among(baseline, named, reader)
     parse_cv(cv)
-    chosen = [known_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
+    chosen = [find_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
     contest = Contest(judged, str(cv), chosen, seed, workers or cores(), progress or Silent())
     found = _all_measured(contest, named, Kept(keep, _about(contest)))
     return Comparison(

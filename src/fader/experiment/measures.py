@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.experiment.foreign import Foreign, parse_foreign_measure
-from fader.measures import AveragePrecision, Judgments, Measure, judge, known_measure, parse_measure
+from fader.measures import AveragePrecision, Judgments, Measure, find_measure, judge, parse_measure
 from fader.registry import split_top
 
 F64 = NDArray[np.float64]
@@ -27,7 +27,7 @@ def parse_measures(text: str, candidates_only: bool = False) -> list[Measure | F
     """The measures of a list such as `AP,nDCG@10,P@5`, each once; unknown names are looked up in ir_measures."""
     found: dict[str, Measure | Foreign] = {}
     for name in split_top(text, ","):
-        measure = known_measure(name) or parse_foreign_measure(name.strip())
+        measure = find_measure(name) or parse_foreign_measure(name.strip())
         if candidates_only and measure == AveragePrecision():
             measure = AveragePrecision(candidates_only=True)
         found[str(measure)] = measure

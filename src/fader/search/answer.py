@@ -1,4 +1,4 @@
-"""An answer as data: what `search --json` prints. Knows nothing of how it was found."""
+"""An answer as data, as `search --json` prints it. Knows nothing of how it was found."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A literal beside a mention: where it stands in the snippet, in characters, and how far in tokens."""
+    """A literal near a mention: its character offsets in the snippet, and its distance in tokens."""
 
     literal: str
     at: tuple[int, int]
@@ -17,7 +17,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """One context shown: a piece of text with the mention and the matches marked by character offsets."""
+    """A context to show: some text, with character offsets of the mention and of the matches."""
 
     doc: str
     title: str
@@ -58,7 +58,7 @@ class Answer:
     results: list[Result]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, in the order of the documented JSON; `explain` only where it was asked for."""
+        """Plain data in the order of the documented JSON; `explain` only if it was asked for."""
         plain = asdict(self)
         for result in plain["results"]:
             if result["explain"] is None:

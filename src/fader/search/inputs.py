@@ -1,7 +1,7 @@
-"""Queries and judgments in the forms that Python callers have them: files, dictionaries, frames.
+"""Queries and judgments from files, dictionaries or data frames, as Python callers have them.
 
-A frame is one of pandas, of Polars or of Arrow. Columns are those of PyTerrier and ir_datasets (`qid`, `query`,
-`docno`, `label`) or Fader's own; rows may also be dictionaries or named tuples. Knows nothing of indexes.
+A frame is one of pandas, Polars or Arrow. Columns are those of PyTerrier and ir_datasets (`qid`, `query`, `docno`,
+`label`) or Fader's own; rows may also be dictionaries or named tuples. Knows nothing of indexes.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ GRADE = ("grade", "label", "relevance")
 
 
 def load_queries(given: Any) -> list[QueryLine]:
-    """Queries from a path, from dictionaries with id (or qid), query and perhaps type, or from a frame."""
+    """Queries from a path, from dictionaries with id (or qid), query and optionally type, or from a frame."""
     if isinstance(given, str | Path):
         return read_queries(given, FaultCollector())
     lines: dict[str, QueryLine] = {}
-    for number, row in enumerate(_records(given), 1):
+    for number, row in enumerate(_list_rows(given), 1):
         place = f"query {number}"
         if isinstance(row, QueryLine):
             if row.id in lines:
                 raise InputError(f"{place}: duplicate query id {quoted(row.id)}")
             lines[row.id] = row
             continue
-        row = _fields(row, place)
+        row = _to_dict(row, place)
         name, text = _first(row, QUERY_ID), _first(row, TEXT)
-        if _missing(name) or _missing(text):
+        if _is_missing(name) or _is_missing(text):
             raise InputError(f'{place}: needs "id" (or "qid") and "query": {quoted(row)}')
         if str(name) in lines:
             raise InputError(f"{place}: duplicate query id {quoted(name)}")
-        kind = None if _missing(row.get("type")) else str(row["type"])
-        question = "" if _missing(row.get("question")) else str(row["question"])
+        kind = None if _is_missing(row.get("type")) else str(row["type"])
+        question = "" if _is_missing(row.get("question")) else str(row["question"])
         lines[str(name)] = QueryLine(str(name), str(text), kind, question, place)
     return list(lines.values())
 
@@ -49,29 +49,29 @@ def load_qrels(given: Any) -> dict[str, dict[str, int]]:
     if isinstance(given, str | Path):
         return read_qrels(given, FaultCollector())
     if isinstance(given, Mapping):
-        return {str(q): _grades(of, f"judgments of {quoted(q)}") for q, of in given.items()}
+        return {str(q): _check_grades(of, f"judgments of {quoted(q)}") for q, of in given.items()}
     qrels: dict[str, dict[str, int]] = {}
-    for number, row in enumerate(_records(given), 1):
+    for number, row in enumerate(_list_rows(given), 1):
         place = f"judgment {number}"
-        row = _fields(row, place)
+        row = _to_dict(row, place)
         name, entity, value = _first(row, QUERY_ID), _first(row, ENTITY), _first(row, GRADE)
-        if _missing(name) or _missing(entity) or value is None:
+        if _is_missing(name) or _is_missing(entity) or value is None:
             raise InputError(f'{place}: needs "qid", "docno" and "label": {quoted(row)}')
-        grade = _grade(value, place)
+        grade = _parse_grade(value, place)
         before = qrels.setdefault(str(name), {}).setdefault(str(entity), grade)
         if before != grade:
-            said = f"{quoted(entity)} has grade {grade} for query {quoted(name)}, but {before} before"
-            raise InputError(f"{place}: {said}; keep one")
+            conflict = f"{quoted(entity)} has grade {grade} for query {quoted(name)}, but {before} before"
+            raise InputError(f"{place}: {conflict}; keep one")
     return qrels
 
 
-def _grades(given: Any, place: str) -> dict[str, int]:
+def _check_grades(given: Any, place: str) -> dict[str, int]:
     if not isinstance(given, Mapping):
         raise InputError(f"{place}: must be a dictionary of grades by entity, not {quoted(given)}")
-    return {str(e): _grade(g, f"{place}, {quoted(e)}") for e, g in given.items()}
+    return {str(e): _parse_grade(g, f"{place}, {quoted(e)}") for e, g in given.items()}
 
 
-def _grade(value: Any, place: str) -> int:
+def _parse_grade(value: Any, place: str) -> int:
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -81,7 +81,7 @@ def _grade(value: Any, place: str) -> int:
     return int(number)
 
 
-def _records(given: Any) -> Iterable[Any]:
+def _list_rows(given: Any) -> Iterable[Any]:
     if hasattr(given, "to_pylist"):
         return given.to_pylist()  # type: ignore[no-any-return]
     if hasattr(given, "to_dicts"):
@@ -91,12 +91,12 @@ def _records(given: Any) -> Iterable[Any]:
     if isinstance(given, Mapping):
         return [given]
     if not isinstance(given, Iterable):
-        raise UsageError(f"queries and judgments are files, dictionaries or frames, not {quoted(given)}")
+        raise UsageError(f"queries and judgments must be files, dictionaries or frames, not {quoted(given)}")
     return given
 
 
-def _fields(row: Any, place: str) -> dict[str, Any]:
-    """A row by the names of its columns."""
+def _to_dict(row: Any, place: str) -> dict[str, Any]:
+    """A row as a dictionary by column names."""
     named = row._asdict() if hasattr(row, "_asdict") else row
     if not isinstance(named, Mapping):
         raise InputError(f"{place}: must be a dictionary, not {quoted(row)}")
@@ -104,7 +104,7 @@ def _fields(row: Any, place: str) -> dict[str, Any]:
 
 
 def is_frame(given: Any) -> bool:
-    """A frame of pandas or Polars, told without importing them."""
+    """Whether this is a frame of pandas or Polars, without importing them."""
     return hasattr(given, "columns") and hasattr(given, "to_dict") and not hasattr(given, "to_pylist")
 
 
@@ -112,7 +112,7 @@ def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((row[name] for name in names if name in row), None)
 
 
-def _missing(value: Any) -> bool:
-    """Nothing, in any of the ways in which frames say so; pandas' NA is not comparable."""
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is empty in any of the ways of frames; pandas' NA is not comparable."""
     nothing = value is None or type(value).__name__ == "NAType"
     return nothing or (isinstance(value, str) and not value) or (isinstance(value, float) and math.isnan(value))

@@ -1,11 +1,11 @@
-"""Kendall's tau-b: how alike two lists of scores order the same things, ties allowed.
+"""Kendall's tau-b: how similarly two lists of scores order the same items, with ties.
 
     tau = (concordant - discordant) / sqrt((pairs - pairs tied in x) (pairs - pairs tied in y))
 
-1 is the same order, -1 the reverse; None where a list has fewer than two different scores. Discordant pairs are the
-inversions of y once the things are sorted by x, then y, counted while merging: n log n steps. Kendall, "The treatment
-of ties in ranking problems", Biometrika 1945; Knight, "A computer method for calculating Kendall's tau with ungrouped
-data", JASA 1966. Golden case: 3, 2, 1 and 1, 2, 2 have 0 concordant and 2 discordant pairs and one tied in y:
+1 is the same order, -1 the reverse; None if a list has fewer than two different scores. Discordant pairs are the
+inversions of y after the items are sorted by x, then y; a merge sort counts them in n log n steps. Kendall, "The
+treatment of ties in ranking problems", Biometrika 1945; Knight, "A computer method for calculating Kendall's tau with
+ungrouped data", JASA 1966. Golden case: 3, 2, 1 and 1, 2, 2 have 0 concordant and 2 discordant pairs and one tied in y:
 tau = -2 / sqrt(3 * 2). Knows nothing of what is scored.
 """
 
@@ -24,7 +24,7 @@ F64 = NDArray[np.float64]
 
 @kernel
 def _merge(values: F64, width: int, out: F64) -> int:
-    """Merge neighbouring sorted runs of a width into `out`; returns how many pairs were the wrong way round."""
+    """Merge neighbouring sorted runs of a width into `out`; returns how many pairs were in the wrong order."""
     n, wrong = values.size, 0
     for begin in range(0, n, 2 * width):
         middle, end = min(n, begin + width), min(n, begin + 2 * width)
@@ -40,7 +40,7 @@ def _merge(values: F64, width: int, out: F64) -> int:
     return wrong
 
 
-def inversions(values: F64) -> int:
+def count_inversions(values: F64) -> int:
     """Pairs i < j with values[i] > values[j]."""
     now, then, width, wrong = values.copy(), np.empty_like(values), 1, 0
     while width < now.size:
@@ -51,21 +51,21 @@ def inversions(values: F64) -> int:
 
 
 def tau_b(x: F64, y: F64) -> float | None:
-    """Tau of two lists of the same length."""
+    """Tau-b of two lists of the same length."""
     n = int(x.size)
     order = np.lexsort((y, x))
     x, y = x[order], y[order]
     new_x, new_y = np.diff(x) != 0, np.diff(y) != 0
-    pairs, tied_x, tied_both = n * (n - 1) // 2, _tied(new_x, n), _tied(new_x | new_y, n)
-    tied_y = _tied(np.diff(np.sort(y)) != 0, n)
+    pairs, tied_x, tied_both = n * (n - 1) // 2, _count_tied(new_x, n), _count_tied(new_x | new_y, n)
+    tied_y = _count_tied(np.diff(np.sort(y)) != 0, n)
     if tied_x == pairs or tied_y == pairs:
         return None
-    wrong = inversions(y)
+    wrong = count_inversions(y)
     right = pairs - tied_x - tied_y + tied_both - wrong
     return (right - wrong) / math.sqrt((pairs - tied_x) * (pairs - tied_y))
 
 
-def _tied(new: NDArray[np.bool_], n: int) -> int:
-    """Pairs inside runs of equal values; `new` says where another run begins."""
+def _count_tied(new: NDArray[np.bool_], n: int) -> int:
+    """Pairs inside runs of equal values; `new` marks where another run begins."""
     size = np.diff(np.concatenate([[0], np.flatnonzero(new) + 1, [n]]))
     return int((size * (size - 1) // 2).sum())

@@ -23,7 +23,7 @@ from fader.corpora.annotate.build import build
 from fader.corpora.annotate.dictionary import F32, Dictionary
 from fader.corpora.annotate.match import Matcher, policy_number
 from fader.corpora.annotate.names import Names, Rows, read_names
-from fader.corpora.annotate.profiles import ambiguous_entities, from_catalog, with_profiles
+from fader.corpora.annotate.profiles import add_profiles, find_ambiguous, profile_catalog
 from fader.corpora.annotate.resolve import Resolver
 from fader.corpora.annotate.scan import I32, I64
 from fader.corpus.analysis import normalise, spans
@@ -117,7 +117,7 @@ class Annotator:
         resolved = self._resolver.resolve(tokens, term, matches)
         start, end = tokens.first[matches.token], tokens.last[matches.token + matches.length - 1]
         columns = Columns(start, end, resolved.entity, resolved.confidence, matches.ends)
-        return _at_least(columns, self._least) if self._least > 0 else columns
+        return _drop_unsure(columns, self._least) if self._least > 0 else columns
 
 
 def thousandths(confidence: F32) -> I64:
@@ -125,7 +125,7 @@ def thousandths(confidence: F32) -> I64:
     return np.rint(confidence.astype(np.float64) * THOUSANDTHS).astype(np.int64)
 
 
-def _at_least(found: Columns, least: float) -> Columns:
+def _drop_unsure(found: Columns, least: float) -> Columns:
     keep = thousandths(found.confidence) / THOUSANDTHS >= least
     ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(keep)])[found.ends]
     return Columns(found.start[keep], found.end[keep], found.entity[keep], found.confidence[keep], ends)
@@ -148,10 +148,10 @@ def make_dictionary(
     given = english_words() if common_words is None else common_words
     common = frozenset(normalise(w[a:b]).encode() for w in given for a, b in spans(w))
     if links:
-        from fader.corpora.annotate.links import linked_dictionary
+        from fader.corpora.annotate.links import build_from_links
 
-        dictionary, made = linked_dictionary(names, links, common, limits)
+        dictionary, made = build_from_links(names, links, common, limits)
         return dictionary, Made(len(names.ids), made.names, names.notes + made.notes)
     made = build(names, common)
-    dictionary = with_profiles(made.dictionary, *from_catalog(names, ambiguous_entities(made.dictionary)))
+    dictionary = add_profiles(made.dictionary, *profile_catalog(names, find_ambiguous(made.dictionary)))
     return dictionary, Made(len(names.ids), made.names, names.notes + made.notes)

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpora.annotate.dictionary import COMMON, MOST_TOKENS, Dictionary
-from fader.corpora.annotate.groups import MOST_CANDIDATES, MOST_GROUPS, find_candidates, make_groups, needs_capital
+from fader.corpora.annotate.groups import MOST_CANDIDATES, MOST_GROUPS, find_candidates, find_capitals, make_groups
 from fader.corpora.annotate.names import Names
 from fader.corpora.annotate.scan import I32, I64, Scanner
-from fader.corpora.annotate.spelling import LINK, ONE_COMMON, SEVERAL_COMMON, find_forms, hard_gaps, own_cases
-from fader.corpora.annotate.terms import Terms, flat
+from fader.corpora.annotate.spelling import LINK, ONE_COMMON, SEVERAL_COMMON, collect_cases, collect_gaps, find_forms
+from fader.corpora.annotate.terms import Terms, flatten
 from fader.corpora.annotate.trie import make_trie, mark_capitals
 from fader.errors import quoted
 
@@ -54,21 +54,21 @@ def build(names: Names, common: frozenset[bytes] = frozenset(), attested: Surfac
     scanner = Scanner()
     tokens = scanner.scan(texts)
     starts = np.concatenate([np.zeros(1, dtype=np.int64), tokens.ends])
-    usable = _usable(texts, np.diff(starts), len(names.surfaces), notes)
-    words, term_of_run = _distinct(scanner.take_new())
+    usable = _find_usable(texts, np.diff(starts), len(names.surfaces), notes)
+    words, term_of_run = _number_runs(scanner.take_new())
     term, terms = term_of_run[tokens.raw], Terms.of(words)
     is_common = np.fromiter((w in common for w in words), dtype=np.uint8, count=len(words))
     forms = find_forms(scanner, tokens, starts, term, is_common, usable, counts > 0)
     trie = make_trie(term, starts, usable, len(words))
     groups = make_groups(forms, trie.node, trie.nodes, owners, usable)
-    mark_capitals(trie.root, needs_capital(groups, forms))
+    mark_capitals(trie.root, find_capitals(groups, forms))
     heads = groups.heads
-    case_at, codes = own_cases(scanner, tokens, starts, heads, forms.rule[heads])
-    gaps_at, gap_bytes = hard_gaps(tokens, starts, heads, forms.gaps[heads])
+    case_at, codes = collect_cases(scanner, tokens, starts, heads, forms.rule[heads])
+    gaps_at, gap_bytes = collect_gaps(tokens, starts, heads, forms.gaps[heads])
     candidates, dropped = find_candidates(groups, forms, owners, weights, counts, len(names.ids))
     _note_dropped(groups.dropped, dropped, notes)
     kind = forms.kind[heads]
-    id_arena, id_starts = flat(list(map(msgspec.json.Encoder().encode, names.ids)))
+    id_arena, id_starts = flatten(list(map(msgspec.json.Encoder().encode, names.ids)))
     dictionary = Dictionary(
         term_arena=terms.arena,
         term_starts=terms.starts,
@@ -97,7 +97,7 @@ def build(names: Names, common: frozenset[bytes] = frozenset(), attested: Surfac
     return Build(dictionary, int(usable[: len(names.surfaces)].sum()), notes)
 
 
-def _usable(texts: list[bytes], lengths: I64, catalog: int, notes: list[str]) -> NDArray[np.bool_]:
+def _find_usable(texts: list[bytes], lengths: I64, catalog: int, notes: list[str]) -> NDArray[np.bool_]:
     """Which names have tokens, and not too many; of those of the catalog, the first ones, others are noted."""
     for what, bad in (
         ("without a letter or digit", lengths == 0),
@@ -111,7 +111,7 @@ def _usable(texts: list[bytes], lengths: I64, catalog: int, notes: list[str]) ->
     return usable
 
 
-def _distinct(folded: list[bytes]) -> tuple[list[bytes], I32]:
+def _number_runs(folded: list[bytes]) -> tuple[list[bytes], I32]:
     """The distinct folded runs, and the number of each run's."""
     numbers: dict[bytes, int] = {}
     of_run = np.fromiter((numbers.setdefault(f, len(numbers)) for f in folded), dtype=np.int32, count=len(folded))

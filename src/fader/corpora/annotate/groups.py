@@ -73,7 +73,7 @@ def make_groups(forms: Forms, node: I32, nodes: int, owners: I32, usable: NDArra
     opens = np.ones(names.size, dtype=np.bool_)
     opens[1:] = (key[1:] != key[:-1]) | (at[1:] != at[:-1])
     heads = names[opens]
-    rank = _ranks(node[heads], Forms.order(forms.key[heads]), owners[heads])
+    rank = _rank_groups(node[heads], Forms.order(forms.key[heads]), owners[heads])
     rank_of_name = rank[np.cumsum(opens) - 1]
     order = np.argsort(rank_of_name, kind="stable")[int((rank_of_name < 0).sum()) :]  # without those dropped
     names, rank_of_name = names[order], rank_of_name[order]
@@ -84,7 +84,7 @@ def make_groups(forms: Forms, node: I32, nodes: int, owners: I32, usable: NDArra
     return Groups(of_node, bounds, names, rank.size - kept)
 
 
-def _ranks(node: I32, order: U64, owner: I32) -> I64:
+def _rank_groups(node: I32, order: U64, owner: I32) -> I64:
     """The place of each group among all, by node, order and entity; -1 for those beyond the most of a node."""
     widest = np.lexsort((owner, ~order, node))
     of_widest = node[widest]
@@ -96,7 +96,7 @@ def _ranks(node: I32, order: U64, owner: I32) -> I64:
     return rank
 
 
-def needs_capital(groups: Groups, forms: Forms) -> NDArray[np.bool_]:
+def find_capitals(groups: Groups, forms: Forms) -> NDArray[np.bool_]:
     """Per node whether every name that ends there needs its first token to start with a capital."""
     heads = groups.heads
     wanted = (forms.rule[heads] != ANY) & (forms.mask[heads] & np.uint64(1) != 0)

@@ -34,7 +34,7 @@ from fader.corpora.annotate.build import Build, Surfaces, build
 from fader.corpora.annotate.dictionary import F32, OBSERVED, Dictionary
 from fader.corpora.annotate.match import LONGEST, Matcher, Matches
 from fader.corpora.annotate.names import Names
-from fader.corpora.annotate.profiles import ambiguous_entities, from_catalog, with_profiles
+from fader.corpora.annotate.profiles import add_profiles, find_ambiguous, profile_catalog
 from fader.corpora.annotate.resolve import WINDOW
 from fader.corpora.annotate.scan import I32, I64, Scanner, Tokens
 from fader.corpus.analysis import normalise
@@ -62,7 +62,7 @@ class Gold(NamedTuple):
     entity: I64
 
 
-def linked_dictionary(
+def build_from_links(
     names: Names, links: Sequence[str | Path], common: frozenset[bytes], limits: Limits | None = None
 ) -> tuple[Dictionary, Build]:
     """The dictionary of a catalog and a linked corpus."""
@@ -72,17 +72,17 @@ def linked_dictionary(
             raise UsageError("a linked corpus is read twice; give a file, not -")
     number = {name: i for i, name in enumerate(names.ids)}
     faults = Faults()
-    attested, unknown = _surfaces(links, number, faults, limits)
+    attested, unknown = _count_surfaces(links, number, faults, limits)
     made = build(names, common, attested)
     made.notes += faults.lines()
     if unknown:
         made.notes.append(f"passed over {unknown:,} links to entities that the catalog does not have")
-    dictionary, learned = _second_pass(made.dictionary, links, number, limits)
-    catalog = from_catalog(names, ambiguous_entities(dictionary))
-    return with_profiles(dictionary, *_joined(catalog, learned)), made
+    dictionary, learned = _learn(made.dictionary, links, number, limits)
+    catalog = profile_catalog(names, find_ambiguous(dictionary))
+    return add_profiles(dictionary, *_join_profiles(catalog, learned)), made
 
 
-def _surfaces(
+def _count_surfaces(
     links: Sequence[str | Path], number: dict[str, int], faults: Faults, limits: Limits | None
 ) -> tuple[Surfaces, int]:
     """How often which surface means which entity; and how many mentions name none that is known."""
@@ -90,7 +90,7 @@ def _surfaces(
     unknown = 0
     for batch in read_corpus(links, faults, limits):
         for document in batch.documents:
-            for start, end, entity in _mentions(document, number):
+            for start, end, entity in _known_mentions(document, number):
                 if entity < 0:
                     unknown += 1
                 elif end - start <= LONGEST_SURFACE:
@@ -100,7 +100,7 @@ def _surfaces(
     return Surfaces(texts, owners, np.fromiter(counts.values(), dtype=np.int64, count=len(counts))), unknown
 
 
-def _mentions(document: Document, number: dict[str, int]) -> Iterator[tuple[int, int, int]]:
+def _known_mentions(document: Document, number: dict[str, int]) -> Iterator[tuple[int, int, int]]:
     """Start, end and entity's number (-1: unknown) of each mention that lies in its text."""
     starts, ends, entities, _confidences = mention_columns(document.mentions)
     size = len(document.text)
@@ -109,10 +109,10 @@ def _mentions(document: Document, number: dict[str, int]) -> Iterator[tuple[int,
             yield start, end, number.get(entity, -1)
 
 
-def _second_pass(
+def _learn(
     dictionary: Dictionary, links: Sequence[str | Path], number: dict[str, int], limits: Limits | None
 ) -> tuple[Dictionary, tuple[list[bytes], I64, I32, F32]]:
-    """Link probabilities, and words near mentions: as `from_catalog` gives them."""
+    """Link probabilities, and words near mentions: as `profile_catalog` gives them."""
     matcher = Matcher(dictionary)
     seen, linked = (np.zeros(dictionary.group_link.size, dtype=np.int64) for _ in range(2))
     words = _Words(dictionary)
@@ -135,7 +135,7 @@ def _find_gold(batch: Batch, number: dict[str, int]) -> Gold:
     rows = [
         (d, start, end, entity)
         for d, document in enumerate(batch.documents)
-        for start, end, entity in _mentions(document, number)
+        for start, end, entity in _known_mentions(document, number)
         if entity >= 0
     ]
     columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
@@ -160,7 +160,7 @@ class _Words:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._left = np.zeros(dictionary.entities, dtype=np.int32)
-        self._left[ambiguous_entities(dictionary)] = MOST_MENTIONS
+        self._left[find_ambiguous(dictionary)] = MOST_MENTIONS
         self._quota = self._left.copy()
         self._numbers: dict[bytes, int] = {}
         self._of_run = np.zeros(0, dtype=np.int64)
@@ -255,7 +255,7 @@ def _find_near(tokens: Tokens, word: I64, gold: Gold, taken: BOOL, stamp: I64, p
     return n
 
 
-def _joined(
+def _join_profiles(
     one: tuple[list[bytes], I64, I32, F32], other: tuple[list[bytes], I64, I32, F32]
 ) -> tuple[list[bytes], I64, I32, F32]:
     """Two profiles as one; of a pair's weights the larger."""

@@ -55,7 +55,7 @@ def read_names(
     gc.disable()  # millions of rows and no cycles: looking for cycles takes most of the time
     try:
         if types is not None:
-            names.titles = {row[0]: row[1] or row[0] for _number, row in _rows(types, "type", report, limits)}
+            names.titles = {row[0]: row[1] or row[0] for _number, row in _read_rows(types, "type", report, limits)}
         _read_entities(entities, names, report, limits)
     finally:
         if collecting:
@@ -65,10 +65,10 @@ def read_names(
 
 def _read_entities(entities: Rows, names: Names, report: _Report, limits: Limits) -> None:
     seen = set[bytes]()
-    for number, (identity, name, above, aliases) in _rows(entities, "entity", report, limits):
+    for number, (identity, name, above, aliases) in _read_rows(entities, "entity", report, limits):
         if identity in seen:
             what = f"duplicate entity id {quoted(identity.decode())}"
-            report(f"{_place(entities, 'entity', number)}: {what}; give each entity one row")
+            report(f"{_name_place(entities, 'entity', number)}: {what}; give each entity one row")
             continue
         seen.add(identity)
         entity = len(names.ids)
@@ -101,33 +101,33 @@ class _Report:
 Row = tuple[bytes, bytes, bytes, bytes]  # id, name, types and aliases with | between
 
 
-def _place(source: Rows, kind: str, number: int) -> str:
+def _name_place(source: Rows, kind: str, number: int) -> str:
     return f"{display_name(source)}:{number}" if isinstance(source, str | Path) else f"{kind} {number}"
 
 
-def _rows(source: Rows, kind: str, report: _Report, limits: Limits) -> Iterator[tuple[int, Row]]:
+def _read_rows(source: Rows, kind: str, report: _Report, limits: Limits) -> Iterator[tuple[int, Row]]:
     """Number and cells of each row."""
     if isinstance(source, str | Path):
-        yield from _rows_of_file(source, kind, report, limits)
+        yield from _read_file(source, kind, report, limits)
         return
     for number, given in enumerate(source, 1):
         place = f"{kind} {number}"
         if not isinstance(given, Mapping):
             raise CatalogError(f"{place}: a catalog is one file or dictionaries, not {quoted(given)}")
         try:
-            row = _row_of_dict(given)
+            row = _make_row(given)
         except UnicodeEncodeError:
             report(f"{place}: holds half a surrogate pair, which is no character")
             continue
         if not row[0]:
             report(f"{place}: needs an id")
-        elif fault := _too_long(row, limits):
+        elif fault := _find_excess(row, limits):
             report(f"{place}: {fault}")
         else:
             yield number, row
 
 
-def _row_of_dict(given: Mapping[str, Any]) -> Row:
+def _make_row(given: Mapping[str, Any]) -> Row:
     def strings(value: Any) -> list[bytes]:
         several = value if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [value]
         return [str(v).encode() for v in several if v not in (None, "")]
@@ -138,7 +138,7 @@ def _row_of_dict(given: Mapping[str, Any]) -> Row:
     return identity, name, types, aliases
 
 
-def _rows_of_file(path: str | Path, kind: str, report: _Report, limits: Limits) -> Iterator[tuple[int, Row]]:
+def _read_file(path: str | Path, kind: str, report: _Report, limits: Limits) -> Iterator[tuple[int, Row]]:
     least, most = (1, 3) if kind == "type" else (2, 4)
     shortest = min(limits.id_characters, limits.name_characters)
     for first, lines, _consumed in read_batches(path, limits):
@@ -150,8 +150,8 @@ def _rows_of_file(path: str | Path, kind: str, report: _Report, limits: Limits) 
             usable = least <= len(cells) <= most and cells[0] and sound and len(line) <= shortest
             if not usable and (line.isspace() or not line):
                 continue
-            if not usable and (fault := _fault(line, cells, kind, least, most, limits)):
-                report(f"{_place(path, kind, number)}: {fault}")
+            if not usable and (fault := _find_fault(line, cells, kind, least, most, limits)):
+                report(f"{_name_place(path, kind, number)}: {fault}")
                 continue
             if cells[-1].endswith(b"\r"):
                 cells[-1] = cells[-1][:-1]
@@ -167,7 +167,7 @@ def _is_utf8(lines: list[bytes]) -> bool:
     return True
 
 
-def _fault(line: bytes, cells: list[bytes], kind: str, least: int, most: int, limits: Limits) -> str:
+def _find_fault(line: bytes, cells: list[bytes], kind: str, least: int, most: int, limits: Limits) -> str:
     """What is wrong with a line; empty where nothing is."""
     if isinstance(line, LongLine):
         return too_long(line, limits)
@@ -177,10 +177,10 @@ def _fault(line: bytes, cells: list[bytes], kind: str, least: int, most: int, li
         expected = "id, name, supertypes" if kind == "type" else "id, name, types, aliases"
         return f"{len(cells)} columns; expected tab-separated {expected}"
     cells = cells + [b""] * (4 - len(cells))
-    return _too_long((cells[0], cells[1], cells[2], cells[3]), limits)
+    return _find_excess((cells[0], cells[1], cells[2], cells[3]), limits)
 
 
-def _too_long(row: Row, limits: Limits) -> str:
+def _find_excess(row: Row, limits: Limits) -> str:
     """What is beyond a limit; empty where nothing is."""
     longest = max((row[1], *row[3].split(b"|")), key=len).decode()
     for what, text, name in (("an id", row[0].decode(), "id_characters"), ("a name", longest, "name_characters")):

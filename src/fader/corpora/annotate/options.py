@@ -56,7 +56,7 @@ class Options:
     def dictionary(self, on_error: str, limits: Limits) -> tuple[Dictionary, Made]:
         """The dictionary, and what it was made of."""
         names = read_names(self.entities, self.types, on_error, limits)
-        dictionary, made = make_dictionary(names, self.links, _common_words(self.common_words), limits)
+        dictionary, made = make_dictionary(names, self.links, _read_common_words(self.common_words), limits)
         if names.skipped:
             made.notes.insert(0, f"skipped {names.skipped:,} rows of the catalog")
         if not made.names:
@@ -72,7 +72,7 @@ class Options:
         return Annotator(dictionary, self.overlaps, self.min_confidence)
 
 
-def _common_words(given: str | None) -> Iterable[str] | None:
+def _read_common_words(given: str | None) -> Iterable[str] | None:
     if given is None or given == "none":
         return given if given is None else ()
     return [line.split("#", 1)[0].strip() for _number, line in read_lines(given)]

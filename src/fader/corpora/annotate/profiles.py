@@ -21,13 +21,13 @@ HEAVIEST = 2.0
 MOST_WORDS = 64
 
 
-def ambiguous_entities(dictionary: Dictionary) -> I64:
+def find_ambiguous(dictionary: Dictionary) -> I64:
     """The entities that share a name with another."""
     shared = np.repeat(np.diff(dictionary.group_candidates) > 1, np.diff(dictionary.group_candidates))
     return np.unique(dictionary.candidate_entity[shared]).astype(np.int64)
 
 
-def from_catalog(names: Names, entities: I64) -> tuple[list[bytes], I64, I32, F32]:
+def profile_catalog(names: Names, entities: I64) -> tuple[list[bytes], I64, I32, F32]:
     """Words; and per pair of an entity and one of its words: the entity, the word's number, the weight."""
     texts: dict[int, list[bytes]] = {e: names.type_texts(e) for e in entities.tolist()}
     for surface, entity in zip(names.surfaces, names.owners, strict=True):
@@ -46,7 +46,7 @@ def from_catalog(names: Names, entities: I64) -> tuple[list[bytes], I64, I32, F3
     return list(numbers), owner, word, weight[word].astype(np.float32)
 
 
-def with_profiles(dictionary: Dictionary, words: list[bytes], owner: I64, word: I32, weight: F32) -> Dictionary:
+def add_profiles(dictionary: Dictionary, words: list[bytes], owner: I64, word: I32, weight: F32) -> Dictionary:
     """The dictionary with these profiles; words that no name has become terms of it."""
     terms = dictionary.terms
     number = terms.numbers(words)

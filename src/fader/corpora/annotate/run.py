@@ -33,7 +33,7 @@ import zstandard
 from fader.corpora.annotate.annotator import Made
 from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpora.annotate.options import Options
-from fader.corpora.annotate.texts import Converted, Piece, convert, pieces
+from fader.corpora.annotate.texts import Converted, TextPiece, convert, cut_pieces
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable, file_size
 from fader.errors import FaderError, InputError, UsageError
@@ -165,7 +165,7 @@ class _Annotation:
         dictionary, made = self.options.dictionary(self.catalog_on_error, self.limits)
         report.set_dictionary(made)
         annotator = self.options.annotator(dictionary, self.limits)
-        for piece in pieces(self.sources, self.options.kind, self.limits):
+        for piece in cut_pieces(self.sources, self.options.kind, self.limits):
             faults = Faults(self.on_error)
             done = convert(piece, annotator, faults, self.limits)
             _print(done.lines)
@@ -178,7 +178,7 @@ class _Annotation:
         journal = Journal(LocalFolder(work), key=digest_key(key))
         report = AnnotateReport(faults=Faults(self.on_error))
         report.set_dictionary(self._make_dictionary(work, journal))
-        every = pieces(self.sources, self.options.kind, self.limits)
+        every = cut_pieces(self.sources, self.options.kind, self.limits)
         worker = partial(_Worker, self.options, str(work / DICTIONARY), self.on_error, self.limits)
         sizes = {source: file_size(source) for source in self.sources}
         run_job(
@@ -238,7 +238,7 @@ class _Worker:
         self._annotator = options.annotator(Dictionary.load(Path(dictionary)), limits)
         self._on_error, self._limits = on_error, limits
 
-    def __call__(self, piece: Piece) -> _Annotated:
+    def __call__(self, piece: TextPiece) -> _Annotated:
         faults = Faults(self._on_error)
         return _Annotated(convert(piece, self._annotator, faults, self._limits), faults)
 
@@ -275,11 +275,11 @@ class _Output:
             report.add(mark.documents, mark.mentions, mark.faults)
             report.resumed = self._mark.pieces = mark.pieces
 
-    def choose_left(self, items: Iterable[Piece]) -> Iterator[Piece]:
+    def choose_left(self, items: Iterable[TextPiece]) -> Iterator[TextPiece]:
         """The pieces that are in no whole part."""
         return islice(items, self._mark.pieces, None)
 
-    def take(self, item: Piece, result: _Annotated) -> None:
+    def take(self, item: TextPiece, result: _Annotated) -> None:
         """Add the next piece; a part ends where it has grown large enough."""
         converted, mark = result.converted, self._mark
         self._report.add(converted.documents, converted.mentions, result.faults)

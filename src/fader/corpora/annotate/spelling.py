@@ -84,7 +84,7 @@ def find_forms(
     return forms
 
 
-def own_cases(scanner: Scanner, tokens: Tokens, starts: I64, heads: I64, rule: U8) -> tuple[I64, U64]:
+def collect_cases(scanner: Scanner, tokens: Tokens, starts: I64, heads: I64, rule: U8) -> tuple[I64, U64]:
     """Where the case codes of each OWN name among `heads` are (-1: it is none), and the codes."""
     own = rule == OWN
     lengths = np.where(own, starts[heads + 1] - starts[heads], 0)
@@ -94,7 +94,7 @@ def own_cases(scanner: Scanner, tokens: Tokens, starts: I64, heads: I64, rule: U
     return at, codes
 
 
-def hard_gaps(tokens: Tokens, starts: I64, heads: I64, gaps: U64) -> tuple[I64, U8]:
+def collect_gaps(tokens: Tokens, starts: I64, heads: I64, gaps: U64) -> tuple[I64, U8]:
     """Where the characters of the HARD gaps of each name among `heads` are (-1: it has none), and the characters."""
     at = np.full(heads.size, -1, dtype=np.int64)
     some = heads[gaps != 0]

@@ -28,14 +28,14 @@ class Terms(NamedTuple):
     @classmethod
     def of(cls, terms: list[bytes]) -> Terms:
         """Terms numbered as they stand in a list without repetition."""
-        arena, starts = flat(terms)
+        arena, starts = flatten(terms)
         table = np.zeros(1 << max(4, (2 * len(terms)).bit_length()), dtype=np.int32)
         _enter(arena, starts, table)
         return cls(arena, starts, table)
 
     def numbers(self, words: list[bytes]) -> I32:
         """The number of each word, -1 where it is no term."""
-        arena, starts = flat(words)
+        arena, starts = flatten(words)
         found = np.empty(len(words), dtype=np.int32)
         _look_up(arena, starts, self.arena, self.starts, self.table, found)
         return found
@@ -46,7 +46,7 @@ class Terms(NamedTuple):
         return [data[a:b] for a, b in itertools.pairwise(self.starts.tolist())]
 
 
-def flat(strings: list[bytes]) -> tuple[U8, I64]:
+def flatten(strings: list[bytes]) -> tuple[U8, I64]:
     """Strings as one array, and where each starts; the last entry is the end."""
     starts = np.zeros(len(strings) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=starts[1:])

@@ -19,9 +19,9 @@ import msgspec
 
 from fader.corpora.annotate.annotator import Columns
 from fader.corpora.annotate.dictionary import Dictionary
-from fader.corpora.annotate.written import written
+from fader.corpora.annotate.written import write_mentions
 from fader.corpus.documents import LARGEST, OVER, Faults
-from fader.corpus.readers import LongLine, display_name, file_size, read_batches, shown_line, too_long, without_mark
+from fader.corpus.readers import LongLine, display_name, file_size, read_batches, show_line, too_long, without_mark
 from fader.errors import CorpusError, quoted
 from fader.limits import Limits
 
@@ -30,7 +30,7 @@ PIECE_BYTES = 1 << 21
 JSON_NAMES = (".jsonl", ".json", ".ndjson")
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """Some documents, raw: rows of file, line (0: the whole file) and bytes; and how far in the input they reach."""
 
     kind: str
@@ -65,36 +65,36 @@ def kind_of(path: str, given: str | None) -> str:
     return given or (JSONL if name.endswith(JSON_NAMES) else TEXT)
 
 
-def pieces(sources: Sequence[str], kind: str | None, limits: Limits) -> Iterator[Piece]:
+def cut_pieces(sources: Sequence[str], kind: str | None, limits: Limits) -> Iterator[TextPiece]:
     """The sources in pieces, always the same ones in the same order."""
     rows = list[tuple[str, int, bytes]]()
     size, before = 0, ""
     for source in sources:
         as_told = kind_of(source, kind)
         if rows and (as_told != before or as_told != TEXT):
-            yield Piece(before, rows, rows[-1][0], file_size(rows[-1][0]))
+            yield TextPiece(before, rows, rows[-1][0], file_size(rows[-1][0]))
             rows, size = [], 0
         before = as_told
-        for first, lines, consumed in _lines(source, as_told, limits):
+        for first, lines, consumed in _read_source(source, as_told, limits):
             for number, line in enumerate(lines, first):
                 rows.append((source, number, line))
                 size += len(line)
                 if size >= PIECE_BYTES:
-                    yield Piece(as_told, rows, source, consumed)
+                    yield TextPiece(as_told, rows, source, consumed)
                     rows, size = [], 0
     if rows:
-        yield Piece(before, rows, rows[-1][0], file_size(rows[-1][0]))
+        yield TextPiece(before, rows, rows[-1][0], file_size(rows[-1][0]))
 
 
-def _lines(source: str, kind: str, limits: Limits) -> Iterator[tuple[int, list[bytes], int]]:
+def _read_source(source: str, kind: str, limits: Limits) -> Iterator[tuple[int, list[bytes], int]]:
     """The lines of a file in batches; a text file is one line with the number 0."""
     if kind == TEXT:
-        yield 0, [_whole(source, limits)], file_size(source)
+        yield 0, [_read_whole(source, limits)], file_size(source)
     else:
         yield from read_batches(source, limits)
 
 
-def _whole(path: str, limits: Limits) -> bytes:
+def _read_whole(path: str, limits: Limits) -> bytes:
     """A file's bytes, or of one that is too long the start."""
     held, size = list[bytes](), 0
     for _first, lines, _consumed in read_batches(path, limits):
@@ -107,11 +107,11 @@ def _whole(path: str, limits: Limits) -> bytes:
     return b"\n".join(held)
 
 
-def convert(piece: Piece, annotator: Annotates, faults: Faults, limits: Limits) -> Converted:
+def convert(piece: TextPiece, annotator: Annotates, faults: Faults, limits: Limits) -> Converted:
     """The annotated documents of a piece as JSON lines."""
-    documents, places = _documents(piece, faults, limits)
+    documents, places = _read_documents(piece, faults, limits)
     found = annotator.columns([d["text"].encode() for d in documents])
-    mentions = written(found, annotator.dictionary)
+    mentions = write_mentions(found, annotator.dictionary)
     lines, kept, first = list[bytes | memoryview](), 0, 0
     for document, place, end, inner in zip(documents, places, found.ends.tolist(), mentions, strict=True):
         if end - first > limits.document_mentions:
@@ -126,7 +126,7 @@ def convert(piece: Piece, annotator: Annotates, faults: Faults, limits: Limits) 
     return Converted(b"".join(lines), len(lines) // 6, kept)
 
 
-def _documents(piece: Piece, faults: Faults, limits: Limits) -> tuple[list[dict[str, Any]], list[str]]:
+def _read_documents(piece: TextPiece, faults: Faults, limits: Limits) -> tuple[list[dict[str, Any]], list[str]]:
     """The documents of a piece that can be used, and where they are from."""
     documents, places = list[dict[str, Any]](), list[str]()
     for source, number, raw in piece.rows:
@@ -134,7 +134,7 @@ def _documents(piece: Piece, faults: Faults, limits: Limits) -> tuple[list[dict[
             continue
         place = f"{display_name(source)}:{number}" if number else display_name(source)
         try:
-            documents.append(_document(piece.kind, number, raw, place, limits))
+            documents.append(_read_document(piece.kind, number, raw, place, limits))
             places.append(place)
         except _OverError as error:
             faults.add(OVER, str(error))
@@ -147,13 +147,13 @@ class _OverError(CorpusError):
     """A document beyond a limit."""
 
 
-def _document(kind: str, number: int, raw: bytes, place: str, limits: Limits) -> dict[str, Any]:
+def _read_document(kind: str, number: int, raw: bytes, place: str, limits: Limits) -> dict[str, Any]:
     """Id, text, and what else the document has."""
     if isinstance(raw, LongLine):
         raise _OverError(f"{place}: {too_long(raw, limits)}")
     line = without_mark(raw, number or 1)
     if kind == JSONL:
-        document = _of_json(line, place)
+        document = _read_json(line, place)
     else:
         try:
             text = line.decode()
@@ -167,11 +167,11 @@ def _document(kind: str, number: int, raw: bytes, place: str, limits: Limits) ->
     return document
 
 
-def _of_json(line: bytes, place: str) -> dict[str, Any]:
+def _read_json(line: bytes, place: str) -> dict[str, Any]:
     try:
         given = _decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise CorpusError(f"{place}: not a JSON object ({error}): {shown_line(line)}") from None
+        raise CorpusError(f"{place}: not a JSON object ({error}): {show_line(line)}") from None
     identity, text = given.pop("id", None), given.pop("text", None)
     contents = given.pop("contents", None)
     text = contents if text is None else text

@@ -33,15 +33,15 @@ class Trie(NamedTuple):
 def make_trie(term: I32, starts: I64, usable: NDArray[np.bool_], terms: int) -> Trie:
     """The trie of names; the terms of name i are `term[starts[i]:starts[i+1]]`."""
     most = int(np.where(usable, np.diff(starts) - 1, 0).sum())
-    edges = np.zeros((_power(most + most // 2), 2), dtype=np.uint64)
+    edges = np.zeros((_power_above(most + most // 2), 2), dtype=np.uint64)
     root = np.zeros(terms, dtype=np.int32)
     node = np.full(usable.size, -1, dtype=np.int32)
     marks = np.zeros(most + terms + 1, dtype=np.uint8)
     nodes, used = _insert(term, starts, usable, root, edges, node, marks)
     marks[node[node >= 0]] |= NAMED
     root[root > 0] = root[root > 0] << MARKS | marks[root[root > 0]]
-    final = np.zeros((_power(used + used // 2), 2), dtype=np.uint64)  # names share beginnings: fewer than thought
-    edge_filter = np.zeros(_power(used // 16), dtype=np.uint64)  # 4 to 8 bits an edge
+    final = np.zeros((_power_above(used + used // 2), 2), dtype=np.uint64)  # names share beginnings: fewer than thought
+    edge_filter = np.zeros(_power_above(used // 16), dtype=np.uint64)  # 4 to 8 bits an edge
     _finish(edges, marks, final, edge_filter)
     return Trie(root, final, edge_filter, node, nodes)
 
@@ -51,7 +51,7 @@ def mark_capitals(root: I32, needed: NDArray[np.bool_]) -> None:
     root[(root & NAMED != 0) & needed[root >> MARKS]] |= CAPITAL
 
 
-def _power(size: int) -> int:
+def _power_above(size: int) -> int:
     """The power of two above a size, 16 at least."""
     return 1 << max(4, size.bit_length())
 

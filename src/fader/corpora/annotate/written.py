@@ -23,7 +23,7 @@ _START, _END, _ENTITY, _CONFIDENCE = (
 )
 
 
-def written(found: Columns, dictionary: Dictionary) -> list[memoryview]:
+def write_mentions(found: Columns, dictionary: Dictionary) -> list[memoryview]:
     """Per text its mentions as JSON objects with commas between."""
     first, last = dictionary.id_starts[found.entity], dictionary.id_starts[found.entity + 1]
     out = np.empty(int((last - first).sum()) + MOST_BYTES * first.size, dtype=np.uint8)

@@ -24,11 +24,11 @@ from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRo
 from fader.corpora.frame.companions import companion_lines
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import stem
-from fader.corpora.frame.inputs import decoded, grouped_batches
+from fader.corpora.frame.inputs import decode_line, group_batches
 from fader.corpora.frame.tallies import UNLINKED, tally
 from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.text.spans import whole_number
-from fader.corpora.parsers.text.tokens import OUTSIDE, UNLABELLED, Label, TokenText, cells_of, labelled
+from fader.corpora.parsers.text.tokens import OUTSIDE, UNLABELLED, Label, TokenText, cells_of, find_labelled
 from fader.corpus.documents import Faults
 from fader.errors import UsageError, quoted
 from fader.progress import Progress
@@ -67,7 +67,7 @@ class Aida(Importer):
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         """The payload is the number of documents before it, and lines."""
         before = 0
-        for batch in grouped_batches(sources, faults, lambda line: line.startswith(START)):
+        for batch in group_batches(sources, faults, lambda line: line.startswith(START)):
             yield batch._replace(payload=(before, batch.payload))
             before += sum(line.startswith(START) for line in batch.payload)
 
@@ -79,7 +79,7 @@ class Aida(Importer):
         before, payload = batch.payload
         lines: list[tuple[int, str]] = []
         for number, raw in enumerate([*payload, START], batch.place):
-            line = decoded(raw, number, batch.source, faults)
+            line = decode_line(raw, number, batch.source, faults)
             if line is not None and line.startswith("-DOCSTART-"):
                 if lines:
                     before += lines[0][1].startswith("-DOCSTART-")
@@ -115,7 +115,7 @@ class Aida(Importer):
         labels = [label for label, _columns in columns]
         mentions = []
         begun = set()
-        for begin, end, label in labelled(labels):
+        for begin, end, label in find_labelled(labels):
             cells = columns[begin][1] if annotated is None else annotated.entities.get(begin, (0, []))[1]
             begun.add(begin)
             entity = self._entity(cells, label, out)
@@ -183,7 +183,7 @@ def _stand_off(lines: list[tuple[int, str]]) -> tuple[TokenText, list[tuple[Labe
 def _read_annotations(path: str, faults: Faults) -> list[_Annotated]:
     found: list[_Annotated] = []
     for number, raw, _consumed in companion_lines(path, faults):
-        line = decoded(raw, number, path, faults)
+        line = decode_line(raw, number, path, faults)
         if line is None or not line.strip():
             continue
         token, *cells = line.split("\t")

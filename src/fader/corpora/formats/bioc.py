@@ -29,7 +29,7 @@ from fader.corpora.frame.tallies import PIECES, RELATIONS, UNLINKED, tally
 from fader.corpora.parsers.biomedical.biocfiles import XML, cut
 from fader.corpora.parsers.biomedical.concepts import concepts, kinds
 from fader.corpora.parsers.jsoncut import objects
-from fader.corpora.parsers.text.spans import ELSEWHERE, Given, mentions_of, placed, stretched
+from fader.corpora.parsers.text.spans import ELSEWHERE, Given, mentions_of, place_mentions, stretch_pieces
 from fader.corpus.documents import Faults
 from fader.errors import quoted
 from fader.progress import Progress
@@ -179,7 +179,7 @@ def _notes(unit: dict[str, Any], place: str, faults: Faults) -> list[_Note]:
     for annotation in unit.get("annotations") or []:
         try:
             starts = [(int(each["offset"]), int(each["length"])) for each in annotation.get("locations") or []]
-            infons = {str(k): _written(v) for k, v in (annotation.get("infons") or {}).items()}
+            infons = {str(k): _infon_text(v) for k, v in (annotation.get("infons") or {}).items()}
             pieces = sorted((start, start + length) for start, length in starts)
             notes.append(_Note(pieces, str(annotation.get("text") or ""), infons))
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -188,10 +188,10 @@ def _notes(unit: dict[str, Any], place: str, faults: Faults) -> list[_Note]:
     return notes
 
 
-def _written(value: Any) -> str:
+def _infon_text(value: Any) -> str:
     """An infon's value as text; PubTator3's JSON also has lists, numbers and nulls."""
     if isinstance(value, list):
-        return ";".join(_written(each) for each in value)
+        return ";".join(_infon_text(each) for each in value)
     return "" if value is None else str(value)
 
 
@@ -212,12 +212,12 @@ def _mentions(
             continue
         tally(counts, PIECES, len(note.pieces) > 1)
         pieces = [(start - unit.offset, end - unit.offset) for start, end in note.pieces]
-        given.append(stretched(unit.text, pieces, note.words))
+        given.append(stretch_pieces(unit.text, pieces, note.words))
         entities.append(names)
         notes.append(note)
-    if unit.offset and (wrong := placed(unit.text, given).wrong):
+    if unit.offset and (wrong := place_mentions(unit.text, given).wrong):
         there = [(start + unit.offset, end + unit.offset, words) for start, end, words in given]
-        if placed(unit.text, there).wrong < wrong:
+        if place_mentions(unit.text, there).wrong < wrong:
             given = there  # the source counts from the passage
     mentions = mentions_of(unit.text, given, entities, lambda _i: place, faults, counts)
     kept = {mention["entity"] for mention in mentions}

@@ -21,10 +21,10 @@ from typing import Any, ClassVar, NamedTuple
 from fader.corpora.frame.base import Batch, Importer, Records
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import head, plain, stem
-from fader.corpora.frame.inputs import decoded, whole_files
+from fader.corpora.frame.inputs import decode_line, whole_files
 from fader.corpora.frame.tallies import PIECES, UNLINKED, tally
-from fader.corpora.parsers.text.spans import Given, mentions_of, placed, stretched
-from fader.corpora.parsers.text.standoff import add_row, unnamed
+from fader.corpora.parsers.text.spans import Given, mentions_of, place_mentions, stretch_pieces
+from fader.corpora.parsers.text.standoff import add_row, make_entity_id
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
 
@@ -85,14 +85,14 @@ class Brat(Importer):
             return out
         mentions, entities = _read(notes, beside, out, faults)
         given, used, names = list[Given](), list[_Mention](), list[list[str]]()
-        text = _line_ends(text, [stretched(text, m.pieces, m.words) for m in mentions.values()])
+        text = _line_ends(text, [stretch_pieces(text, m.pieces, m.words) for m in mentions.values()])
         for key, mention in mentions.items():
-            name = entities.get(key, "") or ("" if entities else unnamed(mention.kind, mention.words))
+            name = entities.get(key, "") or ("" if entities else make_entity_id(mention.kind, mention.words))
             if not name:
                 tally(out.counts, UNLINKED)
                 continue
             tally(out.counts, PIECES, len(mention.pieces) > 1)
-            given.append(stretched(text, mention.pieces, mention.words))
+            given.append(stretch_pieces(text, mention.pieces, mention.words))
             names.append([name])
             used.append(mention)
         found = mentions_of(text, given, names, lambda i: at(beside, used[i].line), faults, out.counts)
@@ -109,7 +109,7 @@ def _read(data: bytes, source: str, out: Records, faults: Faults) -> tuple[dict[
     mentions: dict[str, _Mention] = {}
     entities: dict[str, str] = {}
     for number, raw in enumerate(data.split(b"\n"), 1):
-        line = decoded(raw, number, source, faults)
+        line = decode_line(raw, number, source, faults)
         if line is None or not line.strip():
             continue
         key, *cells = line.split("\t")
@@ -136,4 +136,4 @@ def _line_ends(text: str, given: list[Given]) -> str:
     plain_text = text.replace("\r\n", "\n")
     if plain_text == text:
         return text
-    return text if placed(text, given).wrong < placed(plain_text, given).wrong else plain_text
+    return text if place_mentions(text, given).wrong < place_mentions(plain_text, given).wrong else plain_text

@@ -25,10 +25,10 @@ from typing import Any, ClassVar
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import head, stem
-from fader.corpora.frame.inputs import decoded, grouped_batches
+from fader.corpora.frame.inputs import decode_line, group_batches
 from fader.corpora.frame.tallies import UNLINKED, tally
-from fader.corpora.parsers.text.standoff import add_row, unnamed
-from fader.corpora.parsers.text.tokens import NIL, OUTSIDE, UNLABELLED, Label, TokenText, cells_of, labelled
+from fader.corpora.parsers.text.standoff import add_row, make_entity_id
+from fader.corpora.parsers.text.tokens import NIL, OUTSIDE, UNLABELLED, Label, TokenText, cells_of, find_labelled
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
 from fader.errors import UsageError, quoted
@@ -94,7 +94,7 @@ class Conll(Importer):
         """The payload says whether documents are marked, and has the lines."""
         marked = _OPENS.search(head(source)) is not None
         opens = _OPENS.match if marked else lambda line: not line.strip()
-        for batch in grouped_batches([source], faults, opens):
+        for batch in group_batches([source], faults, opens):
             yield batch._replace(payload=(marked, batch.payload))
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
@@ -109,7 +109,7 @@ class Conll(Importer):
         document: _Document | None = None
         width = 0  # columns of the token before
         for number, raw in enumerate(payload, batch.place):
-            line = decoded(raw, number, batch.source, faults)
+            line = decode_line(raw, number, batch.source, faults)
             if line is None:
                 continue
             if mark := _MARK.match(line):
@@ -185,7 +185,7 @@ class Conll(Importer):
             what = f"document {quoted(document.id)}: an Entity= opens a bracket that is not closed, or closes none"
             faults.add("halves of mentions", f"{at(source, document.line)}: {what}")
         text, spans = document.text.text, document.text.spans
-        found = [(first, end, label.kind, label.entity) for first, end, label in labelled(document.labels)]
+        found = [(first, end, label.kind, label.entity) for first, end, label in find_labelled(document.labels)]
         mentions: list[dict[str, Any]] = []
         for first, end, kind, said in (*found, *document.brackets):
             start, stop = spans[first][0], spans[end - 1][1]
@@ -194,7 +194,7 @@ class Conll(Importer):
                 if self.unlinked == "drop" or (said == NIL and self.unlinked == "auto"):
                     tally(out.counts, UNLINKED)
                     continue
-                entity = unnamed(kind, text[start:stop])
+                entity = make_entity_id(kind, text[start:stop])
                 add_row(out, entity, kind, text[start:stop])
             else:
                 add_row(out, entity, kind)

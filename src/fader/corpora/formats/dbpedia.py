@@ -28,9 +28,9 @@ from fader.corpora.frame.selection import (
     Numbers,
     NumbersWriter,
     end_types,
-    listed,
     number_of,
     read_ids,
+    select_listed,
     wikidata_number,
     write_ids,
 )
@@ -170,7 +170,7 @@ class Dbpedia(Importer):
     def _short(self) -> Callable[[str], str]:
         return whole if self.ids == "uri" else short
 
-    def opened(self, state: _First, folder: Path) -> _State:
+    def open_state(self, state: _First, folder: Path) -> _State:
         redirected, wikidata = Numbers(folder, "redirected"), Numbers(folder, "wikidata")
         return _State(state, redirected, wikidata, read_ids(folder, state.only))
 
@@ -200,7 +200,7 @@ class Dbpedia(Importer):
                     out.counts[CIRCLES] = out.counts.get(CIRCLES, 0) + 1
         out.types = gathered.types()
         final = self._final(gathered.names(), state, out.counts)
-        out.entities = listed(gathered.entities(final), state.only, out.counts)
+        out.entities = select_listed(gathered.entities(final), state.only, out.counts)
         return out
 
     def _class(

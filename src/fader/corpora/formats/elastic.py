@@ -22,7 +22,7 @@ import msgspec
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import head, stem
-from fader.corpora.frame.inputs import decoded, grouped_batches
+from fader.corpora.frame.inputs import decode_line, group_batches
 from fader.corpus.documents import Faults
 from fader.errors import UsageError, quoted
 
@@ -49,14 +49,14 @@ class Elastic(Importer):
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return chain.from_iterable(
-            grouped_batches([s], faults, _ACTION.match if _ACTION.match(head(s)) else None) for s in sources
+            group_batches([s], faults, _ACTION.match if _ACTION.match(head(s)) else None) for s in sources
         )
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
         action: dict[str, Any] = {}
         for number, raw in enumerate(batch.payload, batch.place):
-            line = decoded(raw, number, batch.source, faults)
+            line = decode_line(raw, number, batch.source, faults)
             if line is None or not line.strip():
                 action = action if line is not None else {}
                 continue

@@ -30,7 +30,7 @@ from fader.corpora.frame.annotation_index import Annotations, Writer
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import head
-from fader.corpora.frame.inputs import grouped_batches
+from fader.corpora.frame.inputs import group_batches
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.web import html, readings, warc
 from fader.corpora.parsers.web.httpresponse import page_begin, without_chunks
@@ -108,14 +108,14 @@ class Facc1(Importer):
                 raise InputError(f"{source}: is an archive; unpack it with tar and give the folder")
         total, before, last = sum(map(file_size, given)), 0, ""
         with Writer(folder) as writer:
-            for batch in grouped_batches(given, faults, _opens):
+            for batch in group_batches(given, faults, _opens):
                 before += file_size(last) if last and batch.source != last else 0
                 last = batch.source
                 writer.add(_groups(batch, faults))
                 progress.update(before + batch.consumed, total, READ)
             writer.finish()
 
-    def opened(self, state: Any, folder: Path) -> Annotations:
+    def open_state(self, state: Any, folder: Path) -> Annotations:
         return Annotations(folder)
 
     def convert(self, batch: Batch, state: Annotations, faults: Faults) -> Records:
@@ -136,14 +136,14 @@ class Facc1(Importer):
             elif record.body == record.end:
                 faults.add(EMPTY, f"{place}: record {quoted(name)} needs a page")
             else:
-                given = self._given(state.of(name), out.counts)
+                given = self._select_annotations(state.of(name), out.counts)
                 if given or self.unannotated:
                     body = without_chunks(data[record.body : record.end])
                     out.documents.append(_document(name, fields.get("warc-target-uri"), body, given, place, faults))
         _tell_stray(data, reached, len(data), batch, faults)
         return out
 
-    def _given(self, lines: bytes, counts: dict[str, int]) -> list[Annotation]:
+    def _select_annotations(self, lines: bytes, counts: dict[str, int]) -> list[Annotation]:
         """The annotations of a page that may become mentions; others are counted."""
         found = [_annotation(line) for line in lines.decode("utf-8", "replace").split("\n")[:-1]]
         distinct = list({(a.start, a.end, a.entity): a for a in reversed(found)}.values())[::-1]

@@ -45,14 +45,14 @@ class IrDatasets(Importer):
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         for source in sources:
-            dataset = _loaded(source)
+            dataset = _load(source)
             if not (dataset.has_docs() or dataset.has_queries()):
                 raise InputError(f"{source}: has neither documents nor queries; give one of the ids below it")
             if dataset.has_docs() and self.documents:
                 rows = _some(_got(source, "documents", dataset.docs_iter), self.limit)
                 yield from _pieces(source, "documents", map(_row, rows))
             if dataset.has_queries():
-                yield from _pieces(source, "queries", map(_asked, _got(source, "queries", dataset.queries_iter)))
+                yield from _pieces(source, "queries", map(_read_query, _got(source, "queries", dataset.queries_iter)))
             if dataset.has_qrels():
                 found = ((q.query_id, q.doc_id, int(q.relevance)) for q in _got(source, "qrels", dataset.qrels_iter))
                 subtopics = "subtopic_id" in getattr(dataset.qrels_cls(), "_fields", ())
@@ -73,7 +73,7 @@ class IrDatasets(Importer):
         return out
 
 
-def _loaded(name: str) -> Any:
+def _load(name: str) -> Any:
     try:
         package: Any = importlib.import_module("ir_datasets")
     except ImportError:
@@ -121,7 +121,7 @@ def _field(row: Any, name: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _asked(query: Any) -> tuple[str, str, str | None]:
+def _read_query(query: Any) -> tuple[str, str, str | None]:
     question = _field(query, "description") or _field(query, "narrative")
     return str(query.query_id), _text(query), question
 

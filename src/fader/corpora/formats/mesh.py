@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import head
-from fader.corpora.frame.inputs import decoded, grouped_batches, line_batches, marked_batches
+from fader.corpora.frame.inputs import decode_line, group_batches, line_batches, mark_batches
 from fader.corpus.documents import Faults
 from fader.progress import Progress
 
@@ -68,7 +68,7 @@ class Mesh(NamedTuple):
 
     def types(self, heading: Heading) -> list[str]:
         """The types right above a heading, and its own if others are below it."""
-        found = [] if heading.trees else [t for key in self._mapped(heading) for t in self._below(key)]
+        found = [] if heading.trees else [t for key in self._find_mapped(heading) for t in self._below(key)]
         found += [self._type(parent) for tree in heading.trees if (parent := tree.rpartition(".")[0])]
         found += [f"mesh_{tree[0]}" for tree in heading.trees if "." not in tree]
         key = self.at.get(heading.trees[0], "") if heading.trees else ""
@@ -101,7 +101,7 @@ class Mesh(NamedTuple):
         """The types of what is mapped to a heading."""
         return [f"mesh_{key}"] if key in self.above else self.types(self.headings[key])
 
-    def _mapped(self, heading: Heading) -> list[str]:
+    def _find_mapped(self, heading: Heading) -> list[str]:
         keys = [self.named.get(key.lower(), key) for key in heading.mapped]
         return [key for key in keys if key in self.headings and self.headings[key].trees]
 
@@ -149,9 +149,9 @@ def cut(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         begin = head(source)
         if begin.lstrip().startswith(b"<"):
             mark = b"</SupplementalRecord>" if b"<SupplementalRecord" in begin else b"</DescriptorRecord>"
-            pieces, layout = marked_batches([source], faults, mark), "xml"
+            pieces, layout = mark_batches([source], faults, mark), "xml"
         elif b"*NEWRECORD" in begin:
-            pieces, layout = grouped_batches([source], faults, lambda line: line.startswith(b"*NEWRECORD")), "ascii"
+            pieces, layout = group_batches([source], faults, lambda line: line.startswith(b"*NEWRECORD")), "ascii"
         else:
             pieces, layout = line_batches([source], faults), "tree"
         for batch in pieces:
@@ -199,7 +199,7 @@ def _from_ascii(batch: Batch, payload: list[bytes], faults: Faults) -> Iterator[
     fields: dict[str, list[str]] = {}
     first = batch.place
     for number, raw in enumerate([*payload, b"*NEWRECORD"], batch.place):
-        line = decoded(raw, number, batch.source, faults)
+        line = decode_line(raw, number, batch.source, faults)
         if line is None:
             continue
         if line.startswith("*NEWRECORD"):
@@ -225,7 +225,7 @@ def _fields(fields: dict[str, list[str]], place: str, faults: Faults) -> Iterato
 
 def _from_tree(batch: Batch, payload: list[bytes], faults: Faults) -> Iterator[Heading]:
     for number, raw in enumerate(payload, batch.place):
-        line = decoded(raw, number, batch.source, faults)
+        line = decode_line(raw, number, batch.source, faults)
         if line is None or not line.strip() or line.startswith("#"):
             continue
         cells = [cell.strip() for cell in (line.split("\t") if "\t" in line else line.rsplit(";", 1))]

@@ -80,7 +80,7 @@ class Nif(Importer):
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
         head, data = batch.payload
-        text = _decoded(data, batch, faults)
+        text = _decode(data, batch, faults)
         nodes: dict[str, _Node] = {}
         for found in read_turtle(text, batch.source, faults, batch.place, Context.from_head(head)):
             key, value = _KEYS.get(found.predicate), found.object
@@ -107,10 +107,10 @@ def _cut(source: str, faults: Faults) -> Iterator[Batch]:
                 line += held.count(b"\n", 0, end)
                 del held[:end]
             if len(held) > limit:
-                inputs.over_limit(faults, source, 0, b"end of a document")
+                inputs.report_excess(faults, source, 0, b"end of a document")
                 return
     except InputError as error:
-        inputs.cut_short(faults, source, error, some)
+        inputs.report_cut(faults, source, error, some)
     if held.strip():
         yield Batch(display_name(source), line, (head, bytes(held)), consumed)
 
@@ -124,13 +124,13 @@ def _boundary(held: bytearray) -> int:
     return 0
 
 
-def _decoded(data: bytes, batch: Batch, faults: Faults) -> str:
+def _decode(data: bytes, batch: Batch, faults: Faults) -> str:
     """The text; lines that are not UTF-8 are left out, which costs the statement that they are in."""
     with suppress(UnicodeDecodeError):
         return data.decode("utf-8").replace("\r\n", "\n")  # offsets count line ends as one, however a file is kept
     lines = []
     for number, raw in enumerate(data.split(b"\n"), batch.place):
-        lines.append(inputs.decoded(raw, number, batch.source, faults) or "")
+        lines.append(inputs.decode_line(raw, number, batch.source, faults) or "")
     return "\n".join(lines)
 
 
@@ -171,14 +171,14 @@ def _document(
             faults.add("phrases without indices", f"{at(source, said.line)}: {phrase} has no begin or no end")
             continue
         given.append((*indices, said.one("anchorOf")))
-        entities.append([local(r) for r in linked])
+        entities.append([local_name(r) for r in linked])
         used.append(said)
     sure = [{} if (number := _number(said)) is None else {"confidence": number} for said in used]
     mentions = mentions_of(text, given, entities, lambda i: at(source, used[i].line), faults, out.counts, sure)
     kept = {mention["entity"] for mention in mentions}
     for names, said in zip(entities, used, strict=True):
-        types = [local(c) for c in said.said.get("taClassRef", ())]
-        rows = [EntityRow(name, _named(name), types) for name in names if name in kept]
+        types = [local_name(c) for c in said.said.get("taClassRef", ())]
+        rows = [EntityRow(name, _name_resource(name), types) for name in names if name in kept]
         out.entities += rows
         out.types += [TypeRow(kind, "") for kind in types] if rows else []
     document = {"id": re.split(r"[#?](?=char=|offset_|nif=)", name)[0], "text": text, "mentions": mentions}
@@ -207,7 +207,7 @@ def _number(node: _Node) -> float | None:
     return None
 
 
-def local(address: str) -> str:
+def local_name(address: str) -> str:
     """The id of a resource or a class."""
     if address == "http://www.w3.org/2002/07/owl#Thing":
         return THING
@@ -215,7 +215,7 @@ def local(address: str) -> str:
     return unquote(found[1]).replace(" ", "_") if found else address
 
 
-def _named(name: str) -> str:
+def _name_resource(name: str) -> str:
     """The name of a resource, from its id; none if that is a number."""
     if re.fullmatch(r"Q\d+", name):
         return ""

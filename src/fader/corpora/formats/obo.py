@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decoded, grouped_batches
+from fader.corpora.frame.inputs import decode_line, group_batches
 from fader.corpus.documents import Faults
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -41,7 +41,7 @@ class Obo(Importer):
     entities: bool = option(False, "Terms are entities too, each of the type that it is.")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return grouped_batches(sources, faults, lambda line: line.startswith(b"["))
+        return group_batches(sources, faults, lambda line: line.startswith(b"["))
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
@@ -65,7 +65,7 @@ def _terms(batch: Batch, faults: Faults) -> Iterator[tuple[int, dict[str, list[s
     tags: dict[str, list[str]] | None = None
     begin = batch.place
     for number, raw in enumerate(batch.payload, batch.place):
-        line = decoded(raw, number, batch.source, faults)
+        line = decode_line(raw, number, batch.source, faults)
         if line is None:
             continue
         if line.startswith("["):

@@ -23,7 +23,7 @@ from fader.corpora.frame.heads import stem
 from fader.corpora.frame.tallies import PIECES, RELATIONS, tally
 from fader.corpora.parsers.jsoncut import json_batches, objects
 from fader.corpora.parsers.text.spans import Given, mentions_of
-from fader.corpora.parsers.text.standoff import add_row, unnamed
+from fader.corpora.parsers.text.standoff import add_row, make_entity_id
 from fader.corpus.documents import Faults
 from fader.errors import quoted
 
@@ -64,7 +64,7 @@ class _Denoted(NamedTuple):
 def _document(value: dict[str, Any], fallback: str, place: str, out: Records, faults: Faults) -> None:
     text = value["text"]
     tracks: list[Any] = value["tracks"] if isinstance(value.get("tracks"), list) else []
-    denoted = [each for track in (value, *tracks) for each in _denoted(track, text, place, out, faults)]
+    denoted = [each for track in (value, *tracks) for each in _read_denotations(track, text, place, out, faults)]
     given, names = [each.given for each in denoted], [[each.entity] for each in denoted]
     mentions = mentions_of(text, given, names, lambda _i: place, faults, out.counts)
     kept = {mention["entity"] for mention in mentions}
@@ -78,7 +78,7 @@ def _document(value: dict[str, Any], fallback: str, place: str, out: Records, fa
     out.documents.append(document)
 
 
-def _denoted(track: Any, text: str, place: str, out: Records, faults: Faults) -> Iterator[_Denoted]:
+def _read_denotations(track: Any, text: str, place: str, out: Records, faults: Faults) -> Iterator[_Denoted]:
     """What a document, or one of its tracks, denotes."""
     if not isinstance(track, dict):
         faults.add(WRONG, f"{place}: a track must be an object, not {quoted(str(track), 40)}")
@@ -101,4 +101,4 @@ def _denoted(track: Any, text: str, place: str, out: Records, faults: Faults) ->
         tally(out.counts, PIECES, len(spans) > 1)
         if not entity and _ID.fullmatch(kind):
             kind, entity = "", kind
-        yield _Denoted((start, end, ""), entity or unnamed(kind, text[max(start, 0) : max(end, 0)]), kind)
+        yield _Denoted((start, end, ""), entity or make_entity_id(kind, text[max(start, 0) : max(end, 0)]), kind)

@@ -23,7 +23,7 @@ from fader.corpora.formats.concept_rows import MESH, ConceptRows, chosen_mesh, c
 from fader.corpora.formats.mesh import Mesh
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decoded, grouped_batches
+from fader.corpora.frame.inputs import decode_line, group_batches
 from fader.corpora.frame.store import Store
 from fader.corpora.frame.tallies import RELATIONS, UNLINKED, tally
 from fader.corpora.parsers.biomedical.concepts import concepts, kinds
@@ -63,7 +63,7 @@ class PubTator(Importer):
     mesh: str = option("", MESH, path=True)
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return grouped_batches(sources, faults, _OPENS.match)
+        return group_batches(sources, faults, _OPENS.match)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         return chosen_mesh(self.mesh, faults, progress)
@@ -72,7 +72,7 @@ class PubTator(Importer):
         out, rows = Records(), ConceptRows(state)
         article: _Article | None = None
         for number, raw in enumerate(batch.payload, batch.place):
-            line = decoded(raw, number, batch.source, faults)
+            line = decode_line(raw, number, batch.source, faults)
             if line is None:
                 continue
             passage = _PASSAGE.fullmatch(line)
@@ -85,7 +85,7 @@ class PubTator(Importer):
                 what = f"text without a line {passage[1].strip()}|t| before it"
                 faults.add(HOMELESS, f"{at(batch.source, number)}: {what}")
             elif line.strip():
-                _tabbed(line.split("\t"), article, at(batch.source, number), number, out, faults)
+                _read_tabbed(line.split("\t"), article, at(batch.source, number), number, out, faults)
         _close(article, batch.source, rows, out, faults)
         rows.add_to(out)
         return out
@@ -94,7 +94,9 @@ class PubTator(Importer):
         complete(state, store)
 
 
-def _tabbed(cells: list[str], article: _Article | None, place: str, number: int, out: Records, faults: Faults) -> None:
+def _read_tabbed(
+    cells: list[str], article: _Article | None, place: str, number: int, out: Records, faults: Faults
+) -> None:
     """A mention or a relation."""
     start, end = (whole_number(cell) for cell in cells[1:3]) if len(cells) > 3 else (None, None)
     if start is None and 4 <= len(cells) < 6 and article and cells[0].strip() == article.id:

@@ -27,9 +27,9 @@ from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
 from fader.corpora.frame.companions import companion_lines
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import stem
-from fader.corpora.frame.inputs import decoded, line_batches
+from fader.corpora.frame.inputs import decode_line, line_batches
 from fader.corpora.frame.tallies import tally
-from fader.corpora.frame.textstore import mapped
+from fader.corpora.frame.textstore import map_array
 from fader.corpora.parsers.text.spans import whole_number
 from fader.corpora.parsers.text.tokens import TokenText
 from fader.corpus.documents import Faults
@@ -54,9 +54,9 @@ class _Docs:
     """The docsfile, mapped."""
 
     def __init__(self, folder: Path) -> None:
-        self.records = mapped(folder / RECORDS)
-        self._offsets = mapped(folder / OFFSETS)
-        self._data = mapped(folder / FILE)
+        self.records = map_array(folder / RECORDS)
+        self._offsets = map_array(folder / OFFSETS)
+        self._data = map_array(folder / FILE)
 
     def document(self, record: int) -> int:
         """The number of the line that a record is in."""
@@ -102,7 +102,7 @@ class QLever(Importer):
         if self.docs:
             _copy(self.docs, folder, faults)
 
-    def opened(self, state: Any, folder: Path) -> Any:
+    def open_state(self, state: Any, folder: Path) -> Any:
         return _Docs(folder) if self.docs else None
 
     def convert(self, batch: Batch, state: _Docs | None, faults: Faults) -> Records:
@@ -110,7 +110,7 @@ class QLever(Importer):
         postings: list[_Posting] = []
         document, current = 0, 0
         for number, raw in enumerate(batch.payload, batch.place):
-            line = decoded(raw, number, batch.source, faults)
+            line = decode_line(raw, number, batch.source, faults)
             if line is None or not line.strip():
                 continue
             posting = _posting(line, number)
@@ -185,7 +185,7 @@ def _copy(path: str, folder: Path, faults: Faults) -> None:
     rows, size = array("q"), 0
     with open(folder / FILE, "wb") as file:
         for record, raw, number in _docs_lines(path, faults):
-            words = decoded(raw, number, path, faults)
+            words = decode_line(raw, number, path, faults)
             if words is None:
                 rows.extend((record, -1, -1))  # its words must not be looked for in the next text
             else:
@@ -216,13 +216,13 @@ def _document(
         found = docs.text(document)
         if found is None:
             return  # told of when the docsfile was copied
-        text, spans = found, _found(found, words)
+        text, spans = found, _find_words(found, words)
     name = str(docs.records[document]) if docs else f"{stem(batch.source)}:{postings[0].record}"
     mentions = _mentions(postings, spans, out)
     out.documents.append({"id": name, "text": text, "mentions": mentions})
 
 
-def _found(text: str, words: list[_Posting]) -> list[tuple[int, int] | None]:
+def _find_words(text: str, words: list[_Posting]) -> list[tuple[int, int] | None]:
     """Where the words are in the text, each behind the one before it; a new record may begin anywhere."""
     lower = text.lower()
     if len(lower) != len(text):  # offsets would not hold
@@ -263,7 +263,7 @@ def _mentions(postings: list[_Posting], spans: list[tuple[int, int] | None], out
         while (name, last + 1) in stands:
             last += 1
         first, end = spans[word], spans[last]
-        entity = local(name)
+        entity = local_name(name)
         out.entities.append(EntityRow(entity, "" if re.fullmatch(r"Q\d+", entity) else entity.replace("_", " ")))
         if first is not None and end is not None and first[0] < end[1]:
             mentions.append({"start": first[0], "end": end[1], "entity": entity})
@@ -279,12 +279,12 @@ def _word_of(i: int, postings: list[_Posting], numbers: list[int | None]) -> int
             j += step
         if 0 <= j < len(postings) and postings[j].record == postings[i].record:
             near.append(j)
-    parts = set(re.findall(r"\w+", local(postings[i].word).replace("_", " ").lower()))
+    parts = set(re.findall(r"\w+", local_name(postings[i].word).replace("_", " ").lower()))
     near.sort(key=lambda j: postings[j].word.lower() not in parts)  # stable: the one before is the first
     return numbers[near[0]] if near else None
 
 
-def local(name: str) -> str:
+def local_name(name: str) -> str:
     """The id of an entity: without angle brackets, and of an address the last part."""
     inner = name[1:-1] if name.startswith("<") and name.endswith(">") else name
     return unquote(inner.rstrip("/").rpartition("/")[2]) if "://" in inner else inner

@@ -94,7 +94,7 @@ class Rel(Importer):
         if self.texts:
             build(self.texts, folder, faults, progress)
 
-    def opened(self, state: Any, folder: Path) -> Any:
+    def open_state(self, state: Any, folder: Path) -> Any:
         return Texts(folder) if self.texts else None
 
     def convert(self, batch: Batch, state: Texts | None, faults: Faults) -> Records:

@@ -24,9 +24,9 @@ from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import stem
 from fader.corpora.frame.inputs import whole_files
 from fader.corpora.frame.tallies import UNLINKED, tally
-from fader.corpora.parsers.text.docbin_strings import murmur, numbered
-from fader.corpora.parsers.text.standoff import add_row, unnamed
-from fader.corpora.parsers.text.tokens import OUTSIDE, Label, TokenText, labelled
+from fader.corpora.parsers.text.docbin_strings import murmur, number_strings
+from fader.corpora.parsers.text.standoff import add_row, make_entity_id
+from fader.corpora.parsers.text.tokens import OUTSIDE, Label, TokenText, find_labelled
 from fader.corpus.documents import Faults
 from fader.errors import quoted
 from fader.limits import Limits
@@ -77,7 +77,7 @@ class _DocBinError(ValueError):
 
 
 def _documents(batch: Batch, out: Records, faults: Faults) -> None:
-    said = msgspec.msgpack.decode(_expanded(batch.payload))
+    said = msgspec.msgpack.decode(_decompress(batch.payload))
     attributes = list(said["attrs"])
     columns = {name: attributes.index(name) for name in (ORTH, ENT_IOB, ENT_TYPE, ENT_KB_ID) if name in attributes}
     if ORTH not in columns:
@@ -89,7 +89,7 @@ def _documents(batch: Batch, out: Records, faults: Faults) -> None:
         raise _DocBinError("tokens, blanks and lengths do not agree")
     if ENT_KB_ID in columns and np.isin(tokens[:, columns[ENT_KB_ID]], np.array((0, NIL), dtype=np.uint64)).all():
         del columns[ENT_KB_ID]
-    words = numbered(said["strings"])
+    words = number_strings(said["strings"])
     start = 0
     for number, end in enumerate(ends.tolist(), 1):
         rows = tokens[start:end]
@@ -109,10 +109,10 @@ def _document(name: str, rows: Any, spaces: Any, columns: dict[int, int], words:
         tokens.add(words[number], bool(blank))
     text, spans = tokens.text, tokens.spans
     mentions: list[dict[str, Any]] = []
-    for first, end, label in labelled(_labels(rows, columns, words)):
+    for first, end, label in find_labelled(_labels(rows, columns, words)):
         start, stop = spans[first][0], spans[end - 1][1]
         surface = "" if ENT_KB_ID in columns else text[start:stop]
-        entity = label.entity or (unnamed(label.kind, surface) if surface else "")
+        entity = label.entity or (make_entity_id(label.kind, surface) if surface else "")
         if not entity:
             tally(out.counts, UNLINKED)
             continue
@@ -134,7 +134,7 @@ def _labels(rows: Any, columns: dict[int, int], words: dict[int, str]) -> list[L
     ]
 
 
-def _expanded(data: bytes) -> bytes:
+def _decompress(data: bytes) -> bytes:
     limit = EXPANDS * Limits.from_environment().line_bytes
     stream = zlib.decompressobj()
     out = stream.decompress(data, limit)

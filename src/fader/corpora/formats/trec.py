@@ -51,7 +51,7 @@ class Trec(Importer):
     encoding: str = option("", "The encoding of documents; empty: as each declares, UTF-8 or windows-1252.")
 
     def __post_init__(self) -> None:
-        if self.encoding and not charset.known(self.encoding):
+        if self.encoding and not charset.find_encoding(self.encoding):
             raise UsageError(f"trec: encoding must be one such as utf-8 or iso-8859-1, not {quoted(self.encoding)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
@@ -60,13 +60,13 @@ class Trec(Importer):
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         kind, data = batch.payload
         if kind != trecfiles.DOCUMENTS:
-            return trecfiles.judged(batch, faults)
+            return trecfiles.read_judged(batch, faults)
         out = Records()
         names = [tag.strip().lower() for tag in self.tags.split(",") if tag.strip()]
         sections = _sections(names)
         titles = _TITLES if set(names) - set(_TITLES) else ()  # they are the text if nothing else is asked for
         for raw in trecfiles.documents(data, batch.source, batch.place, faults):
-            text, encoding = charset.decoded(raw.body, self.encoding)
+            text, encoding = charset.decode(raw.body, self.encoding)
             made = _document(raw, text.encode("utf-8", "replace"), sections, titles, out.counts)
             if not made["text"]:
                 faults.add(TEXTLESS, f"{raw.place}: document {raw.id} has no text")

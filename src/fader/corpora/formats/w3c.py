@@ -72,7 +72,7 @@ class Sender(NamedTuple):
         """The characters of the line that bytes of the source became; None where they are in none of its parts."""
         for first, last, character, value in self.parts:
             if first <= start and end <= last:
-                return _moved(value.span(start - first, end - first), character)
+                return _shift(value.span(start - first, end - first), character)
         return None
 
 
@@ -103,7 +103,7 @@ class W3c(Importer):
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         """The candidates, and whether the corpus is tagged."""
-        found = _candidates(self.candidates, faults) if self.candidates else []
+        found = _read_candidates(self.candidates, faults) if self.candidates else []
         if self.candidates and not found:
             raise InputError(f"{self.candidates}: no line such as candidate-0001 Ada Quill ada@example.org in it")
         tagged = any(_is_tagged(source) for source in sources)
@@ -113,18 +113,20 @@ class W3c(Importer):
                     raise UsageError(f"{source}: has no candidate tags, nor has another source; give --candidates")
         return found, tagged
 
-    def opened(self, state: Any, folder: Path) -> _State:
+    def open_state(self, state: Any, folder: Path) -> _State:
         found, tagged = state
         if tagged or not found:
             return _State(found, None)
         from fader.corpora.annotate import Annotator
 
-        return _State(found, Annotator.from_files([_names(c, shorts) for shorts in [_shorts(found)] for c in found]))
+        return _State(
+            found, Annotator.from_files([_names(c, shorts) for shorts in [_count_shorts(found)] for c in found])
+        )
 
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
         kind, data = batch.payload
         if kind != trecfiles.DOCUMENTS:
-            return trecfiles.judged(batch, faults, PERSON)
+            return trecfiles.read_judged(batch, faults, PERSON)
         out = Records(types=[TypeRow(PERSON, PERSON)])
         for raw in trecfiles.documents(data, batch.source, batch.place, faults):
             out.documents.append(_document(raw, self.headers, out.counts, faults))
@@ -145,10 +147,10 @@ class W3c(Importer):
             store.type(TypeRow(PERSON, PERSON))
 
 
-def _candidates(path: str, faults: Faults) -> list[Candidate]:
+def _read_candidates(path: str, faults: Faults) -> list[Candidate]:
     data = b"".join(chunk for chunk, _consumed in read_chunks(path))
     found: dict[str, Candidate] = {}
-    for number, line in enumerate(charset.decoded(data)[0].lstrip("\ufeff").split("\n"), 1):
+    for number, line in enumerate(charset.decode(data)[0].lstrip("\ufeff").split("\n"), 1):
         words = line.split()
         if not words:
             continue
@@ -165,12 +167,12 @@ def _candidates(path: str, faults: Faults) -> list[Candidate]:
     return list(found.values())
 
 
-def _shorts(candidates: list[Candidate]) -> Counter[str]:
+def _count_shorts(candidates: list[Candidate]) -> Counter[str]:
     """How many candidates have a name that is not the full one."""
-    return Counter(short.casefold() for candidate in candidates for short in _short(candidate))
+    return Counter(short.casefold() for candidate in candidates for short in _short_names(candidate))
 
 
-def _short(candidate: Candidate) -> list[str]:
+def _short_names(candidate: Candidate) -> list[str]:
     """A candidate's name as "D. Last", and without initials in between; these and the full one without accents."""
     words, found = candidate.label.split(), [candidate.label]
     if len(words) > 1:
@@ -186,7 +188,7 @@ def _names(candidate: Candidate, shorts: Counter[str]) -> dict[str, Any]:
     aliases = [*candidate.addresses]
     if len(words) > 1:
         aliases.append(f"{words[-1]}, {' '.join(words[:-1])}")
-    aliases += [short for short in _short(candidate) if shorts[short.casefold()] == 1]
+    aliases += [short for short in _short_names(candidate) if shorts[short.casefold()] == 1]
     return {"id": candidate.id, "name": candidate.label, "types": [PERSON], "aliases": aliases}
 
 
@@ -196,14 +198,14 @@ def _is_tagged(source: str) -> bool:
 
 
 def _document(raw: RawDocument, headers: bool, counts: dict[str, int], faults: Faults) -> dict[str, Any]:
-    text, _encoding = charset.decoded(raw.body)
-    source, tagged = _untagged(text.encode("utf-8", "replace"), raw, faults)
+    text, _encoding = charset.decode(raw.body)
+    source, tagged = _remove_tags(text.encode("utf-8", "replace"), raw, faults)
     page = html.read(source) if html.looks_like_html(source) else html.plain(source)
     values = _header(source)
     sender = _sender(source, values) if headers else Sender("", ())
     mentions = []
     for start, end, entity in tagged:
-        span = sender.span(start, end) or _moved(page.span(start, end), len(sender.line))
+        span = sender.span(start, end) or _shift(page.span(start, end), len(sender.line))
         if span is None:
             counts[IN_MARKUP] = counts.get(IN_MARKUP, 0) + 1
         else:
@@ -215,11 +217,11 @@ def _document(raw: RawDocument, headers: bool, counts: dict[str, int], faults: F
     }  # fmt: skip
 
 
-def _moved(span: tuple[int, int] | None, by: int) -> tuple[int, int] | None:
+def _shift(span: tuple[int, int] | None, by: int) -> tuple[int, int] | None:
     return None if span is None else (span[0] + by, span[1] + by)
 
 
-def _untagged(source: bytes, raw: RawDocument, faults: Faults) -> tuple[bytes, list[tuple[int, int, str]]]:
+def _remove_tags(source: bytes, raw: RawDocument, faults: Faults) -> tuple[bytes, list[tuple[int, int, str]]]:
     """The source without candidate tags, and where in it candidates are."""
     if b"candidate-" not in source:
         return source, []

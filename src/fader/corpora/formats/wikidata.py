@@ -30,7 +30,7 @@ import msgspec
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import BROKEN, line_batches
-from fader.corpora.frame.selection import UNLISTED, Numbers, end_types, listed, read_ids, write_ids
+from fader.corpora.frame.selection import UNLISTED, Numbers, end_types, read_ids, select_listed, write_ids
 from fader.corpora.frame.store import Store
 from fader.corpus.documents import Faults
 from fader.errors import UsageError, quoted
@@ -88,7 +88,7 @@ class Wikidata(Importer):
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> bool:
         return write_ids(self.only, folder, faults)
 
-    def opened(self, state: bool, folder: Path) -> Numbers | None:
+    def open_state(self, state: bool, folder: Path) -> Numbers | None:
         return read_ids(folder, state)
 
     def convert(self, batch: Batch, state: Numbers | None, faults: Faults) -> Records:
@@ -109,7 +109,7 @@ class Wikidata(Importer):
                     self._item(item, out)
                 else:
                     out.counts[OTHERS] = out.counts.get(OTHERS, 0) + 1
-        out.entities = listed(out.entities, state, out.counts)
+        out.entities = select_listed(out.entities, state, out.counts)
         kept = dict.fromkeys(each for row in out.entities for each in row.types)
         out.types.extend(TypeRow(each, "") for each in kept)
         return out
@@ -123,7 +123,7 @@ class Wikidata(Importer):
             yield from every
             return
         found = [None if b'"P279"' in line else _ID.search(line, 0, _START) for _number, line in every]
-        names = [self._named(match[1].decode()) if match else "" for match in found]
+        names = [self._form_id(match[1].decode()) if match else "" for match in found]
         known = only.find([name for name in names if name])
         for name, line in zip(names, every, strict=True):
             if not name or name in known:
@@ -132,7 +132,7 @@ class Wikidata(Importer):
                 counts["items"] += 1
                 counts[UNLISTED] = counts.get(UNLISTED, 0) + 1
 
-    def _named(self, number: str) -> str:
+    def _form_id(self, number: str) -> str:
         return ADDRESS + number if self.ids == "uri" else number
 
     def _item(self, item: Any, out: Records) -> None:
@@ -156,7 +156,7 @@ class Wikidata(Importer):
         if self.ids == "wikipedia":
             return [title.replace(" ", "_")] if title else []
         if self.ids in FORMS:
-            return [self._named(item.id)]
+            return [self._form_id(item.id)]
         values = (claim.mainsnak.datavalue for claim in _valid(item, "own", True) if claim.mainsnak.datavalue)
         return [self.prefix + data.value for data in values if isinstance(data.value, str) and data.value]
 

@@ -25,9 +25,9 @@ import msgspec
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decoded, grouped_batches
+from fader.corpora.frame.inputs import decode_line, group_batches
 from fader.corpora.parsers.wiki.kinds import Kinds
-from fader.corpora.parsers.wiki.propagate import own_names, propagated
+from fader.corpora.parsers.wiki.propagate import own_names, propagate_links
 from fader.corpora.parsers.wiki.titles import ARTICLE, Site, identifier, normal, target
 from fader.corpus.documents import Faults
 from fader.corpus.readers import read_chunks
@@ -62,14 +62,14 @@ class Wikiextractor(Importer):
     )
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return chain.from_iterable(grouped_batches([source], faults, _opener(source).match) for source in sources)
+        return chain.from_iterable(group_batches([source], faults, _opener(source).match) for source in sources)
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
         lines = (
             (number, line)
             for number, raw in enumerate(batch.payload, batch.place)
-            if (line := decoded(raw, number, batch.source, faults)) is not None
+            if (line := decode_line(raw, number, batch.source, faults)) is not None
         )
         first = next((raw for raw in batch.payload if raw.strip()), b"")
         read = _from_json if _is_json(first) else _from_marks
@@ -81,13 +81,13 @@ class Wikiextractor(Importer):
         title = normal(found.title)
         head, _end, rest = found.text.lstrip("\n").partition("\n")
         body = rest if normal(head) == title else found.text
-        text, links = _linked(body.strip())
+        text, links = _extract_links(body.strip())
         language = _LANGUAGE.match(found.url)
         kinds = Kinds({}, not language or language[1] in ("en", "simple"), False)
         own, types = identifier(title), kinds.of_article(title, text, (), ())
         mentions: list[dict[str, Any]] = [{"start": a, "end": b, "entity": e} for a, b, e in links]
         if self.propagate:
-            more = propagated(text, links, own_names(title, (), kinds.includes(types, "person")), own)
+            more = propagate_links(text, links, own_names(title, (), kinds.includes(types, "person")), own)
             mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]
             out.counts["mentions propagated"] = out.counts.get("mentions propagated", 0) + len(more)
         out.documents.append({"id": own, "text": text, "mentions": mentions, "title": title, "url": found.url or None})
@@ -146,7 +146,7 @@ def _from_marks(lines: Iterator[tuple[int, str]], source: str, faults: Faults) -
         faults.add(UNCLOSED, f"{at(source, place)}: a document without </doc>; get a whole copy")
 
 
-def _linked(marked: str) -> tuple[str, list[tuple[int, int, str]]]:
+def _extract_links(marked: str) -> tuple[str, list[tuple[int, int, str]]]:
     """The text without the marks of links, and the links to articles: start, end, entity."""
     pieces = _LINK.split(marked)
     out, size = [pieces[0]], len(pieces[0])

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
-from fader.corpora.frame.inputs import marked_batches
+from fader.corpora.frame.inputs import mark_batches
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.wiki import dump
 from fader.corpora.parsers.wiki.kinds import Kinds, is_disambiguation, noun_type
 from fader.corpora.parsers.wiki.markup import CATEGORY, Page, parse
 from fader.corpora.parsers.wiki.nouns import category_nouns
-from fader.corpora.parsers.wiki.propagate import own_names, propagated
+from fader.corpora.parsers.wiki.propagate import own_names, propagate_links
 from fader.corpora.parsers.wiki.redirects import Redirects, Spool
 from fader.corpora.parsers.wiki.titles import (
     ARTICLE,
@@ -102,7 +102,7 @@ class Wikipedia(Importer):
                 raise UsageError(f"wikipedia: {name} must be 0 or more, not {getattr(self, name)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return marked_batches(sources, faults, dump.END)
+        return mark_batches(sources, faults, dump.END)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         """The first pass: redirects, titles, categories. Faults in pages are told by the second."""
@@ -112,7 +112,7 @@ class Wikipedia(Importer):
         total, before, last = sum(map(file_size, sources)), 0, ""
         sizes = {source: file_size(source) for source in sources}
         without, categories = set(sources), 0
-        for batch in marked_batches(sources, ignored, dump.END):
+        for batch in mark_batches(sources, ignored, dump.END):
             before += sizes.get(last, 0) if batch.source != last and last else 0
             last = batch.source
             if b"<page>" in batch.payload:
@@ -134,7 +134,7 @@ class Wikipedia(Importer):
                 above[noun] = (*above.get(noun, ()), other)
         return _First(site, above, spool.finish())
 
-    def opened(self, state: _First, folder: Path) -> _State:
+    def open_state(self, state: _First, folder: Path) -> _State:
         return _State(state.site, state.above, Redirects(folder), Targets(state.site), state.counts)
 
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
@@ -159,7 +159,7 @@ class Wikipedia(Importer):
     def _article(
         self, raw: dump.RawPage, source: str, state: _State, faults: Faults, articles: list[_Article], out: Records
     ) -> None:
-        page = parse(dump.checked(raw, source, faults), state.targets)
+        page = parse(dump.check_text(raw, source, faults), state.targets)
         if is_disambiguation(raw.title, page.templates):
             _count(out, "disambiguation pages")
         elif len(page.text) < max(self.min_length, 1):
@@ -194,7 +194,7 @@ class Wikipedia(Importer):
         if self.propagate:
             names = own_names(title, page.bold, kinds.includes(types, "person"))
             links = [(m["start"], m["end"], m["entity"]) for m in mentions]
-            more = propagated(page.text, links, names, own)
+            more = propagate_links(page.text, links, names, own)
             mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]
             _count(out, "mentions propagated", len(more))
         document = {"id": own, "text": page.text, "mentions": mentions, "title": title}
@@ -214,7 +214,7 @@ class Wikipedia(Importer):
         title = title_of(name)
         kinds = Kinds({}, state.site.english, False)
         return EntityRow(
-            name, title, [noun_type(noun) for noun in kinds.bracketed(title)] if state.site.english else ()
+            name, title, [noun_type(noun) for noun in kinds.find_bracketed(title)] if state.site.english else ()
         )
 
 
@@ -248,7 +248,7 @@ def _category(site: Site, written: str) -> str:
 
 def _categories(page: dump.RawPage, targets: Targets, site: Site) -> list[str]:
     """The parents of a category, from its page."""
-    text = dump.unescaped(page.body.decode("utf-8", "replace"))
+    text = dump.unescape(page.body.decode("utf-8", "replace"))
     found = (piece.partition("]]")[0].partition("|")[0] for piece in text.split("[[")[1:])
     return [_category(site, written) for written in found if "\n" not in written and targets[written] is CATEGORY]
 

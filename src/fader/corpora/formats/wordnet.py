@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import head
-from fader.corpora.frame.inputs import decoded, line_batches
+from fader.corpora.frame.inputs import decode_line, line_batches
 from fader.corpora.frame.records import name_of
 from fader.corpora.frame.selection import end_types
 from fader.corpora.frame.store import Store
@@ -134,7 +134,7 @@ def _synsets(batch: Batch, faults: Faults) -> Iterator[tuple[int, Synset]]:
     for number, raw in enumerate(batch.payload, batch.place):
         if raw[:2] == b"  ":
             continue
-        line = decoded(raw, number, batch.source, faults)
+        line = decode_line(raw, number, batch.source, faults)
         if not line or not line.strip():
             continue
         try:

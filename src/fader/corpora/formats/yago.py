@@ -27,14 +27,14 @@ from urllib.parse import unquote
 
 from fader.corpora.frame.base import THING, Batch, Importer, Records, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decoded
+from fader.corpora.frame.inputs import decode_line
 from fader.corpora.frame.selection import (
     Gathered,
     Numbers,
     NumbersWriter,
     end_types,
-    listed,
     read_ids,
+    select_listed,
     wikidata_number,
     write_ids,
 )
@@ -153,7 +153,7 @@ class Yago(Importer):
                 progress.update(before + batch.consumed, total, "classes")
             before += file_size(source)
 
-    def opened(self, state: _First, folder: Path) -> _State:
+    def open_state(self, state: _First, folder: Path) -> _State:
         numbers, generic = Numbers(folder, "wikidata"), Numbers(folder, "generic")
         return _State(state, numbers, generic, read_ids(folder, state.only))
 
@@ -188,7 +188,7 @@ class Yago(Importer):
                 gathered.entity(subject)[2][thing] = None
         out.types = gathered.types()
         final = self._final(gathered.names(), state, out.counts)
-        out.entities = listed(gathered.entities(final), state.only, out.counts)
+        out.entities = select_listed(gathered.entities(final), state.only, out.counts)
         return out
 
     def _final(self, names: list[str], state: _State, counts: dict[str, int]) -> dict[str, str]:
@@ -256,7 +256,7 @@ def _bare(batch: Batch, tags: set[str], faults: Faults) -> Iterator[Statement]:
     if tag not in tags:
         return
     for number, raw in enumerate(batch.payload, batch.place):
-        line = decoded(raw, number, batch.source, faults)
+        line = decode_line(raw, number, batch.source, faults)
         if not line or (line[0] == "#" and not _FACT.match(line)):
             continue
         cells = line.split("\t")

@@ -85,7 +85,7 @@ class Annotations:
 
     def __init__(self, folder: Path) -> None:
         kinds = {**{name: _ROW[name] for name in _ROW.names or ()}, "lines": np.dtype(np.uint8)}
-        self._columns = {name: _mapped(folder / _file(name), kind) for name, kind in kinds.items()}
+        self._columns = {name: _map(folder / _file(name), kind) for name, kind in kinds.items()}
 
     @property
     def size(self) -> int:
@@ -121,5 +121,5 @@ def _file(name: str) -> str:
     return f"{name}.bin"
 
 
-def _mapped(path: Path, kind: np.dtype[Any]) -> NDArray[Any]:
+def _map(path: Path, kind: np.dtype[Any]) -> NDArray[Any]:
     return np.memmap(path, kind, "r") if os.path.getsize(path) else np.empty(0, kind)

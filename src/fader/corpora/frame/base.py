@@ -2,7 +2,7 @@
 
     batches   in the parent process: cuts the sources, in order, into independent raw pieces; must be cheap
     prepare   once, before: a first pass over the sources whose result every worker gets
-    opened    once in every worker: what `convert` gets for the result of `prepare` (side files mapped into memory)
+    open_state  once in every worker: what `convert` gets for the result of `prepare` (side files mapped into memory)
     convert   in worker processes: a raw piece to documents, entities, types, queries and judgments
     finish    once, after: entities and types that are known only when all has been read
     unknown   once for each entity that is mentioned but has no row: its row
@@ -102,7 +102,7 @@ class Importer(ABC):
         `folder`."""
         return None
 
-    def opened(self, state: Any, folder: Path) -> Any:
+    def open_state(self, state: Any, folder: Path) -> Any:
         """The result of `prepare` as `convert` and `finish` get it; called once in every process."""
         return state
 

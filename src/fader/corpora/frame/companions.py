@@ -27,4 +27,4 @@ def companion_lines(path: str, faults: Faults) -> Iterator[tuple[int, bytes, int
                 else:
                     yield number, line, consumed
     except InputError as error:
-        inputs.cut_short(faults, path, error, number > 0)
+        inputs.report_cut(faults, path, error, number > 0)

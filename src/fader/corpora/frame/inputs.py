@@ -23,7 +23,7 @@ BROKEN = "lines that are not UTF-8"
 OVER = "records over a limit"
 
 
-def expanded(sources: Sequence[str]) -> list[str]:
+def expand_folders(sources: Sequence[str]) -> list[str]:
     """The sources with each folder replaced by the files below it, hidden ones left out, in the order of paths."""
     found: list[str] = []
     for source in sources:
@@ -42,10 +42,10 @@ def expanded(sources: Sequence[str]) -> list[str]:
 
 def line_batches(sources: Sequence[str], faults: Faults, size: int | None = None) -> Iterator[Batch]:
     """Pieces of whole lines: the payload is a list of bytes without line ends, the place the first line's number."""
-    return grouped_batches(sources, faults, None, size)
+    return group_batches(sources, faults, None, size)
 
 
-def grouped_batches(
+def group_batches(
     sources: Sequence[str], faults: Faults, opens: Callable[[bytes], object] | None, size: int | None = None
 ) -> Iterator[Batch]:
     """Pieces of whole lines that are cut only before a line that opens a record (`opens` gives a true value)."""
@@ -66,12 +66,12 @@ def grouped_batches(
                     held.append(line)
                     weight += len(line) + 1
         except InputError as error:
-            cut_short(faults, source, error, number > 0)
+            report_cut(faults, source, error, number > 0)
         if held:
             yield Batch(display_name(source), first, held, consumed)
 
 
-def marked_batches(sources: Sequence[str], faults: Faults, mark: bytes, size: int | None = None) -> Iterator[Batch]:
+def mark_batches(sources: Sequence[str], faults: Faults, mark: bytes, size: int | None = None) -> Iterator[Batch]:
     """Pieces of bytes that end right behind a mark, such as `</page>`; the last of a source may lack it.
 
     The place is the offset of the first byte in the uncompressed source, from 0.
@@ -96,12 +96,12 @@ def marked_batches(sources: Sequence[str], faults: Faults, mark: bytes, size: in
                     del held[:end]
                 if len(held) > limit + size:
                     if not passing:
-                        over_limit(faults, source, place, mark)
+                        report_excess(faults, source, place, mark)
                     passing = True
                     place += len(held) - len(mark)
                     del held[: len(held) - len(mark)]
         except InputError as error:
-            cut_short(faults, source, error, some)
+            report_cut(faults, source, error, some)
         if held.strip() and not passing:
             yield Batch(display_name(source), place, bytes(held), consumed)
 
@@ -117,14 +117,14 @@ def whole_files(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
                 if len(held) > limit:
                     break
         except InputError as error:
-            cut_short(faults, source, error, bool(held))
+            report_cut(faults, source, error, bool(held))
         if len(held) > limit:
-            over_limit(faults, source, 0, b"its end")
+            report_excess(faults, source, 0, b"its end")
         elif held:
             yield Batch(display_name(source), 0, bytes(held), file_size(source))
 
 
-def decoded(line: bytes, number: int, source: str, faults: Faults) -> str | None:
+def decode_line(line: bytes, number: int, source: str, faults: Faults) -> str | None:
     """A line as text, without byte order mark and carriage return; None, and a fault, where it is not UTF-8."""
     try:
         return without_mark(line, number).decode("utf-8").rstrip("\r")
@@ -133,14 +133,14 @@ def decoded(line: bytes, number: int, source: str, faults: Faults) -> str | None
         return None
 
 
-def cut_short(faults: Faults, source: str, error: InputError, some: bool) -> None:
+def report_cut(faults: Faults, source: str, error: InputError, some: bool) -> None:
     """A damaged source is a fault; one that cannot be read at all is an error whatever the policy."""
     if not some and "damaged or cut short" not in str(error):
         raise error
     faults.add(CUT, str(error))
 
 
-def over_limit(faults: Faults, source: str, place: int, mark: bytes) -> None:
+def report_excess(faults: Faults, source: str, place: int, mark: bytes) -> None:
     """A record that has no end within the limit is a fault."""
     limits = Limits.from_environment()
     what = f"no {mark.decode('ascii', 'replace')} within {limits.line_bytes:,} bytes"

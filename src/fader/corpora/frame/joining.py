@@ -20,7 +20,7 @@ import msgspec
 from fader.corpora.frame.base import THING, EntityRow
 from fader.corpora.frame.hierarchy import break_cycles
 from fader.corpora.frame.records import entity_cells, name_of
-from fader.corpora.frame.sorted_runs import merged
+from fader.corpora.frame.sorted_runs import merge_runs
 from fader.corpora.frame.store import Store
 from fader.corpus.documents import Faults
 from fader.jobs.files import sync_file
@@ -58,7 +58,7 @@ def write_catalog(store: Store, folder: Path, unknown: Callable[[str, str], Enti
 
 def _types(store: Store) -> dict[str, _Type]:
     types: dict[str, _Type] = {}
-    for name, rows in merged(store.runs("types")):
+    for name, rows in merge_runs(store.runs("types")):
         joined = types.setdefault(name, _Type(_first(row[0] for row in rows) or name_of(name)))
         for row in rows:
             joined.supertypes.update(dict.fromkeys(_cells(row[1])))
@@ -69,7 +69,7 @@ def _write_entities(store: Store, path: Path, types: dict[str, _Type], unknown: 
     """Write entities.tsv; types that are not known yet are added."""
     count, limits = 0, Limits.from_environment()
     named = ((name, [[surface]]) for name, surface, _count in store.mentioned())
-    both = heapq.merge(merged(store.runs("entities")), named, key=lambda found: found[0])
+    both = heapq.merge(merge_runs(store.runs("entities")), named, key=lambda found: found[0])
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         for name, groups in groupby(both, key=lambda found: found[0]):
             rows = [row for _name, found in groups for row in found]

@@ -206,7 +206,7 @@ def entity_line(row: EntityRow, faults: Faults, limits: Limits) -> bytes | None:
 
 def entity_cells(row: EntityRow, limits: Limits) -> list[str]:
     """Id, name, types and aliases as they are written."""
-    return [one_line(row.id), _named(row.name, limits), _ids(row.types), _cells(row.aliases, limits)]
+    return [one_line(row.id), _clean_name(row.name, limits), _ids(row.types), _cells(row.aliases, limits)]
 
 
 def type_line(row: TypeRow, faults: Faults, limits: Limits) -> bytes | None:
@@ -215,7 +215,7 @@ def type_line(row: TypeRow, faults: Faults, limits: Limits) -> bytes | None:
     if not name or len(name) > limits.id_characters:
         faults.add("types without a usable id", f"type {quoted(name)}")
         return None
-    return "\t".join((name, _named(row.name, limits), _ids(row.supertypes))).encode()
+    return "\t".join((name, _clean_name(row.name, limits), _ids(row.supertypes))).encode()
 
 
 def type_id(name: str) -> str:
@@ -228,10 +228,10 @@ def _ids(names: Iterable[str]) -> str:
 
 
 def _cells(names: Iterable[str], limits: Limits) -> str:
-    return "|".join(dict.fromkeys(found for name in names if (found := _named(name, limits).replace("|", "/"))))
+    return "|".join(dict.fromkeys(found for name in names if (found := _clean_name(name, limits).replace("|", "/"))))
 
 
-def _named(name: str, limits: Limits) -> str:
+def _clean_name(name: str, limits: Limits) -> str:
     return one_line(name or "")[: limits.name_characters]
 
 

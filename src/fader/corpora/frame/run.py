@@ -33,7 +33,7 @@ from fader import registry
 from fader.corpora.frame.archives import archive_kind
 from fader.corpora.frame.base import Batch, Importer
 from fader.corpora.frame.faults import FaultRow, from_rows, to_rows
-from fader.corpora.frame.inputs import expanded
+from fader.corpora.frame.inputs import expand_folders
 from fader.corpora.frame.joining import write_catalog, write_judged
 from fader.corpora.frame.records import Encoded, encode
 from fader.corpora.frame.store import PART_BYTES, Store
@@ -189,7 +189,7 @@ def _check_sources(importer: Importer, sources: Sequence[str]) -> list[str]:
         raise UsageError("nothing to import; give at least one source")
     if not importer.files:
         return list(sources)
-    files = expanded(sources)
+    files = expand_folders(sources)
     for file in files:
         check_readable(file)
         if file == "-" and importer.passes > 1:
@@ -272,7 +272,7 @@ def _prepare(importer: Importer, files: list[str], work: Path, faults: Faults, p
 def _open_state(importer: Importer, work: Path) -> Any:
     """What `convert` and `finish` get for the result of the first pass."""
     prepared: _Prepared = from_json(Journal(LocalFolder(work)).get(STATE), _Prepared)
-    return importer.opened(msgspec.convert(prepared.state, importer.state_type, str_keys=True), work / STATE)
+    return importer.open_state(msgspec.convert(prepared.state, importer.state_type, str_keys=True), work / STATE)
 
 
 def _report_progress(importer: Importer, files: list[str], progress: Progress) -> Callable[[Batch, int], None]:

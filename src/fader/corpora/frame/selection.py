@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fader.corpora.frame.base import THING, EntityRow, TypeRow
 from fader.corpora.frame.records import one_line
-from fader.corpora.frame.sorted_runs import identifier, merged, write_run
+from fader.corpora.frame.sorted_runs import identifier, merge_runs, write_run
 from fader.corpora.frame.store import Store
 from fader.corpus.documents import Faults
 from fader.corpus.readers import read_lines
@@ -156,25 +156,25 @@ def end_types(store: Store, named: Callable[[str], str], unused: bool) -> None:
     """
     if not unused:
         _drop_unused(store)
-    for name, rows in merged(store.runs("types")):
+    for name, rows in merge_runs(store.runs("types")):
         if not any(row[0] for row in rows):
             store.type(TypeRow(name, named(name)))
 
 
 def _drop_unused(store: Store) -> None:
-    wanted = {each for _name, rows in merged(store.runs("entities")) for row in rows for each in row[1].split("|")}
+    wanted = {each for _name, rows in merge_runs(store.runs("entities")) for row in rows for each in row[1].split("|")}
     size = -1
     titled: set[str] = set()
     gone = 0
     while size < len(wanted):
         size, gone = len(wanted), 0
-        for name, rows in merged(store.runs("types")):
+        for name, rows in merge_runs(store.runs("types")):
             if name in wanted:
                 titled.update(name for row in rows if row[0])
                 wanted.update(each for row in rows for each in row[1].split("|"))
             else:
                 gone += 1
-    for name, rows in merged(store.runs("entities")):
+    for name, rows in merge_runs(store.runs("entities")):
         if name in wanted and name not in titled:
             store.type(TypeRow(name, next((row[0] for row in rows if row[0]), "")))
     noted = store.folder / "unused"
@@ -193,7 +193,7 @@ def _keep(path: Path, wanted: set[str]) -> None:
     os.replace(beside, path)
 
 
-def listed(rows: Iterable[EntityRow], only: Numbers | None, counts: dict[str, int]) -> list[EntityRow]:
+def select_listed(rows: Iterable[EntityRow], only: Numbers | None, counts: dict[str, int]) -> list[EntityRow]:
     """The rows of entities that are in the list, or all without one; those left out are counted."""
     found = list(rows)
     if only is None:

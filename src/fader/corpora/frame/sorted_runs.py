@@ -30,10 +30,10 @@ def write_run(path: Path, lines: Iterable[bytes]) -> None:
         os.fsync(file.fileno())
 
 
-def merged(paths: Sequence[Path]) -> Iterator[tuple[str, list[list[str]]]]:
+def merge_runs(paths: Sequence[Path]) -> Iterator[tuple[str, list[list[str]]]]:
     """Each id once, in order, with the other cells of its lines."""
     with ExitStack() as stack:
-        for name, lines in groupby(_lines(_few(paths), stack), key=identifier):
+        for name, lines in groupby(_lines(_reduce_files(paths), stack), key=identifier):
             yield name.decode(), [line.decode().split("\t")[1:] for line in lines]
 
 
@@ -46,18 +46,18 @@ def _stripped(file: Iterable[bytes]) -> Iterator[bytes]:
     return (line[:-1] for line in file)
 
 
-def _few(paths: Sequence[Path]) -> list[Path]:
+def _reduce_files(paths: Sequence[Path]) -> list[Path]:
     """The same lines in no more files than may be open: neighbours are merged into one beside the first of them."""
     now = list(paths)
     level = 0
     while len(now) > AT_ONCE:
         level += 1
         groups = [now[i : i + AT_ONCE] for i in range(0, len(now), AT_ONCE)]
-        now = [_joined(group, group[0].with_name(f"{group[0].name}.merged{level}")) for group in groups]
+        now = [_join_files(group, group[0].with_name(f"{group[0].name}.merged{level}")) for group in groups]
     return now
 
 
-def _joined(paths: Sequence[Path], path: Path) -> Path:
+def _join_files(paths: Sequence[Path], path: Path) -> Path:
     with ExitStack() as stack, open(path, "wb") as file:
         file.writelines(line + b"\n" for line in _lines(paths, stack))
     return path

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fader.corpora.frame.base import Batch, EntityRow, TypeRow
 from fader.corpora.frame.records import Encoded, entity_line, type_line
-from fader.corpora.frame.sorted_runs import merged, write_run
+from fader.corpora.frame.sorted_runs import merge_runs, write_run
 from fader.corpus.documents import Faults
 from fader.jobs.files import sync_file
 from fader.jobs.growing import GrowingFiles
@@ -177,7 +177,7 @@ class Store:
 
     def mentioned(self) -> Iterator[tuple[str, str, int]]:
         """Each entity that is mentioned, by id: the id, the surface it has most often, the number of its mentions."""
-        for name, rows in merged(self.runs("mentioned")):
+        for name, rows in merge_runs(self.runs("mentioned")):
             count: dict[str, int] = {}
             for surface, number in rows:
                 count[surface] = count.get(surface, 0) + int(number)

@@ -36,7 +36,7 @@ def build(path: str, folder: Path, faults: Faults, progress: Progress) -> None:
         for number, line, consumed in companion_lines(path, faults):
             if not line.strip():
                 continue
-            found = _parsed(line)
+            found = _parse_text(line)
             if found is None:
                 what = "needs a JSON object with an id, or an id, a tab and a text, in UTF-8"
                 faults.add(UNREADABLE, f"{at(path, number)}: {what}")
@@ -60,9 +60,9 @@ class Texts:
     """The texts of a folder that `build` has filled; an id is hashed as the store of an import does."""
 
     def __init__(self, folder: Path) -> None:
-        self._hashes = mapped(folder / HASHES)
-        self._offsets = mapped(folder / OFFSETS)
-        self._data = mapped(folder / FILE)
+        self._hashes = map_array(folder / HASHES)
+        self._offsets = map_array(folder / OFFSETS)
+        self._data = map_array(folder / FILE)
 
     def absent(self, present: Iterable[Path]) -> int:
         """How many ids have hashes that are in none of the files."""
@@ -78,14 +78,14 @@ class Texts:
         at_ = int(np.searchsorted(self._hashes, wanted))
         while at_ < self._hashes.size and self._hashes[at_] == wanted:
             start, end = self._offsets[at_]
-            found = _parsed(self._data[start:end].tobytes())
+            found = _parse_text(self._data[start:end].tobytes())
             if found is not None and found[0] == name:
                 return found[1]
             at_ += 1
         return None
 
 
-def mapped(path: Path) -> np.ndarray[Any, Any]:
+def map_array(path: Path) -> np.ndarray[Any, Any]:
     """The array in a file (.npy), or its bytes, mapped into memory unless there are none."""
     if path.suffix == ".npy":
         small = path.stat().st_size < 1 << 16
@@ -93,7 +93,7 @@ def mapped(path: Path) -> np.ndarray[Any, Any]:
     return np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, dtype=np.uint8)
 
 
-def _parsed(line: bytes) -> tuple[str, dict[str, Any]] | None:
+def _parse_text(line: bytes) -> tuple[str, dict[str, Any]] | None:
     """The id and the fields of a line."""
     try:
         text = line.decode("utf-8").rstrip("\r").removeprefix("\ufeff")

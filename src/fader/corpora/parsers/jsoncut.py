@@ -56,7 +56,7 @@ def json_batches(sources: Sequence[str], faults: Faults, within: bytes = b"", ke
     """
     for source in sources:
         chunks = _Chunks(source, faults)
-        for place, piece in json_pieces(chunks, partial(inputs.over_limit, faults, source), within, keyed):
+        for place, piece in json_pieces(chunks, partial(inputs.report_excess, faults, source), within, keyed):
             yield Batch(display_name(source), place, piece, chunks.consumed)
 
 
@@ -70,7 +70,7 @@ def json_pieces(
         if cutter is None:
             cutter = _Cutter(_shape(chunk, within, keyed))
         for place, piece in cutter.cut(chunk, inputs.PIECE):
-            yield place, cutter.closed(piece)
+            yield place, cutter.close_piece(piece)
         if len(cutter.held) > limit:
             over(cutter.place, b"end of a record")
             return
@@ -92,7 +92,7 @@ class _Chunks:
                 self.consumed, some = consumed, True
                 yield chunk
         except InputError as error:
-            inputs.cut_short(self._faults, self._source, error, some)
+            inputs.report_cut(self._faults, self._source, error, some)
 
 
 def _shape(head: bytes, within: bytes, keyed: bool) -> _Shape:
@@ -163,11 +163,11 @@ class _Cutter:
         if self._ends == _LINES or (self.depth > 0 and self._ends == _OBJECTS):
             whole, more = bytes(self.held), b""
         if whole.strip():
-            yield place, self.closed(whole)
+            yield place, self.close_piece(whole)
         if more.strip() and (self.depth > 0 or (self._level < 2 and self._ends == _OBJECTS)):
             yield place + last, more
 
-    def closed(self, piece: bytes) -> bytes:
+    def close_piece(self, piece: bytes) -> bytes:
         """A piece that can be read by itself: one of an object of arrays becomes an object."""
         if self._ends != _ARRAYS:
             return piece

@@ -39,11 +39,11 @@ def cut(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
     """The sources in batches; the payload is a list of pieces."""
     for source in sources:
         if archive_kind(source):
-            yield from _packed(source, faults)
+            yield from _cut_archive(source, faults)
             continue
         layout = _layout(head(source))
         found = json_batches([source], faults, _COLLECTION) if layout == JSON else None
-        for batch in found or inputs.marked_batches([source], faults, _END):
+        for batch in found or inputs.mark_batches([source], faults, _END):
             yield batch._replace(payload=[Piece(layout or XML, batch.source, batch.place, batch.payload)])
 
 
@@ -52,7 +52,7 @@ def _layout(begin: bytes) -> str:
     return JSON if first in (b"{", b"[") else XML if first == b"<" else ""
 
 
-def _packed(source: str, faults: Faults) -> Iterator[Batch]:
+def _cut_archive(source: str, faults: Faults) -> Iterator[Batch]:
     """An archive: pieces of its files, together about as large as pieces of others."""
     held, weight, count = list[Piece](), 0, 0
     for member in members(source, faults):
@@ -74,14 +74,14 @@ def _pieces(name: str, chunks: Iterator[bytes], faults: Faults) -> Iterator[Piec
         what = "it is empty" if not first.strip() else "a member begins with <, { or [, and is not packed itself"
         faults.add(OTHER, f"{name}: {what}")
         return
-    over = partial(inputs.over_limit, faults, name)
+    over = partial(inputs.report_excess, faults, name)
     whole = chain([first], chunks)
-    found = json_pieces(whole, over, _COLLECTION) if layout == JSON else _marked(whole, over)
+    found = json_pieces(whole, over, _COLLECTION) if layout == JSON else _cut_xml(whole, over)
     for place, data in found:
         yield Piece(layout, name, place, data)
 
 
-def _marked(chunks: Iterable[bytes], over: partial[None]) -> Iterator[tuple[int, bytes]]:
+def _cut_xml(chunks: Iterable[bytes], over: partial[None]) -> Iterator[tuple[int, bytes]]:
     """XML in pieces that end behind a document; the last may not."""
     limit, held, place = Limits.from_environment().line_bytes, bytearray(), 0
     for chunk in chunks:

@@ -16,7 +16,7 @@ from operator import itemgetter
 
 from fader.corpora.frame.base import Batch
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import BROKEN, decoded
+from fader.corpora.frame.inputs import BROKEN, decode_line
 from fader.corpora.parsers.rdf import oxigraph
 from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.rdf.layout import COLUMNS, LINES, SEEN, TURTLE, Layout
@@ -68,7 +68,7 @@ def _a_line_each(lines: list[bytes]) -> bool:
 def _read(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:
     """All usual lines at once, the others one by one; in the order of lines."""
     layout = terms.layout
-    tags = _written(layout, terms.wanted)
+    tags = _find_tags(layout, terms.wanted)
     first, separator, count = (1, b"\t", 4) if layout.kind == COLUMNS else (0, _separator(batch.payload), 3)
     fits = [line.count(separator) == count for line in batch.payload]
     usual = list(compress(batch.payload, fits))
@@ -208,7 +208,7 @@ def _cells(line: bytes, tags: Mapping[bytes, str]) -> tuple[bytes, str, bytes] |
     return cells[1], tag, thing
 
 
-def _written(layout: Layout, wanted: Mapping[str, str]) -> dict[str, str]:
+def _find_tags(layout: Layout, wanted: Mapping[str, str]) -> dict[str, str]:
     """Tags by what stands in the file for a predicate."""
     tags: dict[str, str] = {}
     for address, tag in wanted.items():
@@ -248,11 +248,11 @@ class Terms(dict[str, str]):
         elif term[:2] == "_:" or term[:1] == "[":
             address = ""
         else:
-            address = self._prefixed(term)
+            address = self._resolve_prefix(term)
         self[term] = found = self.short(address) if address else ""
         return found
 
-    def _prefixed(self, term: str) -> str:
+    def _resolve_prefix(self, term: str) -> str:
         prefix, colon, local = term.partition(":")
         if not colon or prefix not in self.layout.prefixes:
             raise ValueError(f"{quoted(term)} is no term; its prefix is not declared at the top of the file")
@@ -261,7 +261,7 @@ class Terms(dict[str, str]):
 
 def _of_turtle(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:
     """The statements of a piece of Turtle; a line that is not UTF-8 is left out, which costs the statement it is in."""
-    lines = (decoded(line, n, batch.source, faults) or "" for n, line in enumerate(batch.payload, batch.place))
+    lines = (decode_line(line, n, batch.source, faults) or "" for n, line in enumerate(batch.payload, batch.place))
     return _select(oxigraph.read_turtle("\n".join(lines), batch.source, faults, batch.place, terms.context), terms)
 
 

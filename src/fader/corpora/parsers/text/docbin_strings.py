@@ -25,7 +25,7 @@ _NAMES = {  # the number of the first, and names in the order of their numbers
 SYMBOLS = {first + i: name for first, names in _NAMES.items() for i, name in enumerate(names.split())}
 
 
-def numbered(strings: Iterable[str]) -> dict[int, str]:
+def number_strings(strings: Iterable[str]) -> dict[int, str]:
     """Strings by their numbers, with all symbols and the empty string."""
     return {0: "", **{murmur(text.encode("utf-8", "replace")): text for text in strings}, **SYMBOLS}
 

@@ -39,12 +39,12 @@ class Placed(NamedTuple):
         return self.spans.count(None) + self.moved
 
 
-def placed(text: str, given: Sequence[Given]) -> Placed:
+def place_mentions(text: str, given: Sequence[Given]) -> Placed:
     """The mentions of a text in characters."""
-    best, unit = _counted(text, given, None), UNITS[0]
+    best, unit = _count_offsets(text, given, None), UNITS[0]
     if None in best and not text.isascii():
         for other in UNITS[1:]:
-            found = _counted(text, given, _boundaries(text, other))
+            found = _count_offsets(text, given, _boundaries(text, other))
             if found.count(None) < best.count(None):
                 best, unit = found, other
     spans, moved = list(best), 0
@@ -69,7 +69,7 @@ def mentions_of(
     `place` is how a message about the i-th begins. What is in `given` is a mention, a fault, or counted as repeated;
     further mentions of composite ones are counted too.
     """
-    found = placed(text, given)
+    found = place_mentions(text, given)
     tally(counts, MOVED, found.moved)
     if found.unit != UNITS[0]:
         tally(counts, f"documents with offsets in {found.unit}")
@@ -91,7 +91,7 @@ def mentions_of(
     return list(out.values())
 
 
-def stretched(text: str, pieces: Sequence[tuple[int, int]], words: str) -> Given:
+def stretch_pieces(text: str, pieces: Sequence[tuple[int, int]], words: str) -> Given:
     """A mention in pieces as one from the first to the last; if the pieces have its words, it needs no others."""
     start, end = pieces[0][0], max(end for _start, end in pieces)
     if len(pieces) > 1:
@@ -111,7 +111,9 @@ def same_words(one: str, other: str) -> bool:
     return one == other or one.split() == other.split()
 
 
-def _counted(text: str, given: Sequence[Given], boundaries: dict[int, int] | None) -> list[tuple[int, int] | None]:
+def _count_offsets(
+    text: str, given: Sequence[Given], boundaries: dict[int, int] | None
+) -> list[tuple[int, int] | None]:
     """Each mention's place if offsets count in a unit, None where its words are not there."""
     out: list[tuple[int, int] | None] = []
     size = len(text)

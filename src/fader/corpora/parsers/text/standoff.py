@@ -8,7 +8,7 @@ from __future__ import annotations
 from fader.corpora.frame.base import EntityRow, Records, TypeRow
 
 
-def unnamed(kind: str, words: str) -> str:
+def make_entity_id(kind: str, words: str) -> str:
     """The entity of a mention that has no id."""
     return f"{kind or 'thing'}:{'_'.join(words.lower().split())}"
 

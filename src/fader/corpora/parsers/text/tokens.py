@@ -63,7 +63,7 @@ def cells_of(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else [cell for cell in line.split(" ") if cell]
 
 
-def labelled(labels: Sequence[Label]) -> Iterator[tuple[int, int, Label]]:
+def find_labelled(labels: Sequence[Label]) -> Iterator[tuple[int, int, Label]]:
     """The mentions of a sequence: first token, last token (exclusive), and the first token's label."""
     first = -1
     for i, label in enumerate(labels):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from fader.corpora.frame.base import Batch, Records
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.heads import head
-from fader.corpora.frame.inputs import marked_batches, whole_files
+from fader.corpora.frame.inputs import mark_batches, whole_files
 from fader.corpora.parsers.trec.judgments import is_run, judgment, judgments
 from fader.corpora.parsers.trec.topics import query, topics
 from fader.corpus.documents import Faults
@@ -92,12 +92,12 @@ def batches(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
             what = "the lines have query, Q0, id, rank, score and tag, as a run has; give a qrels file"
             faults.add(RUNS, f"{at(source, 1)}: {what}")
             continue
-        found = marked_batches([source], faults, mark) if kind == DOCUMENTS else whole_files([source], faults)
+        found = mark_batches([source], faults, mark) if kind == DOCUMENTS else whole_files([source], faults)
         for batch in found:
             yield batch._replace(payload=(kind, batch.payload))
 
 
-def judged(batch: Batch, faults: Faults, type: str | None = None) -> Records:
+def read_judged(batch: Batch, faults: Faults, type: str | None = None) -> Records:
     """The queries or judgments of a file; `type` is what its queries ask for."""
     kind, data = batch.payload
     out = Records()

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decoded
+from fader.corpora.frame.inputs import decode_line
 from fader.corpus.documents import Faults
 from fader.errors import quoted
 
@@ -66,7 +66,7 @@ def highest(rows: Iterable[tuple[str, str, int]], counts: dict[str, int]) -> lis
 
 def _rows(data: bytes, source: str, faults: Faults) -> Iterator[tuple[str, str, int]]:
     for number, raw in enumerate(data.split(b"\n"), 1):
-        line = decoded(raw, number, source, faults)
+        line = decode_line(raw, number, source, faults)
         if line is None or not line.strip():
             continue
         found = judgment(line.split())

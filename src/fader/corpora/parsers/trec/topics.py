@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from fader.corpora.frame.faults import at
 from fader.corpora.parsers.web import charset
-from fader.corpora.parsers.web.html import unescaped
+from fader.corpora.parsers.web.html import unescape
 from fader.corpus.documents import Faults
 from fader.errors import quoted
 from fader.limits import Limits
@@ -69,7 +69,7 @@ class Topic(NamedTuple):
 
 def topics(data: bytes, source: str, faults: Faults) -> Iterator[Topic]:
     """The topics of a file."""
-    text = charset.decoded(data)[0].lstrip("\ufeff")
+    text = charset.decode(data)[0].lstrip("\ufeff")
     marked = list(_TOPIC.finditer(text))
     found = [(text.count("\n", 0, m.start()) + 1, _topic(m[2] or "", m[3])) for m in marked] or _of_lines(text)
     for number, topic in found:
@@ -103,7 +103,7 @@ def _topic(attributes: str, inside: str) -> Topic:
 
     def close(end: int) -> None:
         pieces.append(inside[start:end])
-        value = " ".join(unescaped(_LABEL.sub("", "".join(pieces), count=1)).split())
+        value = " ".join(unescape(_LABEL.sub("", "".join(pieces), count=1)).split())
         if field == _OTHER:
             found[_OTHER] = f"{found.get(_OTHER, '')} {value}".strip()
         elif field and value:

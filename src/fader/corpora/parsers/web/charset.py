@@ -29,7 +29,7 @@ FALLBACK = "windows-1252"
 
 
 @lru_cache(maxsize=256)
-def known(name: str) -> str:
+def find_encoding(name: str) -> str:
     """The name of an encoding as Python has it, empty where it has none in which pages are."""
     given = name.strip().lower()
     try:
@@ -40,25 +40,25 @@ def known(name: str) -> str:
     return found.name if getattr(found, "_is_text_encoding", True) and found.name not in _NEVER else ""
 
 
-def declared(source: bytes) -> str:
+def find_declared(source: bytes) -> str:
     """The encoding that the beginning of a page, headers included, declares; empty if it does not."""
     for match in _DECLARED.finditer(source, 0, _HEAD):
-        if (name := known(match[1].decode("ascii"))) and not name.startswith(("utf-16", "utf-32")):
+        if (name := find_encoding(match[1].decode("ascii"))) and not name.startswith(("utf-16", "utf-32")):
             return name
     return ""
 
 
-def decoded(source: bytes, encoding: str = "") -> tuple[str, str]:
+def decode(source: bytes, encoding: str = "") -> tuple[str, str]:
     """Text, and the encoding that gave it: the one given, else the one that the bytes agree with."""
     if encoding:
-        return source.decode(known(encoding) or FALLBACK, "replace"), known(encoding) or FALLBACK
+        return source.decode(find_encoding(encoding) or FALLBACK, "replace"), find_encoding(encoding) or FALLBACK
     if name := wide(source):
         return source.decode(name, "replace"), name
     if not _ESCAPES.search(source):
         text = source.decode("utf-8", "replace")
         if agrees(text):
             return text, "utf-8"
-    name = declared(source)
+    name = find_declared(source)
     if name not in ("", "utf-8", "iso8859-1", "ascii"):
         text = source.decode(name, "replace")
         if agrees(text):
@@ -82,5 +82,5 @@ def wide(source: bytes) -> str:
 
 def one_byte(encoding: str) -> bool:
     """Whether each byte is a character in this encoding."""
-    name = known(encoding)
+    name = find_encoding(encoding)
     return name.startswith(("iso8859-", "cp125", "koi8", "mac-", "ascii", "cp437", "cp85", "cp866", "cp874"))

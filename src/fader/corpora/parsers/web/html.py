@@ -24,7 +24,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.corpora.parsers.web.htmlentities import FIRST, MEANT, NAMES, decoded, hash_of, hashed, looked_up, table
+from fader.corpora.parsers.web.htmlentities import (
+    FIRST,
+    MEANT,
+    NAMES,
+    decode_entity,
+    hash_byte,
+    hash_of,
+    look_up,
+    table,
+)
 from fader.kernel import kernel
 
 _BREAK, _BLANK, _DROPPED, _TITLE, _PRE = 1, 2, 3, 4, 5  # what an element does
@@ -95,7 +104,7 @@ def looks_like_html(source: bytes, begin: int = 0) -> bool:
     return _LOOKS.search(source, begin, begin + _SNIFFED) is not None
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """The text with its entities decoded."""
     return html.unescape(text) if "&" in text else text
 
@@ -139,7 +148,7 @@ def _name(source, at):  # type: ignore[no-untyped-def]
             address = False
         if 65 <= c <= 90:
             c += 32
-        value = hashed(value, c)
+        value = hash_byte(value, c)
         at += 1
     return at, value
 
@@ -188,12 +197,12 @@ def _is_script(source, at):  # type: ignore[no-untyped-def]
         return False
     value = 0
     for k in range(6):
-        value = hashed(value, int(source[at + k]) | 32)
+        value = hash_byte(value, int(source[at + k]) | 32)
     return value == _SCRIPT and (source[at + 6] <= 32 or source[at + 6] == 62 or source[at + 6] == 47)
 
 
 @kernel
-def _dropped_end(source, at, value, trust):  # type: ignore[no-untyped-def]
+def _find_dropped_end(source, at, value, trust):  # type: ignore[no-untyped-def]
     """The place of the end tag of a script or style, or the length.
 
     In a script, `<!-- <script> </script> -->` hides its tags; unless it never ends, which is tried once in a page.
@@ -279,12 +288,12 @@ def _read(source, begin, hashes, classes, names, first, meant, out, at):  # type
         if c == 60:  # <
             end, value, closing = _markup(source, i, trust)
             if end >= 0:
-                kind = looked_up(value, hashes, classes)
+                kind = look_up(value, hashes, classes)
                 i = end
                 if kind == _BLANK:
                     blank = max(blank, 1)
                 elif kind == _DROPPED:
-                    i = end if closing else _dropped_end(source, end, value, trust)
+                    i = end if closing else _find_dropped_end(source, end, value, trust)
                 elif kind > 0:
                     blank = 2
                     if kind == _PRE:
@@ -300,7 +309,7 @@ def _read(source, begin, hashes, classes, names, first, meant, out, at):  # type
             i += 1
             continue
         elif c == 38:  # &
-            end = decoded(source, i, names, first, meant, character)
+            end = decode_entity(source, i, names, first, meant, character)
             if end >= 0:
                 for k in range(1, character[0] + 1):
                     if character[k] <= 32:

@@ -58,13 +58,13 @@ NAMES, FIRST = table(_PLACES, _SLOTS)
 
 
 @kernel
-def hashed(value, byte):  # type: ignore[no-untyped-def]
+def hash_byte(value, byte):  # type: ignore[no-untyped-def]
     """The hash of a name that is longer by a byte."""
     return (value * 131 + byte) % (1 << 32)
 
 
 @kernel
-def looked_up(value, hashes, values):  # type: ignore[no-untyped-def]
+def look_up(value, hashes, values):  # type: ignore[no-untyped-def]
     """The value of a hash in a table, or -1."""
     slot = value % len(hashes)
     while hashes[slot] >= 0:
@@ -75,13 +75,13 @@ def looked_up(value, hashes, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def decoded(source, at, names, first, meant, out):  # type: ignore[no-untyped-def]
+def decode_entity(source, at, names, first, meant, out):  # type: ignore[no-untyped-def]
     """The end of the entity whose `&` is at `at`, or -1; a length and the bytes it stands for are put into `out`."""
     if at + 1 < len(source) and source[at + 1] == 35:  # #
         end, code = _number(source, at + 2)
-        _encoded(code, out)
+        _encode(code, out)
         return end
-    end, place = _named(source, at + 1, names, first)
+    end, place = _find_named(source, at + 1, names, first)
     if end >= 0:
         for k in range(meant[place] + 1):
             out[k] = meant[place + k]
@@ -110,7 +110,7 @@ def _number(source, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _named(source, at, names, first):  # type: ignore[no-untyped-def]
+def _find_named(source, at, names, first):  # type: ignore[no-untyped-def]
     """The end of an entity's name and the place of its meaning; -1 where it is none. `at` is behind the `&`."""
     n, start, value = len(source), at, 0
     end, found = -1, -1
@@ -118,21 +118,21 @@ def _named(source, at, names, first):  # type: ignore[no-untyped-def]
         c = int(source[at])
         if not (97 <= (c | 32) <= 122 or 48 <= c <= 57):
             break
-        value = hashed(value, c)
+        value = hash_byte(value, c)
         at += 1
         if 2 <= at - start <= _UNENDED:
-            place = looked_up(value, names, first)
+            place = look_up(value, names, first)
             if place >= 0:
                 end, found = at, place
     if at < n and source[at] == 59:
-        place = looked_up(hashed(value, 59), names, first)
+        place = look_up(hash_byte(value, 59), names, first)
         if place >= 0:
             end, found = at + 1, place
     return end, found
 
 
 @kernel
-def _encoded(code, out):  # type: ignore[no-untyped-def]
+def _encode(code, out):  # type: ignore[no-untyped-def]
     """Write a character as UTF-8 behind its length."""
     if code == 0xA0 or code < 0x80:
         out[0], out[1] = 1, 32 if code == 0xA0 else code

@@ -73,22 +73,22 @@ def readings(body: bytes, encoding: str) -> Iterator[Reading]:
     if wide:  # headers are not
         text = body[:begin].decode("ascii", "replace") + body[begin:].decode(wide, "replace").lstrip("\ufeff")
         yield Reading(text.encode("utf-8", "replace"))
-    text, guessed = charset.decoded(body)
-    for each in _decoded(body, text, guessed, encoding):
+    text, guessed = charset.decode(body)
+    for each in _decode_all(body, text, guessed, encoding):
         yield Reading(each.encode("utf-8", "replace"))
     if guessed == "utf-8" or charset.one_byte(guessed):
         yield _as_they_are(body, guessed)
 
 
-def _decoded(body: bytes, text: str, guessed: str, encoding: str) -> Iterator[str]:
+def _decode_all(body: bytes, text: str, guessed: str, encoding: str) -> Iterator[str]:
     """The text as it was guessed to be, and as it is in other encodings."""
-    said, tried = charset.known(encoding), guessed
+    said, tried = charset.find_encoding(encoding), guessed
     if guessed != charset.FALLBACK:
         yield text
     elif said and charset.agrees(read := body.decode(said, "replace")):
         tried = said
         yield read
-    names = (charset.known(charset.FALLBACK), "utf-8", "iso8859-1", said, charset.declared(body))
+    names = (charset.find_encoding(charset.FALLBACK), "utf-8", "iso8859-1", said, charset.find_declared(body))
     for name in dict.fromkeys(filter(None, names)):
         if name != tried:
             yield body.decode(name, "replace")
@@ -113,4 +113,4 @@ def same(found: str, surface: str) -> bool:
 
 def _loose(text: str) -> str:
     """Letters and signs alone: tags may stand where words are apart, or within a word."""
-    return "".join(_TAGS.sub("", html.unescaped(text)).translate(_NOTHING).casefold().split())
+    return "".join(_TAGS.sub("", html.unescape(text)).translate(_NOTHING).casefold().split())

@@ -75,7 +75,7 @@ def next_record(buffer: bytes | bytearray, place: int, last: bool) -> Record | N
     if header is None or _OTHER.search(buffer, start + len(_MARK), header.start() + 1):
         return _without_length(buffer, start, last)
     body, end = header.end(), header.end() + int(header[1])
-    if _ended(buffer, end, last):
+    if _ends_record(buffer, end, last):
         return Record(start, body, end, False)
     if len(buffer) <= end + _GAP + len(_MARK) and not last:
         return None
@@ -103,7 +103,7 @@ def _mark(buffer: bytes | bytearray, place: int) -> int:
     return found.start() + 1 if found else -1
 
 
-def _ended(buffer: bytes | bytearray, end: int, last: bool) -> bool:
+def _ends_record(buffer: bytes | bytearray, end: int, last: bool) -> bool:
     """Whether another record, or the end of all, follows."""
     if end > len(buffer):
         return False
@@ -150,12 +150,12 @@ def _pieces(source: str, faults: Faults) -> Iterator[Batch]:
                 if reached:
                     yield Batch(name, place, bytes(held[:reached]), consumed)
                 if not passing:
-                    inputs.over_limit(faults, source, place + reached, b"end of a record")
+                    inputs.report_excess(faults, source, place + reached, b"end of a record")
                 lost = len(held) - _GAP  # the mark of a record may have begun
                 del held[:lost]
                 place, reached, passing = place + lost, 0, True
     except InputError as error:
-        inputs.cut_short(faults, source, error, place > 0 or bool(held))
+        inputs.report_cut(faults, source, error, place > 0 or bool(held))
     if passing:
         start = _mark(held, 0)
         start = start if start >= 0 else len(held)
@@ -195,7 +195,7 @@ def _members(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
             except zlib.error as raised:
                 error, out = raised, b""
             if error:
-                _damaged(source, faults, consumed, error)
+                _report_damage(source, faults, consumed, error)
                 yield b"\n\n", consumed
                 member, data = _member(), _next_member(kept, file)
                 kept, consumed = data, file.tell()
@@ -228,6 +228,6 @@ def _next_member(kept: bytes, file: BinaryIO) -> bytes:
         kept, place = kept[-_LOOKED_AT:] + more, -1
 
 
-def _damaged(source: str, faults: Faults, consumed: int, error: zlib.error) -> None:
+def _report_damage(source: str, faults: Faults, consumed: int, error: zlib.error) -> None:
     where = f"{display_name(source)}: damaged or cut short near byte {consumed:,} of the compressed file"
     faults.add(inputs.CUT, f"{where} ({error}); get a whole copy of the file")

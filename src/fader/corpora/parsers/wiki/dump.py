@@ -89,16 +89,16 @@ def _page(payload: bytes, begin: int, end: int, place: int) -> RawPage | None:
     number = _NUMBER.search(payload, title_end, text)
     redirect = _REDIRECT.search(payload, title_end, text)
     return RawPage(
-        unescaped(payload[title + 7 : title_end].decode("utf-8", "replace")),
+        unescape(payload[title + 7 : title_end].decode("utf-8", "replace")),
         int(space[1]) if space else 0,
         number[1].decode() if number else "",
-        unescaped(redirect[1].decode("utf-8", "replace")) if redirect else "",
+        unescape(redirect[1].decode("utf-8", "replace")) if redirect else "",
         b"" if empty else payload[opened + 1 : closed],
         place,
     )
 
 
-def checked(page: RawPage, source: str, faults: Faults) -> bytes:
+def check_text(page: RawPage, source: str, faults: Faults) -> bytes:
     """The text of a page as XML has it, in UTF-8; bytes that are not become U+FFFD, with a fault."""
     body = page.body
     if not body.isascii():
@@ -113,7 +113,7 @@ def checked(page: RawPage, source: str, faults: Faults) -> bytes:
     return body
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """XML's escapes undone."""
     if "&" not in text:
         return text
@@ -137,5 +137,5 @@ def redirect_of(page: RawPage) -> str:
         return page.redirect
     if b"#" not in page.body[:20]:
         return ""
-    found = _WRITTEN_REDIRECT.match(unescaped(page.body[:1000].decode("utf-8", "replace")))
+    found = _WRITTEN_REDIRECT.match(unescape(page.body[:1000].decode("utf-8", "replace")))
     return found[1] if found else ""

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from fader.corpora.frame.base import TypeRow
 from fader.corpora.parsers.wiki.nouns import (
     STOPS,
-    bracketed_nouns,
     category_classes,
     category_nouns,
-    defined_nouns,
-    described_nouns,
+    find_bracketed_nouns,
+    find_defined_nouns,
+    find_described_nouns,
 )
 
 _INFOBOX = re.compile(r"\s*(?:infobox[ _-]+([^|{}<\n]+)|([^|{}<\n]+?)[ _-]infobox\s*(?:[|\n]|$))", re.IGNORECASE)
@@ -70,7 +70,7 @@ class Kinds:
             found.update(dict.fromkeys(self.of_category(category)))
         found.update(dict.fromkeys(self.boxes(templates)))
         if self._english:
-            nouns = [*self._described(templates), *defined_nouns(text), *self.bracketed(title)]
+            nouns = [*self._find_described(templates), *find_defined_nouns(text), *self.find_bracketed(title)]
             found.update(dict.fromkeys(self._noun(noun) for noun in nouns[:MOST]))
         implied = {above for each in found for above in self._chains.get(each, ())}
         return [each for each in found if each not in implied]
@@ -163,18 +163,18 @@ class Kinds:
         head = next((words[:i] for i, word in enumerate(words) if i and word in STOPS), words)[-1]
         return [*person, self._class([whole, head] if head != whole and head.isalpha() else [whole])]
 
-    def _described(self, templates: Iterable[str]) -> list[str]:
+    def _find_described(self, templates: Iterable[str]) -> list[str]:
         for template in templates:
             match = _DESCRIPTION.match(template)
             if match and match[1].strip().lower() != "none":
                 written = match[1].strip()
-                return described_nouns(written[:1].lower() + written[1:])
+                return find_described_nouns(written[:1].lower() + written[1:])
         return []
 
-    def bracketed(self, title: str) -> list[str]:
+    def find_bracketed(self, title: str) -> list[str]:
         """The nouns in the brackets of a title, such as `Mercury (planet)`."""
         match = _BRACKETS.fullmatch(title)
-        return bracketed_nouns(match[1]) if match else []
+        return find_bracketed_nouns(match[1]) if match else []
 
 
 def is_disambiguation(title: str, templates: Iterable[str]) -> bool:

@@ -19,7 +19,7 @@ import re
 from itertools import accumulate
 from typing import NamedTuple, Protocol
 
-from fader.corpora.parsers.wiki.strip import closed_up, unwrapped, without_line_marks, without_templates
+from fader.corpora.parsers.wiki.strip import close_up, remove_comments, without_line_marks, without_templates
 
 # What a link is if not one to an article; no title begins like these.
 TEXT, CATEGORY, DROP = "[text", "[category", "[drop"
@@ -90,12 +90,12 @@ def parse(wikitext: str | bytes, targets: Table) -> Page:
     hidden = _Hidden()
     escaped = isinstance(wikitext, bytes)
     body = wikitext if isinstance(wikitext, bytes) else wikitext.encode("utf-8", "replace")
-    raw = unwrapped(body, escaped)
+    raw = remove_comments(body, escaped)
     if _OPAQUE_BYTES.search(raw):
         raw = _without_opaque(raw.decode("utf-8", "replace"), hidden).encode("utf-8", "surrogatepass")
-    raw = _WRAPPER.sub(_wrapped, raw)
+    raw = _WRAPPER.sub(_unwrap, raw)
     if b"onvert" in raw or b"vt|" in raw:
-        raw = _CONVERT.sub(_converted, raw)
+        raw = _CONVERT.sub(_show_measure, raw)
     raw, starts = without_templates(raw)
     text = raw.decode("utf-8", "surrogatepass" if hidden.some else "replace")
     if "{|" in text or "|}" in text:
@@ -110,20 +110,20 @@ def parse(wikitext: str | bytes, targets: Table) -> Page:
     if "__" in text:
         text = _MAGIC.sub("", text)
     text = _EXTERNAL.sub(r"\1", text)
-    raw = closed_up(without_line_marks(text.encode("utf-8", "surrogatepass")))
+    raw = close_up(without_line_marks(text.encode("utf-8", "surrogatepass")))
     text = raw.decode("utf-8", "surrogatepass")
-    plain, links, categories = _linked(text, targets)
+    plain, links, categories = _find_links(text, targets)
     if hidden.some:
-        plain = shown(plain)
+        plain = show_hidden(plain)
     return Page(plain, links, categories, [start.decode("utf-8", "replace") for start in starts], bold)
 
 
-def _wrapped(match: re.Match[bytes]) -> bytes:
+def _unwrap(match: re.Match[bytes]) -> bytes:
     """What a template shows that only wraps its words."""
     return match[1] if match[1] is not None else match[2]
 
 
-def _converted(match: re.Match[bytes]) -> bytes:
+def _show_measure(match: re.Match[bytes]) -> bytes:
     """The words of a converted measure, as they are given: `{{convert|3|to|5|km|mi}}` is 3 to 5 km."""
     first, between, second, unit = match.groups()
     return b" ".join(filter(None, (first, between, second, unit)))
@@ -205,7 +205,7 @@ class _Hidden:
         return self.literal(found) if found in _MARKUP else found
 
 
-def shown(text: str) -> str:
+def show_hidden(text: str) -> str:
     """The text with all that was hidden."""
     return _HIDDEN.sub(lambda match: _MARKUP[ord(match[0]) - 0xDC00], text)
 
@@ -229,7 +229,7 @@ def _without_files(text: str, targets: Table) -> str:
     return "".join(out)
 
 
-def _linked(text: str, targets: Table, whole: bool = True) -> tuple[str, list[tuple[int, int, str]], list[str]]:
+def _find_links(text: str, targets: Table, whole: bool = True) -> tuple[str, list[tuple[int, int, str]], list[str]]:
     """Text, links and categories; `whole` is false when brackets are known to be left over.
 
     Links are many, so each step is one expression over all of them.
@@ -254,7 +254,7 @@ def _linked(text: str, targets: Table, whole: bool = True) -> tuple[str, list[tu
         stops[i] -= len(each) - len(each.rstrip())
     plain = "".join(out).rstrip()
     if whole and (("[" in plain and "[[" in plain) or ("]" in plain and "]]" in plain)):  # one is found much faster
-        return _linked(text, targets, whole=False)
+        return _find_links(text, targets, whole=False)
     links = [link for link in zip(starts, stops, ends, strict=True) if link[0] < link[1] and link[2] not in _KINDS]
     return plain, links, categories
 

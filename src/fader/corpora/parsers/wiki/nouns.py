@@ -219,11 +219,11 @@ def category_classes(category: str) -> tuple[tuple[str, ...], ...]:
         if is_head and (i == 0 or bare[:1].islower()) and is_plural(bare.lower()):
             noun = singular(bare.lower())
             if noun not in _NO_CLASS and noun.replace("-", "").isalpha():
-                found.setdefault(noun, _qualified(words[:i], noun))
+                found.setdefault(noun, _qualify(words[:i], noun))
     return tuple(found.values())
 
 
-def _qualified(before: list[str], noun: str) -> tuple[str, ...]:
+def _qualify(before: list[str], noun: str) -> tuple[str, ...]:
     """A noun with up to two words before it that qualify it, with one, and alone."""
     chain = [noun]
     for word in reversed(before[-2:]):
@@ -233,19 +233,19 @@ def _qualified(before: list[str], noun: str) -> tuple[str, ...]:
     return tuple(chain)
 
 
-def bracketed_nouns(phrase: str) -> list[str]:
+def find_bracketed_nouns(phrase: str) -> list[str]:
     """The nouns of what stands in the brackets of a title; none where it is a field of knowledge or an adjective."""
     heads: list[str] = []
     _take(_WORDS.findall(phrase.partition(",")[0])[:6], heads, False)
     return [noun for noun in heads if noun not in _SAYS_NOTHING and (noun in _NOUNS or not _FIELD.fullmatch(noun))]
 
 
-def described_nouns(phrase: str) -> list[str]:
+def find_described_nouns(phrase: str) -> list[str]:
     """The nouns of a description without verb, such as "English naturalist and geologist (1809-1882)"."""
     return _heads(_WORDS.findall(_PARENTHESES.sub("", phrase))[:30])
 
 
-def defined_nouns(text: str) -> list[str]:
+def find_defined_nouns(text: str) -> list[str]:
     """The nouns that the first sentence says its subject is."""
     start = _PARENTHESES.sub("", _PARENTHESES.sub("", text[:800]))
     sentence = _SENTENCE.split(start.lstrip(), maxsplit=1)[0]

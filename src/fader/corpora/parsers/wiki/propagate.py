@@ -34,7 +34,7 @@ def own_names(title: str, bold: Iterable[str], is_person: bool) -> dict[str, flo
     return names
 
 
-def propagated(
+def propagate_links(
     text: str, links: Sequence[tuple[int, int, str]], own: dict[str, float], entity: str
 ) -> list[tuple[int, int, str, float]]:
     """Mentions beside the links: start, end, entity, confidence. The links are in order and do not overlap."""

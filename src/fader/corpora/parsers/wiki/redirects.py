@@ -66,7 +66,7 @@ class Spool:
         starts = np.zeros(raw["length"].size, dtype=np.int64)
         np.cumsum(raw["length"][:-1].astype(np.int64), out=starts[1:])
         names, first = np.unique(raw["from"], return_index=True)  # of a title given twice the first counts
-        last, circular = followed(names, raw["to"][first])
+        last, circular = follow_chains(names, raw["to"][first])
         keep = np.flatnonzero(~circular)
         at = first[last[keep]]
         np.save(self._folder / "names.npy", names[keep])
@@ -76,7 +76,7 @@ class Spool:
         return {"redirects": int(names.size), "redirects that lead in a circle": int(np.count_nonzero(circular))}
 
 
-def followed(names: U64, targets: U64) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def follow_chains(names: U64, targets: U64) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """For each redirect the last of its chain, and whether it never ends; `names` are sorted."""
     if not names.size:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
@@ -105,7 +105,7 @@ class Redirects:
     def resolve(self, titles: Collection[str]) -> dict[str, str]:
         """The final targets of those titles that are redirects."""
         given = list(titles)
-        found, place = _found(self._names, given)
+        found, place = _find_titles(self._names, given)
         hits = np.flatnonzero(found)
         starts, lengths = self._starts[place[hits]].tolist(), self._lengths[place[hits]].tolist()
         return {
@@ -116,11 +116,11 @@ class Redirects:
     def articles(self, titles: Collection[str]) -> set[str]:
         """Those titles that articles have."""
         given = list(titles)
-        found, _place = _found(self._articles, given)
+        found, _place = _find_titles(self._articles, given)
         return {given[i] for i in np.flatnonzero(found)}
 
 
-def _found(names: U64, titles: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def _find_titles(names: U64, titles: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     number = xxhash.xxh3_64_intdigest
     wanted = np.fromiter(map(number, map(str.encode, titles)), dtype=np.uint64, count=len(titles))
     if not names.size:

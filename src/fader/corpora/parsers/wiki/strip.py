@@ -219,7 +219,7 @@ def _line(out: U8, begin: int, end: int) -> Any:
 
 
 @kernel
-def _closed_up(buf: U8, out: U8) -> int:
+def _close_up(buf: U8, out: U8) -> int:
     """Blanks, empty parentheses, empty lines and repeated commas left out; returns the bytes written."""
     n, o, i, lines = buf.size, 0, 0, 2
     while i < n:
@@ -276,14 +276,14 @@ def without_line_marks(text: bytes) -> bytes:
     return out[: _without_line_marks(source, out)].tobytes()
 
 
-def closed_up(text: bytes) -> bytes:
+def close_up(text: bytes) -> bytes:
     """A text without the blanks, empty parentheses and empty lines that removals have left."""
     source = np.frombuffer(text, dtype=np.uint8)
     out = np.empty(source.size, dtype=np.uint8)
-    return out[: _closed_up(source, out)].tobytes()
+    return out[: _close_up(source, out)].tobytes()
 
 
-def unwrapped(body: bytes, escaped: bool) -> bytes:
+def remove_comments(body: bytes, escaped: bool) -> bytes:
     """A page without comments and references, after a line end; `escaped`: as XML has it."""
     source = np.frombuffer(body if escaped else body.replace(b"&", b"&amp;"), dtype=np.uint8)
     out = np.empty(source.size + 1, dtype=np.uint8)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from fader.corpora.parsers.wiki.markup import CATEGORY, DROP, TEXT, shown
+from fader.corpora.parsers.wiki.markup import CATEGORY, DROP, TEXT, show_hidden
 from fader.corpora.parsers.wiki.prefixes import LANGUAGES, OTHER_WIKIS
 
 MEDIA_SPACE, ARTICLE, FILE_SPACE, CATEGORY_SPACE = -2, 0, 6, 14
@@ -101,7 +101,7 @@ def target(site: Site, written: str) -> Target:
     space = ARTICLE
     if ":" in text:
         prefix, _colon, rest = text.partition(":")
-        space, text = _prefixed(site, prefix.strip().lower(), rest.strip(), text)
+        space, text = _resolve_prefix(site, prefix.strip().lower(), rest.strip(), text)
     if _FORBIDDEN.search(text):
         return Target(INVALID, text)
     if not text:
@@ -109,7 +109,7 @@ def target(site: Site, written: str) -> Target:
     return Target(space, capital(text) if site.first_letter else text)
 
 
-def _prefixed(site: Site, prefix: str, rest: str, text: str) -> tuple[int, str]:
+def _resolve_prefix(site: Site, prefix: str, rest: str, text: str) -> tuple[int, str]:
     if prefix in site.spaces:
         return site.spaces[prefix], rest
     if prefix == "w":  # this very wiki, or one in another language
@@ -140,7 +140,7 @@ class Targets(dict[str, str]):
             title = written if written[0].isupper() or not self._site.first_letter else capital(written)
             self[written] = title
             return title
-        bare = shown(written.strip())
+        bare = show_hidden(written.strip())
         found = target(self._site, bare.lstrip(": "))
         self[written] = result = self._kind(found, bare.startswith(":"))
         return result
