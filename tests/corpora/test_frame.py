@@ -16,7 +16,7 @@ import pytest
 
 from corpora.cases import contents, documents
 from corpora.tiny import Tiny
-from fader.corpora.frame.records import Encoded
+from fader.corpora.frame.records import EncodedRecords
 from fader.corpora.frame.run import UNFINISHED, importer, run
 from fader.corpora.frame.store import Store
 from fader.errors import CorpusError, InputError, StorageError, UsageError
@@ -154,11 +154,11 @@ def test_refuses_to_go_on_with_something_else(source: str, tmp_path: Path, monke
     assert run(Tiny(), [source], tmp_path / "out", restart=True).counts["documents"] == 61
 
 
-def killed_at(number: int) -> Callable[[Store, Encoded], None]:
+def killed_at(number: int) -> Callable[[Store, EncodedRecords], None]:
     """`Store.put` of a process that ends before it puts so many batches."""
     put, count = Store.put, 0
 
-    def killed(store: Store, encoded: Encoded) -> None:
+    def killed(store: Store, encoded: EncodedRecords) -> None:
         nonlocal count
         count += 1
         if count == number:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.corpora.parsers.web.html import Page, looks_like_html, plain, read
+from fader.corpora.parsers.web.html import HtmlPage, looks_like_html, plain, read
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_every_byte_of_text_is_where_the_standard_library_has_it(pieces: list[tu
 )
 def test_hostile_pages_take_linear_time(piece: str) -> None:
     """What is never ended is looked for once; two million bytes would not come back otherwise."""
-    assert isinstance(read(piece.encode() * (2_000_000 // len(piece))), Page)
+    assert isinstance(read(piece.encode() * (2_000_000 // len(piece))), HtmlPage)
 
 
 def test_a_row_of_names_before_an_address_takes_linear_time() -> None:

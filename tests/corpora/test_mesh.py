@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fader.corpora.formats.mesh import read_mesh
+from fader.corpora.parsers.biomedical.mesh_tables import read_mesh
 from fader.corpus.documents import Faults
 
 FIXTURES = Path(__file__).parent / "fixtures" / "mesh"

@@ -21,10 +21,8 @@ from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
-from fader.corpora.frame.companions import companion_lines
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import stem
-from fader.corpora.frame.inputs import decode_line, group_batches
+from fader.corpora.frame.inputs import companion_lines, decode_line, group_batches, stem
 from fader.corpora.frame.tallies import UNLINKED, tally
 from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.text.spans import whole_number
@@ -90,9 +88,14 @@ class Aida(Importer):
         return out
 
     def _document(
-        self, lines: list[tuple[int, str]], source: str, state: list[_Annotated] | None, ordinal: int, out: Records,
+        self,
+        lines: list[tuple[int, str]],
+        source: str,
+        state: list[_Annotated] | None,
+        ordinal: int,
+        out: Records,
         faults: Faults,
-    ) -> None:  # fmt: skip
+    ) -> None:
         number, first = lines[0]
         if not first.startswith("-DOCSTART-"):
             if any(line.strip() for _number, line in lines):

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from xml.etree import ElementTree
 
-from fader.corpora.formats.concept_rows import MESH, ConceptRows, chosen_mesh, complete
-from fader.corpora.formats.mesh import Mesh
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.store import Store
 from fader.corpora.frame.tallies import PIECES, RELATIONS, UNLINKED, tally
 from fader.corpora.parsers.biomedical.biocfiles import XML, cut
+from fader.corpora.parsers.biomedical.concept_rows import MESH, ConceptRows, complete_rows, read_chosen_mesh
 from fader.corpora.parsers.biomedical.concepts import concepts, kinds
+from fader.corpora.parsers.biomedical.mesh_tables import Mesh
 from fader.corpora.parsers.jsoncut import objects
 from fader.corpora.parsers.text.spans import ELSEWHERE, Given, mentions_of, place_mentions, stretch_pieces
 from fader.corpus.documents import Faults
@@ -37,8 +37,10 @@ from fader.progress import Progress
 _DOCUMENT = re.compile(rb"<document>.*?</document>", re.DOTALL)
 _OPEN = re.compile(rb"<document>")
 _GENERAL = ("identifier", "Identifier", "identifiers", "normalized_id", "concept_id", "ui", "UI", "ID", "id")
-_NAMED = ("MESH", "MeSH", "mesh", "OMIM", "UMLS", "CHEBI", "ChEBI", "NCBI Gene", "NCBI GENE", "NCBI gene",
-          "NCBIGene", "NCBI Taxonomy", "NCBI Species", "Species", "Cellosaurus", "dbSNP")  # fmt: skip
+_NAMED = (
+    "MESH|MeSH|mesh|OMIM|UMLS|CHEBI|ChEBI|NCBI Gene|NCBI GENE|NCBI gene|NCBIGene|NCBI Taxonomy|NCBI Species|Species"
+    "|Cellosaurus|dbSNP"
+).split("|")
 UNREADABLE = "documents that cannot be read"
 WRONG = "annotations that cannot be read"
 
@@ -78,7 +80,7 @@ class BioC(Importer):
         return cut(sources, faults)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
-        return chosen_mesh(self.mesh, faults, progress)
+        return read_chosen_mesh(self.mesh, faults, progress)
 
     def convert(self, batch: Batch, state: Mesh | None, faults: Faults) -> Records:
         out, rows = Records(), ConceptRows(state)
@@ -94,7 +96,7 @@ class BioC(Importer):
         return out
 
     def finish(self, state: Mesh | None, store: Store) -> None:
-        complete(state, store)
+        complete_rows(state, store)
 
 
 def _from_json(batch: Batch, faults: Faults) -> Iterator[tuple[str, dict[str, Any]]]:

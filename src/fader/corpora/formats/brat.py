@@ -20,8 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, Importer, Records
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import head, plain, stem
-from fader.corpora.frame.inputs import decode_line, whole_files
+from fader.corpora.frame.inputs import decode_line, head, plain, stem, whole_files
 from fader.corpora.frame.tallies import PIECES, UNLINKED, tally
 from fader.corpora.parsers.text.spans import Given, mentions_of, place_mentions, stretch_pieces
 from fader.corpora.parsers.text.standoff import add_row, make_entity_id
@@ -34,7 +33,7 @@ UNREADABLE = "lines that cannot be read"
 OTHERS = "relations, events and attributes, which are not imported"
 
 
-class _Mention(NamedTuple):
+class _BratMention(NamedTuple):
     kind: str
     pieces: list[tuple[int, int]]
     words: str
@@ -84,7 +83,7 @@ class Brat(Importer):
             faults.add("texts that are not UTF-8", f"{place}: not UTF-8; save the file as UTF-8")
             return out
         mentions, entities = _read(notes, beside, out, faults)
-        given, used, names = list[Given](), list[_Mention](), list[list[str]]()
+        given, used, names = list[Given](), list[_BratMention](), list[list[str]]()
         text = _line_ends(text, [stretch_pieces(text, m.pieces, m.words) for m in mentions.values()])
         for key, mention in mentions.items():
             name = entities.get(key, "") or ("" if entities else make_entity_id(mention.kind, mention.words))
@@ -104,9 +103,9 @@ class Brat(Importer):
         return out
 
 
-def _read(data: bytes, source: str, out: Records, faults: Faults) -> tuple[dict[str, _Mention], dict[str, str]]:
+def _read(data: bytes, source: str, out: Records, faults: Faults) -> tuple[dict[str, _BratMention], dict[str, str]]:
     """Mentions by their keys, and the entities of those that have one."""
-    mentions: dict[str, _Mention] = {}
+    mentions: dict[str, _BratMention] = {}
     entities: dict[str, str] = {}
     for number, raw in enumerate(data.split(b"\n"), 1):
         line = decode_line(raw, number, source, faults)
@@ -120,7 +119,7 @@ def _read(data: bytes, source: str, out: Records, faults: Faults) -> tuple[dict[
                 faults.add(UNREADABLE, f"{at(source, number)}: {what}")
                 continue
             pieces = sorted((int(a), int(b)) for a, b in (piece.split() for piece in span[2].split(";")))
-            mentions[key] = _Mention(span[1], pieces, cells[1] if len(cells) > 1 else "", number)
+            mentions[key] = _BratMention(span[1], pieces, cells[1] if len(cells) > 1 else "", number)
         elif key.startswith(("N", "#")) and cells:
             parts = cells[0].split()
             said = parts[2] if key.startswith("N") and len(parts) > 2 else cells[1].strip() if len(cells) > 1 else ""

@@ -24,8 +24,7 @@ from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import head, stem
-from fader.corpora.frame.inputs import decode_line, group_batches
+from fader.corpora.frame.inputs import decode_line, group_batches, head, stem
 from fader.corpora.frame.tallies import UNLINKED, tally
 from fader.corpora.parsers.text.standoff import add_row, make_entity_id
 from fader.corpora.parsers.text.tokens import NIL, OUTSIDE, UNLABELLED, Label, TokenText, cells_of, find_labelled

@@ -35,6 +35,7 @@ from fader.corpora.frame.selection import (
     write_ids,
 )
 from fader.corpora.frame.store import Store
+from fader.corpora.frame.tallies import tally
 from fader.corpora.parsers.rdf.layout import Layout, layouts, statement_batches
 from fader.corpora.parsers.rdf.triples import only_marked, statements
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
@@ -197,7 +198,7 @@ class Dbpedia(Importer):
                 if end := state.first.onward.get(thing, thing):
                     gathered.entity(end)[2][_title(subject).replace("_", " ")] = None
                 else:
-                    out.counts[CIRCLES] = out.counts.get(CIRCLES, 0) + 1
+                    tally(out.counts, CIRCLES)
         out.types = gathered.types()
         final = self._final(gathered.names(), state, out.counts)
         out.entities = select_listed(gathered.entities(final), state.only, out.counts)
@@ -214,7 +215,7 @@ class Dbpedia(Importer):
 
     def _is_page(self, subject: str, counts: dict[str, int]) -> bool:
         if (":" in subject or "__" in subject) and _NO_PAGE.match(_title(subject)):
-            counts[PARTS] = counts.get(PARTS, 0) + 1
+            tally(counts, PARTS)
             return False
         return True
 

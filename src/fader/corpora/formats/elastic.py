@@ -21,8 +21,7 @@ import msgspec
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import head, stem
-from fader.corpora.frame.inputs import decode_line, group_batches
+from fader.corpora.frame.inputs import decode_line, group_batches, head, stem
 from fader.corpus.documents import Faults
 from fader.errors import UsageError, quoted
 

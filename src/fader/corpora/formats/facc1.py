@@ -29,9 +29,9 @@ from typing import Any, ClassVar, NamedTuple
 from fader.corpora.frame.annotation_index import Annotations, Writer
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import head
-from fader.corpora.frame.inputs import group_batches
+from fader.corpora.frame.inputs import group_batches, head
 from fader.corpora.frame.store import Store
+from fader.corpora.frame.tallies import tally
 from fader.corpora.parsers.web import html, readings, warc
 from fader.corpora.parsers.web.httpresponse import page_begin, without_chunks
 from fader.corpus.documents import Faults
@@ -149,10 +149,10 @@ class Facc1(Importer):
         distinct = list({(a.start, a.end, a.entity): a for a in reversed(found)}.values())[::-1]
         sure = [a for a in distinct if a.confidence >= self.min_confidence]
         if found and not sure and not self.unannotated:
-            _count(counts, LEFT_OUT, len(found))
+            tally(counts, LEFT_OUT, len(found))
         else:
-            _count(counts, REPEATED, len(found) - len(distinct))
-            _count(counts, UNSURE, len(distinct) - len(sure))
+            tally(counts, REPEATED, len(found) - len(distinct))
+            tally(counts, UNSURE, len(distinct) - len(sure))
         return sure
 
     def finish(self, state: Annotations, store: Store) -> None:
@@ -162,11 +162,6 @@ class Facc1(Importer):
         if absent == state.size > 0:
             remedy = "give WARC and FACC1 files of the same part of ClueWeb"
             store.faults.add(FOREIGN, f"all {absent:,} are of pages that no source has; {remedy}")
-
-
-def _count(counts: dict[str, int], what: str, number: int) -> None:
-    if number:
-        counts[what] = counts.get(what, 0) + number
 
 
 def _tell_stray(data: bytes, start: int, end: int, batch: Batch, faults: Faults) -> None:
@@ -240,10 +235,15 @@ def _document(
         elif span is None or not readings.same(page.text[slice(*span)], annotation.surface):
             faults.add(MARKUP, f"{place}: {name}: {_said(annotation)}: is not in the text of the page")
         else:
-            mentions.append({
-                "start": span[0], "end": span[1], "entity": annotation.entity, "confidence": annotation.confidence,
-                "context_confidence": annotation.context,
-            })  # fmt: skip
+            mentions.append(
+                {
+                    "start": span[0],
+                    "end": span[1],
+                    "entity": annotation.entity,
+                    "confidence": annotation.confidence,
+                    "context_confidence": annotation.context,
+                }
+            )
     return {"id": name, "text": page.text, "mentions": mentions, "title": page.title or None, "url": url}
 
 
@@ -251,7 +251,7 @@ def _said(annotation: Annotation) -> str:
     return f"{quoted(annotation.surface)} at {annotation.start}-{annotation.end}"
 
 
-def _page(data: bytes) -> html.Page:
+def _page(data: bytes) -> html.HtmlPage:
     """The text of a response."""
     begin = page_begin(data)
     if _PLAIN.search(data, 0, begin) and not html.looks_like_html(data, begin):

@@ -1,242 +1,20 @@
 """MeSH, the medical subject headings: headings as entities, the places of the tree as types.
 
-Three layouts, known by their first bytes, in any mixture:
-
-    descriptor or supplement XML    <DescriptorRecord>... <DescriptorUI>D000001, <TreeNumber>D03.633.100.221.173
-    the same in ASCII               *NEWRECORD, then lines like `MH = Calcimycin`, `MN = D03...`, `UI = D000001`
-    tree                            `Body Regions;A01`, or with tabs, with or without the heading's id in a cell
-
-A heading that has others below it is also a type, `mesh_D009369`, below the types of the headings above it in the
-tree; the letter of a branch is the topmost type, `mesh_C`. An entity has the types right above it, and its own if it is
-one. A supplement has the types of the headings that it is mapped to. Where the files have no ids, a tree number takes
-the place of one. `pubtator` and `bioc` use the same tables for their option `mesh`.
+An entity has the types right above it in the tree, and its own if others are below it. A supplement has the types of
+the headings that it is mapped to. Files and tables: `parsers.biomedical.mesh_tables`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
-from xml.etree import ElementTree
+from typing import Any, ClassVar
 
-from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow
-from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import head
-from fader.corpora.frame.inputs import decode_line, group_batches, line_batches, mark_batches
+from fader.corpora.frame.base import Batch, Importer, Records
+from fader.corpora.parsers.biomedical.mesh_tables import Mesh, cut_files, read_headings, read_mesh
 from fader.corpus.documents import Faults
 from fader.progress import Progress
-
-BRANCHES = {
-    "A": "Anatomy", "B": "Organisms", "C": "Diseases", "D": "Chemicals and Drugs",
-    "E": "Analytical, Diagnostic and Therapeutic Techniques and Equipment", "F": "Psychiatry and Psychology",
-    "G": "Phenomena and Processes", "H": "Disciplines and Occupations",
-    "I": "Anthropology, Education, Sociology and Social Phenomena", "J": "Technology, Industry, Agriculture",
-    "K": "Humanities", "L": "Information Science", "M": "Named Groups", "N": "Health Care",
-    "V": "Publication Characteristics", "Z": "Geographicals",
-}  # fmt: skip
-_UI = re.compile(r"[DC]\d{6,9}")
-_TREE = re.compile(r"[A-NVZ]\d{2}(?:\.\d{3})*(?:\.\d+)*")
-_RECORD = re.compile(rb"<(DescriptorRecord|SupplementalRecord)\b.*?</\1>", re.DOTALL)
-_OPEN = re.compile(rb"<(?:DescriptorRecord|SupplementalRecord)\b")
-UNREADABLE = "records that cannot be read"
-
-
-class Heading(NamedTuple):
-    """A heading as a record has it; `mapped` are the ids or names of the headings that a supplement belongs to."""
-
-    ui: str
-    title: str
-    trees: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    mapped: tuple[str, ...] = ()
-
-
-class Mesh(NamedTuple):
-    """All headings: what types are made of."""
-
-    headings: dict[str, Heading]  # by id, or by the first tree number where files have no ids
-    at: dict[str, str]  # tree number -> key of the heading there
-    above: frozenset[str]  # keys of headings that have others below them
-    named: dict[str, str]  # lower case title -> key
-
-    def entity(self, key: str) -> EntityRow | None:
-        """The row of a heading, by its id, without aliases."""
-        heading = self.headings.get(key)
-        return EntityRow(f"MESH:{key}", heading.title, self.types(heading)) if heading else None
-
-    def types(self, heading: Heading) -> list[str]:
-        """The types right above a heading, and its own if others are below it."""
-        found = [] if heading.trees else [t for key in self._find_mapped(heading) for t in self._below(key)]
-        found += [self._type(parent) for tree in heading.trees if (parent := tree.rpartition(".")[0])]
-        found += [f"mesh_{tree[0]}" for tree in heading.trees if "." not in tree]
-        key = self.at.get(heading.trees[0], "") if heading.trees else ""
-        return list(dict.fromkeys([*found, f"mesh_{key}"] if key in self.above else found))
-
-    def rows(self, names: Sequence[str]) -> Iterator[TypeRow]:
-        """Types with all that are above them, each once."""
-        waiting, seen = list(names), set(names)
-        while waiting:
-            name = waiting.pop()
-            key = name.removeprefix("mesh_")
-            heading = self.headings.get(key)
-            if heading is None:
-                yield TypeRow(name, BRANCHES.get(key, key))
-                continue
-            parents = [parent for parent in self.types(heading) if parent != name]
-            yield TypeRow(name, heading.title, parents)
-            waiting += [parent for parent in parents if parent not in seen]
-            seen.update(parents)
-
-    def _type(self, tree: str) -> str:
-        """The type of a place in the tree; of the nearest one above it that is known."""
-        while tree not in self.at:
-            tree, dot, _last = tree.rpartition(".")
-            if not dot:
-                return f"mesh_{_last[:1]}"
-        return f"mesh_{self.at[tree]}"
-
-    def _below(self, key: str) -> list[str]:
-        """The types of what is mapped to a heading."""
-        return [f"mesh_{key}"] if key in self.above else self.types(self.headings[key])
-
-    def _find_mapped(self, heading: Heading) -> list[str]:
-        keys = [self.named.get(key.lower(), key) for key in heading.mapped]
-        return [key for key in keys if key in self.headings and self.headings[key].trees]
-
-
-def read_mesh(sources: Sequence[str], faults: Faults, progress: Progress | None = None, aliases: bool = False) -> Mesh:
-    """The tables of MeSH files; headings have their aliases on demand, which are most of the memory."""
-    by_id: dict[str, Heading] = {}
-    loose: dict[str, Heading] = {}  # titles to headings without an id
-    for batch in cut(sources, faults):
-        for heading in headings(batch, faults):
-            if heading.ui:
-                before = by_id.get(heading.ui, heading)
-                trees = tuple(sorted({*before.trees, *heading.trees}))
-                known = tuple(dict.fromkeys((*before.aliases, *heading.aliases))) if aliases else ()
-                by_id[heading.ui] = before._replace(trees=trees, aliases=known, title=before.title or heading.title)
-            else:
-                trees = tuple(sorted({*loose.get(heading.title.lower(), heading).trees, *heading.trees}))
-                loose[heading.title.lower()] = heading._replace(trees=trees)
-        if progress is not None:
-            progress.update(batch.consumed, None, f"{len(by_id) + len(loose):,} headings")
-    return _tables(by_id, loose)
-
-
-def _tables(by_id: dict[str, Heading], loose: dict[str, Heading]) -> Mesh:
-    """Join headings without ids to those that have one, by their titles."""
-    named = {heading.title.lower(): ui for ui, heading in sorted(by_id.items(), reverse=True) if heading.title}
-    taken = {tree: ui for ui, heading in by_id.items() for tree in heading.trees}
-    for title, heading in loose.items():
-        ui = named.get(title) or next((taken[tree] for tree in heading.trees if tree in taken), "")
-        if ui:
-            known = by_id[ui]
-            trees = tuple(sorted({*known.trees, *heading.trees}))
-            by_id[ui] = known._replace(trees=trees, title=known.title or heading.title)
-        else:
-            by_id[heading.trees[0]] = heading
-        named.setdefault(title, ui or heading.trees[0])
-    at = {tree: key for key, heading in by_id.items() for tree in heading.trees}
-    parents = {tree.rpartition(".")[0] for tree in at}
-    return Mesh(by_id, at, frozenset(at[tree] for tree in parents if tree in at), named)
-
-
-def cut(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-    """The sources in pieces; the payload is `(layout, piece)`."""
-    for source in sources:
-        begin = head(source)
-        if begin.lstrip().startswith(b"<"):
-            mark = b"</SupplementalRecord>" if b"<SupplementalRecord" in begin else b"</DescriptorRecord>"
-            pieces, layout = mark_batches([source], faults, mark), "xml"
-        elif b"*NEWRECORD" in begin:
-            pieces, layout = group_batches([source], faults, lambda line: line.startswith(b"*NEWRECORD")), "ascii"
-        else:
-            pieces, layout = line_batches([source], faults), "tree"
-        for batch in pieces:
-            yield batch._replace(payload=(layout, batch.payload))
-
-
-def headings(batch: Batch, faults: Faults) -> Iterator[Heading]:
-    """The headings of a piece."""
-    layout, payload = batch.payload
-    if layout == "xml":
-        return _from_xml(batch, payload, faults)
-    return (_from_ascii if layout == "ascii" else _from_tree)(batch, payload, faults)
-
-
-def _from_xml(batch: Batch, payload: bytes, faults: Faults) -> Iterator[Heading]:
-    end = 0
-    for record in _RECORD.finditer(payload):
-        end = record.end()
-        try:
-            yield _element(ElementTree.fromstring(record[0]))
-        except (ElementTree.ParseError, ValueError) as error:
-            faults.add(UNREADABLE, f"{at(batch.source, batch.place + record.start(), 'byte')}: {error}")
-    if rest := _OPEN.search(payload, end):
-        place = at(batch.source, batch.place + rest.start(), "byte")
-        faults.add(UNREADABLE, f"{place}: the record has no end; get a whole copy of the file")
-    elif not end and not batch.place:
-        what = "no DescriptorRecord and no SupplementalRecord in it; give files of MeSH, as desc2026.xml"
-        faults.add(UNREADABLE, f"{at(batch.source, 0, 'byte')}: {what}")
-
-
-def _element(record: ElementTree.Element) -> Heading:
-    kind = record.tag.removesuffix("Record")
-    ui = record.findtext(f"{kind}UI" if kind == "Descriptor" else "SupplementalRecordUI") or ""
-    title = record.findtext(f"{kind}Name/String" if kind == "Descriptor" else "SupplementalRecordName/String") or ""
-    trees = tuple(t.text.strip() for t in record.iterfind("TreeNumberList/TreeNumber") if t.text)
-    mapped = record.iterfind("HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI")
-    terms = (t.text.strip() for t in record.iterfind("ConceptList/Concept/TermList/Term/String") if t.text)
-    if not ui or not title:
-        raise ValueError("the record has no id or no name")
-    aliases = tuple(dict.fromkeys(term for term in terms if term != title))
-    return Heading(ui.strip(), title.strip(), trees, aliases, tuple((m.text or "").strip("* \n") for m in mapped))
-
-
-def _from_ascii(batch: Batch, payload: list[bytes], faults: Faults) -> Iterator[Heading]:
-    fields: dict[str, list[str]] = {}
-    first = batch.place
-    for number, raw in enumerate([*payload, b"*NEWRECORD"], batch.place):
-        line = decode_line(raw, number, batch.source, faults)
-        if line is None:
-            continue
-        if line.startswith("*NEWRECORD"):
-            if fields:
-                yield from _fields(fields, at(batch.source, first), faults)
-            fields, first = {}, number
-            continue
-        key, equals, value = line.partition(" = ")
-        if equals:
-            fields.setdefault(key.strip(), []).append(value.strip())
-
-
-def _fields(fields: dict[str, list[str]], place: str, faults: Faults) -> Iterator[Heading]:
-    ui, title = fields.get("UI", [""])[0], (fields.get("MH") or fields.get("NM") or fields.get("SH") or [""])[0]
-    if not ui or not title:
-        faults.add(UNREADABLE, f"{place}: the record needs the lines UI and MH or NM")
-        return
-    entries = (e.split("|")[0] for key in ("ENTRY", "PRINT ENTRY", "SY") for e in fields.get(key, ()))
-    mapped = tuple(name.strip("* ").split("/")[0] for name in fields.get("HM", ()))
-    aliases = tuple(dict.fromkeys(entry for entry in entries if entry != title))
-    yield Heading(ui, title, tuple(fields.get("MN", ())), aliases, mapped)
-
-
-def _from_tree(batch: Batch, payload: list[bytes], faults: Faults) -> Iterator[Heading]:
-    for number, raw in enumerate(payload, batch.place):
-        line = decode_line(raw, number, batch.source, faults)
-        if line is None or not line.strip() or line.startswith("#"):
-            continue
-        cells = [cell.strip() for cell in (line.split("\t") if "\t" in line else line.rsplit(";", 1))]
-        ui = next((cell for cell in cells if _UI.fullmatch(cell)), "")
-        trees = tuple(t for cell in cells for t in re.split(r"[|;, ]", cell) if _TREE.fullmatch(t) and t != ui)
-        title = next((c for c in cells if c and c != ui and not _TREE.match(c)), "")
-        if not trees or not (title or ui):
-            what = "needs a heading and a tree number, like Body Regions;A01"
-            faults.add(UNREADABLE, f"{at(batch.source, number)}: {what}")
-            continue
-        yield Heading(ui, title, trees)
 
 
 @dataclass(frozen=True)
@@ -251,14 +29,14 @@ class MeshCatalog(Importer):
     state_type: ClassVar[Any] = Mesh
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return cut(sources, faults)
+        return cut_files(sources, faults)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         return read_mesh(sources, Faults(), progress)
 
     def convert(self, batch: Batch, state: Mesh, faults: Faults) -> Records:
         out = Records()
-        for heading in headings(batch, faults):
+        for heading in read_headings(batch, faults):
             key = heading.ui or state.named.get(heading.title.lower(), "")
             row = state.entity(key)
             if row is not None:

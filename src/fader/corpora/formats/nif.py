@@ -75,7 +75,7 @@ class Nif(Importer):
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         """The payload is the prefixes of the source, and a piece of it; the place is a line."""
         for source in sources:
-            yield from _cut(source, faults)
+            yield from _cut_documents(source, faults)
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
@@ -92,7 +92,7 @@ class Nif(Importer):
         return out
 
 
-def _cut(source: str, faults: Faults) -> Iterator[Batch]:
+def _cut_documents(source: str, faults: Faults) -> Iterator[Batch]:
     held, line, head, consumed, some = bytearray(), 1, "", 0, False
     limit = Limits.from_environment().line_bytes
     try:

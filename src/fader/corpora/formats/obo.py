@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import decode_line, group_batches
+from fader.corpora.frame.tallies import tally
 from fader.corpus.documents import Faults
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -47,7 +48,7 @@ class Obo(Importer):
         out = Records()
         for number, tags in _terms(batch, faults):
             if tags.get("is_obsolete") == ["true"]:
-                out.counts["obsolete terms"] = out.counts.get("obsolete terms", 0) + 1
+                tally(out.counts, "obsolete terms")
                 continue
             if not tags.get("id"):
                 faults.add("terms without an id", f"{at(batch.source, number)}: a term needs an id")

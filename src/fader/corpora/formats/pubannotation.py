@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, Importer, Records
-from fader.corpora.frame.heads import stem
+from fader.corpora.frame.inputs import stem
 from fader.corpora.frame.tallies import PIECES, RELATIONS, tally
 from fader.corpora.parsers.jsoncut import json_batches, objects
 from fader.corpora.parsers.text.spans import Given, mentions_of

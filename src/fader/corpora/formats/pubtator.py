@@ -19,14 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from fader.corpora.formats.concept_rows import MESH, ConceptRows, chosen_mesh, complete
-from fader.corpora.formats.mesh import Mesh
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import decode_line, group_batches
 from fader.corpora.frame.store import Store
 from fader.corpora.frame.tallies import RELATIONS, UNLINKED, tally
+from fader.corpora.parsers.biomedical.concept_rows import MESH, ConceptRows, complete_rows, read_chosen_mesh
 from fader.corpora.parsers.biomedical.concepts import concepts, kinds
+from fader.corpora.parsers.biomedical.mesh_tables import Mesh
 from fader.corpora.parsers.text.spans import Given, mentions_of, whole_number
 from fader.corpus.documents import Faults
 from fader.errors import quoted
@@ -66,7 +66,7 @@ class PubTator(Importer):
         return group_batches(sources, faults, _OPENS.match)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
-        return chosen_mesh(self.mesh, faults, progress)
+        return read_chosen_mesh(self.mesh, faults, progress)
 
     def convert(self, batch: Batch, state: Mesh | None, faults: Faults) -> Records:
         out, rows = Records(), ConceptRows(state)
@@ -91,7 +91,7 @@ class PubTator(Importer):
         return out
 
     def finish(self, state: Mesh | None, store: Store) -> None:
-        complete(state, store)
+        complete_rows(state, store)
 
 
 def _read_tabbed(

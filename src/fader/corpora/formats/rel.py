@@ -24,8 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import head, plain, stem
-from fader.corpora.frame.inputs import whole_files
+from fader.corpora.frame.inputs import head, plain, stem, whole_files
 from fader.corpora.frame.store import Store
 from fader.corpora.frame.tallies import UNLINKED, tally
 from fader.corpora.frame.textstore import KEYS, Texts, build

@@ -21,8 +21,7 @@ import numpy as np
 
 from fader.corpora.frame.base import Batch, Importer, Records
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import stem
-from fader.corpora.frame.inputs import whole_files
+from fader.corpora.frame.inputs import stem, whole_files
 from fader.corpora.frame.tallies import UNLINKED, tally
 from fader.corpora.parsers.text.docbin_strings import murmur, number_strings
 from fader.corpora.parsers.text.standoff import add_row, make_entity_id

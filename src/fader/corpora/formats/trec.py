@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.tallies import tally
 from fader.corpora.parsers.trec import files as trecfiles
-from fader.corpora.parsers.trec.files import RawDocument
+from fader.corpora.parsers.trec.files import TrecDocument
 from fader.corpora.parsers.web import charset, html
 from fader.corpus.documents import Faults
 from fader.errors import UsageError, quoted
@@ -83,7 +83,7 @@ def _sections(names: Sequence[str]) -> re.Pattern[bytes]:
 
 
 def _document(
-    raw: RawDocument, body: bytes, sections: re.Pattern[bytes], titles: Sequence[str], counts: dict[str, int]
+    raw: TrecDocument, body: bytes, sections: re.Pattern[bytes], titles: Sequence[str], counts: dict[str, int]
 ) -> dict[str, Any]:
     if raw.web or _PAGE.search(body):
         page = html.read(body) if html.looks_like_html(body) else html.plain(body)

@@ -27,10 +27,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import head
+from fader.corpora.frame.inputs import head
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.trec import files as trecfiles
-from fader.corpora.parsers.trec.files import RawDocument
+from fader.corpora.parsers.trec.files import TrecDocument
 from fader.corpora.parsers.web import charset, html
 from fader.corpus.documents import Faults
 from fader.corpus.readers import read_chunks
@@ -66,7 +66,7 @@ class Sender(NamedTuple):
     """The first line of an e-mail; of each of its parts the bytes it is from, its first character, and its text."""
 
     line: str
-    parts: tuple[tuple[int, int, int, html.Page], ...]
+    parts: tuple[tuple[int, int, int, html.HtmlPage], ...]
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """The characters of the line that bytes of the source became; None where they are in none of its parts."""
@@ -197,7 +197,7 @@ def _is_tagged(source: str) -> bool:
     return _TAG.search(head(source, _LOOKED_AT)) is not None
 
 
-def _document(raw: RawDocument, headers: bool, counts: dict[str, int], faults: Faults) -> dict[str, Any]:
+def _document(raw: TrecDocument, headers: bool, counts: dict[str, int], faults: Faults) -> dict[str, Any]:
     text, _encoding = charset.decode(raw.body)
     source, tagged = _remove_tags(text.encode("utf-8", "replace"), raw, faults)
     page = html.read(source) if html.looks_like_html(source) else html.plain(source)
@@ -212,16 +212,20 @@ def _document(raw: RawDocument, headers: bool, counts: dict[str, int], faults: F
             mentions.append({"start": span[0], "end": span[1], "entity": entity})
     shown = {name: html.read(source[a:b]).text for name, (a, b) in values.items()}
     return {
-        "id": raw.id, "text": sender.line + page.text, "mentions": mentions, "url": raw.url,
-        "title": page.title or shown.get("subject") or None, "date": shown.get("sent") or shown.get("received"),
-    }  # fmt: skip
+        "id": raw.id,
+        "text": sender.line + page.text,
+        "mentions": mentions,
+        "url": raw.url,
+        "title": page.title or shown.get("subject") or None,
+        "date": shown.get("sent") or shown.get("received"),
+    }
 
 
 def _shift(span: tuple[int, int] | None, by: int) -> tuple[int, int] | None:
     return None if span is None else (span[0] + by, span[1] + by)
 
 
-def _remove_tags(source: bytes, raw: RawDocument, faults: Faults) -> tuple[bytes, list[tuple[int, int, str]]]:
+def _remove_tags(source: bytes, raw: TrecDocument, faults: Faults) -> tuple[bytes, list[tuple[int, int, str]]]:
     """The source without candidate tags, and where in it candidates are."""
     if b"candidate-" not in source:
         return source, []
@@ -254,7 +258,7 @@ def _header(source: bytes) -> dict[str, tuple[int, int]]:
 
 def _sender(source: bytes, values: dict[str, tuple[int, int]]) -> Sender:
     """The line that names the sender."""
-    line, parts = "From:", list[tuple[int, int, int, html.Page]]()
+    line, parts = "From:", list[tuple[int, int, int, html.HtmlPage]]()
     for field, before, after in (("name", " ", ""), ("email", " <", ">")):
         start, end = values.get(field, (0, 0))
         value = html.read(source[start:end])

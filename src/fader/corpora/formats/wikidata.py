@@ -234,7 +234,7 @@ class _WrittenClaim(msgspec.Struct):
     rank: str = "normal"
 
 
-class _Page(msgspec.Struct):
+class _SiteLink(msgspec.Struct):
     title: str = ""
 
 
@@ -244,7 +244,7 @@ def _decoder(languages: tuple[str, ...], site: str, relation: str) -> Any:
     fields = {f"l{i}": language for i, language in enumerate(languages)}
     one = msgspec.defstruct("Labels", [(field, _Text | None, None) for field in fields], rename=fields)
     many = msgspec.defstruct("Aliases", [(field, list[_Text] | None, None) for field in fields], rename=fields)
-    pages = msgspec.defstruct("Pages", [("site", _Page | None, None)], rename={"site": site})
+    pages = msgspec.defstruct("Pages", [("site", _SiteLink | None, None)], rename={"site": site})
     relations: list[Any] = [(each, list[_Claim], msgspec.field(default_factory=list)) for each in ("P31", "P279")]
     relations += [("own", list[_WrittenClaim], msgspec.field(default_factory=list))] if relation else []
     claims = msgspec.defstruct("Claims", relations, rename={"own": relation} if relation else None)

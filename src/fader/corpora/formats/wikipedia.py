@@ -24,9 +24,10 @@ from typing import Any, ClassVar, NamedTuple
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
 from fader.corpora.frame.inputs import mark_batches
 from fader.corpora.frame.store import Store
+from fader.corpora.frame.tallies import tally
 from fader.corpora.parsers.wiki import dump
 from fader.corpora.parsers.wiki.kinds import Kinds, is_disambiguation, noun_type
-from fader.corpora.parsers.wiki.markup import CATEGORY, Page, parse
+from fader.corpora.parsers.wiki.markup import CATEGORY, WikiPage, parse
 from fader.corpora.parsers.wiki.nouns import category_nouns
 from fader.corpora.parsers.wiki.propagate import own_names, propagate_links
 from fader.corpora.parsers.wiki.redirects import Redirects, Spool
@@ -39,7 +40,7 @@ from fader.corpora.parsers.wiki.titles import (
     read_site,
     target,
     title_of,
-)  # fmt: skip
+)
 from fader.corpus.documents import Faults
 from fader.corpus.readers import file_size, read_chunks
 from fader.errors import InputError, UsageError
@@ -70,7 +71,7 @@ class _State(NamedTuple):
 class _Article(NamedTuple):
     title: str
     number: str
-    page: Page
+    page: WikiPage
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class Wikipedia(Importer):
                 _, name = target(state.site, raw.title)
                 kinds.below(name, _categories(raw, state.targets, state.site))
             elif raw.space != ARTICLE:
-                _count(out, "pages of other namespaces")
+                tally(out.counts, "pages of other namespaces")
             elif dump.redirect_of(raw):
                 leading.append(raw.title)
             else:
@@ -161,9 +162,9 @@ class Wikipedia(Importer):
     ) -> None:
         page = parse(dump.check_text(raw, source, faults), state.targets)
         if is_disambiguation(raw.title, page.templates):
-            _count(out, "disambiguation pages")
+            tally(out.counts, "disambiguation pages")
         elif len(page.text) < max(self.min_length, 1):
-            _count(out, "articles without text")
+            tally(out.counts, "articles without text")
         else:
             articles.append(_Article(raw.title, raw.number, page))
 
@@ -181,7 +182,7 @@ class Wikipedia(Importer):
         for title in leading:
             if final.get(title) in there:
                 out.entities.append(EntityRow(identifier(final[title]), "", (), (title,)))
-                _count(out, "redirects to articles")
+                tally(out.counts, "redirects to articles")
 
     def _document(self, article: _Article, entity: dict[str, str], state: _State, kinds: Kinds, out: Records) -> None:
         title, page, own = article.title, article.page, identifier(article.title)
@@ -196,14 +197,14 @@ class Wikipedia(Importer):
             links = [(m["start"], m["end"], m["entity"]) for m in mentions]
             more = propagate_links(page.text, links, names, own)
             mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]
-            _count(out, "mentions propagated", len(more))
+            tally(out.counts, "mentions propagated", len(more))
         document = {"id": own, "text": page.text, "mentions": mentions, "title": title}
         if state.site.base:
             document["url"] = state.site.base + own
         out.documents.append(document)
         aliases = [name.strip() for name in page.bold if name.strip() != title]
         out.entities.append(EntityRow(own, title, types, aliases))
-        _count(out, "links", len(page.links))
+        tally(out.counts, "links", len(page.links))
 
     def finish(self, state: _State, store: Store) -> None:
         """The report's numbers of the first pass."""
@@ -261,7 +262,3 @@ def _count_pairs(page: dump.RawPage, targets: Targets, site: Site, pairs: Counte
     for parent in _categories(page, targets, site):
         others = category_nouns(parent)
         pairs.update((noun, other) for noun in nouns for other in others if noun != other)
-
-
-def _count(out: Records, name: str, number: int = 1) -> None:
-    out.counts[name] = out.counts.get(name, 0) + number

@@ -24,8 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import head
-from fader.corpora.frame.inputs import decode_line, line_batches
+from fader.corpora.frame.inputs import decode_line, head, line_batches
 from fader.corpora.frame.records import name_of
 from fader.corpora.frame.selection import end_types
 from fader.corpora.frame.store import Store

@@ -68,16 +68,20 @@ ABSENT = "rows of entities without such an id"
 _SPACES = {SCHEMA: "schema:", SECURE_SCHEMA: "schema:", "http://bioschemas.org/": "bioschemas:", OWL: "owl:",
            RDFS: "rdfs:", RDF: "rdf:", WIKIDATA: "wd:", "http://www.w3.org/ns/shacl#": "sh:"}  # fmt: skip
 _SPACE = re.compile("|".join(map(re.escape, _SPACES)))
-_META = frozenset(("owl:Class", "rdfs:Class", "rdf:Property", "sh:NodeShape", "owl:NamedIndividual", "owl:Ontology",
-                   "owl:ObjectProperty", "owl:DatatypeProperty", "owl:AnnotationProperty"))  # fmt: skip
+_META = frozenset(
+    """
+    owl:Class rdfs:Class rdf:Property sh:NodeShape owl:NamedIndividual owl:Ontology owl:ObjectProperty
+    owl:DatatypeProperty owl:AnnotationProperty
+    """.split()
+)
 _CLASS = re.compile(r"(?:wordnet|wikicat|wikicategory|geoclass)_")
 _WORDNET = re.compile(r"wordnet_(.+)_\d{9}")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBERED = re.compile(r"Q\d+|.*_Q\d{4,}")  # Audi_Q5 is a title
 _FACT = re.compile(r"#\d+\t")
 _OTHER_WIKI = re.compile(r"[a-z]{2,3}(?:-[a-z]+)?/")
-THREE = {"en": "eng", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "nl": "nld", "pl": "pol", "ro": "ron",
-         "fa": "fas", "ar": "ara", "pt": "por", "ru": "rus", "ja": "jpn", "zh": "zho"}  # fmt: skip
+_TWO, _THREE = "en de fr es it nl pl ro fa ar pt ru ja zh", "eng deu fra spa ita nld pol ron fas ara por rus jpn zho"
+THREE = dict(zip(_TWO.split(), _THREE.split(), strict=True))
 
 
 class _First(NamedTuple):

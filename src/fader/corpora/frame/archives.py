@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import IO, NamedTuple, cast
 
 from fader.corpora.frame import inputs
-from fader.corpora.frame.heads import head
+from fader.corpora.frame.inputs import head
 from fader.corpus.documents import Faults
 from fader.corpus.readers import CHUNK, display_name, read_chunks
 from fader.errors import InputError

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from os.path import basename
 
 from fader.corpora.frame.base import Batch
 from fader.corpora.frame.faults import at
@@ -21,6 +23,8 @@ PIECE = 1 << 20  # bytes of a piece, about
 CUT = "sources damaged or cut short"
 BROKEN = "lines that are not UTF-8"
 OVER = "records over a limit"
+HEAD = 1 << 20  # bytes of a source by which its layout is known
+_PACKED = (".gz", ".bz2", ".zst")
 
 
 def expand_folders(sources: Sequence[str]) -> list[str]:
@@ -145,3 +149,47 @@ def report_excess(faults: Faults, source: str, place: int, mark: bytes) -> None:
     limits = Limits.from_environment()
     what = f"no {mark.decode('ascii', 'replace')} within {limits.line_bytes:,} bytes"
     faults.add(OVER, f"{at(display_name(source), place, 'byte')}: {what}; {limits.at_most('line_bytes')}")
+
+
+def companion_lines(path: str, faults: Faults) -> Iterator[tuple[int, bytes, int]]:
+    """Read the lines of a file that an option names, with their numbers and the bytes of the file that were read.
+
+    As with sources, a line over the limit, or an early end, is a fault, and the other lines are read.
+    """
+    limits, number = Limits.from_environment(), 0
+    try:
+        for first, lines, consumed in read_batches(path, limits):
+            for number, line in enumerate(lines, first):
+                if isinstance(line, LongLine):
+                    faults.add(OVER, f"{at(display_name(path), number)}: {too_long(line, limits)}")
+                else:
+                    yield number, line, consumed
+    except InputError as error:
+        report_cut(faults, path, error, number > 0)
+
+
+def head(source: str, size: int = HEAD) -> bytes:
+    """The first bytes of a source, uncompressed, without byte order mark; none if it cannot be read.
+
+    Its cutter will tell of that. Standard input cannot be looked at without losing what was read.
+    """
+    if source == "-":
+        return b""
+    with closing(read_chunks(source)) as chunks:  # type: ignore[type-var]
+        try:
+            return next(chunks, (b"", 0))[0][:size].removeprefix(b"\xef\xbb\xbf")
+        except InputError:
+            return b""
+
+
+def stem(source: str, *suffixes: str) -> str:
+    """The name of a source without folder, compression and one of the suffixes (any one, if none are given)."""
+    name = plain(basename(source))
+    if suffixes:
+        return next((name.removesuffix(s) for s in suffixes if name.endswith(s)), name)
+    return name.rpartition(".")[0] or name
+
+
+def plain(source: str) -> str:
+    """A path without the suffix of a compression."""
+    return next((source.removesuffix(s) for s in _PACKED if source.endswith(s)), source)

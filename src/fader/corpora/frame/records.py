@@ -31,7 +31,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 @dataclass(slots=True)
-class Encoded:
+class EncodedRecords:
     """Lines without their ends: documents with a hash of their ids; entities, types and (entity, surface, count) with
     tabs; queries; judgments."""
 
@@ -48,10 +48,10 @@ class Encoded:
     faults: Faults = field(default_factory=Faults)
 
 
-def encode(records: Records, source: str, faults: Faults) -> Encoded:
+def encode(records: Records, source: str, faults: Faults) -> EncodedRecords:
     """Check and encode the records of a batch; `faults` are those of their conversion, and get more here."""
     limits = Limits.from_environment()
-    out = Encoded(counts=records.counts)
+    out = EncodedRecords(counts=records.counts)
     surfaces = Counter[tuple[str, str]]()
     for document in records.documents:
         _document(document, source, faults, limits, surfaces, out)
@@ -71,7 +71,7 @@ def _document(
     faults: Faults,
     limits: Limits,
     surfaces: Counter[tuple[str, str]],
-    out: Encoded,
+    out: EncodedRecords,
 ) -> None:
     name = one_line(str(document.get("id") or ""))
     place = f"{source}: document {quoted(name)}"
@@ -253,4 +253,14 @@ def _qrel(query: str, entity: str, grade: int) -> bytes:
     return f"{'_'.join(query.split())} 0 {'_'.join(whole_text(entity).split())} {int(grade)}".encode()
 
 
-__all__ = ["THING", "Encoded", "encode", "entity_line", "has_token", "name_of", "one_line", "type_id", "type_line"]
+__all__ = [
+    "THING",
+    "EncodedRecords",
+    "encode",
+    "entity_line",
+    "has_token",
+    "name_of",
+    "one_line",
+    "type_id",
+    "type_line",
+]

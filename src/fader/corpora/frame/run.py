@@ -35,7 +35,7 @@ from fader.corpora.frame.base import Batch, Importer
 from fader.corpora.frame.faults import FaultRow, from_rows, to_rows
 from fader.corpora.frame.inputs import expand_folders
 from fader.corpora.frame.joining import write_catalog, write_judged
-from fader.corpora.frame.records import Encoded, encode
+from fader.corpora.frame.records import EncodedRecords, encode
 from fader.corpora.frame.store import PART_BYTES, Store
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable, display_name
@@ -295,7 +295,7 @@ class _Converter:
         self._importer, self._policy = importer, policy
         self._state = _open_state(importer, work)
 
-    def __call__(self, batch: Batch) -> Encoded:
+    def __call__(self, batch: Batch) -> EncodedRecords:
         faults = Faults(self._policy)
         collecting = gc.isenabled()
         gc.disable()  # a batch makes many objects and no cycles; looking for cycles takes a third of the time

@@ -22,7 +22,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from fader.corpora.frame.base import Batch, EntityRow, TypeRow
-from fader.corpora.frame.records import Encoded, entity_line, type_line
+from fader.corpora.frame.records import EncodedRecords, entity_line, type_line
 from fader.corpora.frame.sorted_runs import merge_runs, write_run
 from fader.corpus.documents import Faults
 from fader.jobs.files import sync_file
@@ -103,7 +103,7 @@ class Store:
         """The batches that are in no whole part."""
         return islice(items, self.batches, None)
 
-    def take(self, item: Batch, result: Encoded) -> None:
+    def take(self, item: Batch, result: EncodedRecords) -> None:
         """Put the records of a batch, and report it."""
         self.put(result)
         self._documents += len(result.documents)
@@ -113,7 +113,7 @@ class Store:
         """Make the last part durable."""
         self.end_part()
 
-    def put(self, encoded: Encoded) -> None:
+    def put(self, encoded: EncodedRecords) -> None:
         """The records of the next batch; a part ends where it has grown large enough."""
         part = self._part
         kept = self._new(encoded)
@@ -131,7 +131,7 @@ class Store:
         if part.size >= self._part_bytes:
             self.end_part()
 
-    def _new(self, encoded: Encoded) -> list[int]:
+    def _new(self, encoded: EncodedRecords) -> list[int]:
         """Which documents of a batch have an id that none before has."""
         self._part.faults.merge(encoded.faults)
         before = self._ids.known(encoded.ids)

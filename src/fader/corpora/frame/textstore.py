@@ -18,8 +18,8 @@ import msgspec
 import numpy as np
 import xxhash
 
-from fader.corpora.frame.companions import companion_lines
 from fader.corpora.frame.faults import at
+from fader.corpora.frame.inputs import companion_lines
 from fader.corpus.documents import Faults
 from fader.progress import Progress
 

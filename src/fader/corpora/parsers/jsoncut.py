@@ -208,7 +208,7 @@ class _Cutter:
 
 def objects(batch: Batch, faults: Faults) -> Iterator[tuple[str, Any]]:
     """The records of a piece, each with how a message about it begins; those that cannot be read are faults."""
-    piece = _Piece(batch, faults)
+    piece = _JsonPiece(batch, faults)
     position = 0
     while (start := piece.text.find("{", position)) >= 0:
         piece.check(position, start)
@@ -219,7 +219,7 @@ def objects(batch: Batch, faults: Faults) -> Iterator[tuple[str, Any]]:
     piece.check(position, len(piece.text))
 
 
-class _Piece:
+class _JsonPiece:
     """The text of a piece, and the places of its characters in the source."""
 
     def __init__(self, batch: Batch, faults: Faults) -> None:

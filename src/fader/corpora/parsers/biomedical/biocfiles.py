@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fader.corpora.frame import inputs
 from fader.corpora.frame.archives import archive_kind, members
 from fader.corpora.frame.base import Batch
-from fader.corpora.frame.heads import head
+from fader.corpora.frame.inputs import head
 from fader.corpora.parsers.jsoncut import json_batches, json_pieces
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
@@ -26,7 +26,7 @@ _END = b"</document>"
 _COLLECTION = rb"documents|PubTator3"  # keys whose array holds the documents
 
 
-class Piece(NamedTuple):
+class BiocPiece(NamedTuple):
     """Bytes in one of the layouts, the file they are from, and where they begin in it."""
 
     layout: str
@@ -44,7 +44,7 @@ def cut(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         layout = _layout(head(source))
         found = json_batches([source], faults, _COLLECTION) if layout == JSON else None
         for batch in found or inputs.mark_batches([source], faults, _END):
-            yield batch._replace(payload=[Piece(layout or XML, batch.source, batch.place, batch.payload)])
+            yield batch._replace(payload=[BiocPiece(layout or XML, batch.source, batch.place, batch.payload)])
 
 
 def _layout(begin: bytes) -> str:
@@ -54,7 +54,7 @@ def _layout(begin: bytes) -> str:
 
 def _cut_archive(source: str, faults: Faults) -> Iterator[Batch]:
     """An archive: pieces of its files, together about as large as pieces of others."""
-    held, weight, count = list[Piece](), 0, 0
+    held, weight, count = list[BiocPiece](), 0, 0
     for member in members(source, faults):
         for piece in _pieces(member.name, member.chunks, faults):
             held.append(piece)
@@ -66,7 +66,7 @@ def _cut_archive(source: str, faults: Faults) -> Iterator[Batch]:
         yield Batch(display_name(source), count, held, 0)
 
 
-def _pieces(name: str, chunks: Iterator[bytes], faults: Faults) -> Iterator[Piece]:
+def _pieces(name: str, chunks: Iterator[bytes], faults: Faults) -> Iterator[BiocPiece]:
     """The pieces of a file of an archive."""
     first = next(chunks, b"")
     layout = _layout(first)
@@ -78,7 +78,7 @@ def _pieces(name: str, chunks: Iterator[bytes], faults: Faults) -> Iterator[Piec
     whole = chain([first], chunks)
     found = json_pieces(whole, over, _COLLECTION) if layout == JSON else _cut_xml(whole, over)
     for place, data in found:
-        yield Piece(layout, name, place, data)
+        yield BiocPiece(layout, name, place, data)
 
 
 def _cut_xml(chunks: Iterable[bytes], over: partial[None]) -> Iterator[tuple[int, bytes]]:

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from fader.corpora.frame.base import Batch, Records
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.heads import head
-from fader.corpora.frame.inputs import mark_batches, whole_files
+from fader.corpora.frame.inputs import head, mark_batches, whole_files
 from fader.corpora.parsers.trec.judgments import is_run, judgment, judgments
 from fader.corpora.parsers.trec.topics import query, topics
 from fader.corpus.documents import Faults
@@ -50,7 +49,7 @@ _URL = re.compile(rb"\s*([a-z]+://\S+)", re.IGNORECASE)
 COMPRESSED = b"\x1f\x9d"  # by `compress`, as the TREC disks are
 
 
-class RawDocument(NamedTuple):
+class TrecDocument(NamedTuple):
     """A document: its id, its address where its header has one, and what is in it beside these."""
 
     id: str
@@ -108,7 +107,7 @@ def read_judged(batch: Batch, faults: Faults, type: str | None = None) -> Record
     return out
 
 
-def documents(data: bytes, source: str, first: int, faults: Faults) -> Iterator[RawDocument]:
+def documents(data: bytes, source: str, first: int, faults: Faults) -> Iterator[TrecDocument]:
     """The documents of a piece that begins at byte `first`."""
     reached = 0
     while opened := _OPEN.search(data, reached):
@@ -126,7 +125,7 @@ def documents(data: bytes, source: str, first: int, faults: Faults) -> Iterator[
     _tell_outside(data, reached, len(data), source, first, faults)
 
 
-def _document(opened: re.Match[bytes], body: bytes, place: str, ended: bool, faults: Faults) -> RawDocument | None:
+def _document(opened: re.Match[bytes], body: bytes, place: str, ended: bool, faults: Faults) -> TrecDocument | None:
     """A document from what is between its tags; None, and a fault, if it has no id."""
     named = _DOCNO.search(body, 0, _HEAD) or _ID.search(opened[1] or b"") or _DOCID.search(body, 0, _HEAD)
     name = named[1].decode("utf-8", "replace") if named else ""
@@ -139,7 +138,7 @@ def _document(opened: re.Match[bytes], body: bytes, place: str, ended: bool, fau
     url = _URL.match(header[1]) if header else None
     shown = url[1].decode("utf-8", "replace") if url else None
     cut = header.end() if header else _HEAD
-    return RawDocument(name, shown, _NUMBERS.sub(b"", body[:cut]) + body[cut:], header is not None, place)
+    return TrecDocument(name, shown, _NUMBERS.sub(b"", body[:cut]) + body[cut:], header is not None, place)
 
 
 def _tell_outside(data: bytes, start: int, end: int, source: str, first: int, faults: Faults) -> None:

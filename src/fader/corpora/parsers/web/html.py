@@ -61,7 +61,7 @@ _WINDOWS = {
 }  # what these control characters mean on the web
 
 
-class Page(NamedTuple):
+class HtmlPage(NamedTuple):
     """A text; `at` has for each byte of the source the character it became, or -1."""
 
     text: str
@@ -77,7 +77,7 @@ class Page(NamedTuple):
         return (int(shown[0]), int(shown[-1]) + 1) if len(shown) else None
 
 
-def read(source: bytes, begin: int = 0) -> Page:
+def read(source: bytes, begin: int = 0) -> HtmlPage:
     """A page in UTF-8 as text. What is before `begin`, such as headers, is left out; offsets count it."""
     at = np.full(len(source) + 1, -1, np.int32)
     out = np.empty(2 * (len(source) - begin) + 8, np.uint8)  # what an entity stands for may be longer than its name
@@ -85,10 +85,10 @@ def read(source: bytes, begin: int = 0) -> Page:
         np.frombuffer(source, np.uint8), begin, _HASHES, _CLASSES, NAMES, FIRST, MEANT, out, at
     )
     text = _text(out[:size].tobytes())
-    return Page(text, text[title_start:title_end].strip() if title_end > title_start >= 0 else "", at[:-1])
+    return HtmlPage(text, text[title_start:title_end].strip() if title_end > title_start >= 0 else "", at[:-1])
 
 
-def plain(source: bytes, begin: int = 0) -> Page:
+def plain(source: bytes, begin: int = 0) -> HtmlPage:
     """A plain text in UTF-8: every character as it is, NULs and white space at either end aside."""
     at = np.full(len(source), -1, np.int32)
     end = len(source.rstrip(_AROUND))
@@ -96,7 +96,7 @@ def plain(source: bytes, begin: int = 0) -> Page:
     codes = np.frombuffer(source, np.uint8)[begin:end]
     kept = codes != 0
     at[begin:end] = np.where(kept, np.cumsum(kept & ((codes & 0xC0) != 0x80), dtype=np.int32) - 1, -1)
-    return Page(_text(codes[kept].tobytes()), "", at)
+    return HtmlPage(_text(codes[kept].tobytes()), "", at)
 
 
 def looks_like_html(source: bytes, begin: int = 0) -> bool:

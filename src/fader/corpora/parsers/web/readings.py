@@ -23,7 +23,7 @@ _SURROGATE = re.compile("[\udc80-\udcff]")
 _NOTHING = str.maketrans("", "", "\0\xad\ufeff")
 
 
-class Mention(Protocol):
+class SourceMention(Protocol):
     """What is looked for: a text between two offsets."""
 
     @property
@@ -46,12 +46,12 @@ class Reading(NamedTuple):
             return max(offset, 0)
         return int(self.offsets[min(max(offset, 0), len(self.offsets) - 1)])
 
-    def text(self, mention: Mention) -> str:
+    def text(self, mention: SourceMention) -> str:
         """What is at the offsets of a mention."""
         return self.data[self.place(mention.start) : self.place(mention.end)].decode("utf-8", "replace")
 
 
-def best(body: bytes, given: Sequence[Mention], encoding: str) -> tuple[Reading, list[bool]]:
+def best(body: bytes, given: Sequence[SourceMention], encoding: str) -> tuple[Reading, list[bool]]:
     """The first reading of a body in which most mentions match, and which do; `encoding` is what the annotator says."""
     chosen, matching, most = Reading(b""), list[bool](), -1
     for reading in readings(body, encoding):

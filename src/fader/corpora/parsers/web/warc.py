@@ -19,7 +19,7 @@ from typing import BinaryIO, NamedTuple
 
 from fader.corpora.frame import inputs
 from fader.corpora.frame.base import Batch
-from fader.corpora.frame.heads import head
+from fader.corpora.frame.inputs import head
 from fader.corpus.documents import Faults
 from fader.corpus.readers import CHUNK, display_name, read_chunks
 from fader.errors import InputError

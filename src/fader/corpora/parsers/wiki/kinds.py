@@ -38,8 +38,9 @@ _DESCRIPTION = re.compile(r"\s*short[ _]description\s*\|\s*(?:1\s*=\s*)?([^|{}]+
 _GEOBOX = re.compile(r"\s*geobox\s*\|\s*([^|{}\n]+)", re.IGNORECASE)
 _DISAMBIGUATION = re.compile(
     r"\s*(?:disambig\w*|dab|hndis|geodis|numberdis|letter-numbercombdisambig|[\w ]+ disambiguation|surname|given name)"
-    r"\s*(?:\||\Z)", re.IGNORECASE,
-)  # fmt: skip
+    r"\s*(?:\||\Z)",
+    re.IGNORECASE,
+)
 _BRACKETS = re.compile(r".+ \(([^()]+)\)")
 MOST = 12  # nouns of an article beside those of its categories
 

@@ -32,8 +32,9 @@ _HIDDEN = re.compile("[\udc00-\udc0d]")
 _OPAQUE = re.compile(
     r"<(nowiki|math|chem|ce|pre|source|syntaxhighlight|gallery|timeline|score|imagemap|hiero|graph|mapframe|maplink|"
     r"templatedata|templatestyles|inputbox|poem|section|includeonly|categorytree|ref|references)"
-    r"(?=[\s/>])([^<>]*)>", re.IGNORECASE,
-)  # fmt: skip
+    r"(?=[\s/>])([^<>]*)>",
+    re.IGNORECASE,
+)
 _OPAQUE_BYTES = re.compile(_OPAQUE.pattern.encode(), re.IGNORECASE)
 _KEPT = frozenset(("nowiki", "pre", "poem"))  # what is in them is text
 # Templates that show one of their parameters as it is.
@@ -75,7 +76,7 @@ class Table(Protocol):
         ...
 
 
-class Page(NamedTuple):
+class WikiPage(NamedTuple):
     """Plain text; links to articles as (start, end, title); categories, templates' starts and bold words as written."""
 
     text: str
@@ -85,7 +86,7 @@ class Page(NamedTuple):
     bold: list[str]
 
 
-def parse(wikitext: str | bytes, targets: Table) -> Page:
+def parse(wikitext: str | bytes, targets: Table) -> WikiPage:
     """Parse a page: a text, or bytes as XML has them, with its escapes."""
     hidden = _Hidden()
     escaped = isinstance(wikitext, bytes)
@@ -115,7 +116,7 @@ def parse(wikitext: str | bytes, targets: Table) -> Page:
     plain, links, categories = _find_links(text, targets)
     if hidden.some:
         plain = show_hidden(plain)
-    return Page(plain, links, categories, [start.decode("utf-8", "replace") for start in starts], bold)
+    return WikiPage(plain, links, categories, [start.decode("utf-8", "replace") for start in starts], bold)
 
 
 def _unwrap(match: re.Match[bytes]) -> bytes:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from fader.corpora.formats.mesh import Mesh, read_mesh
 from fader.corpora.frame.base import EntityRow, Records, TypeRow
 from fader.corpora.frame.store import Store
+from fader.corpora.parsers.biomedical.mesh_tables import Mesh, read_mesh
 from fader.corpus.documents import Faults
 from fader.errors import InputError
 from fader.progress import Progress
@@ -20,7 +20,7 @@ from fader.progress import Progress
 MESH = "A file of MeSH (descriptors or tree) that gives entities their names, other names and types."
 
 
-def chosen_mesh(path: str, faults: Faults, progress: Progress) -> Mesh | None:
+def read_chosen_mesh(path: str, faults: Faults, progress: Progress) -> Mesh | None:
     """The tables of the file that the option `mesh` names, if it names one."""
     if not path:
         return None
@@ -67,7 +67,7 @@ class ConceptRows:
         return min(found, key=lambda words: (-found[words], words)) if found else ""
 
 
-def complete(mesh: Mesh | None, store: Store) -> None:
+def complete_rows(mesh: Mesh | None, store: Store) -> None:
     """What MeSH has for all concepts together: other names, and types for those whose ids the file does not have.
 
     A tree without ids knows concepts by their names.
