@@ -11,12 +11,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fader.registry import load_plugin, register
 from fader.version import __version__
 
 __all__ = [
-    "Index", "Limits", "Ranker", "__version__", "add", "build", "compare", "delete", "errors", "import_corpus",
-    "merge", "open", "write_report",
-]  # fmt: skip
+    "Index",
+    "Limits",
+    "Ranker",
+    "__version__",
+    "add",
+    "build",
+    "compare",
+    "delete",
+    "errors",
+    "import_corpus",
+    "load_plugin",
+    "merge",
+    "open",
+    "register",
+    "write_report",
+]
 
 if TYPE_CHECKING:
     from fader import errors

@@ -14,6 +14,7 @@ from fader.cli.common import (
     declare,
     folder_argument,
     json_option,
+    plugin_option,
     print_json,
     quiet_option,
     read_asked,
@@ -33,6 +34,7 @@ from fader.search.options import BatchOptions
 @click.command("batch", epilog="Example: fader batch index/ --queries queries.jsonl --run proximity.run")
 @folder_argument
 @declare(BatchOptions)
+@plugin_option
 @json_option
 @quiet_option
 def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:

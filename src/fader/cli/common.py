@@ -13,6 +13,7 @@ import click
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.limits import Limits
 from fader.options import Option, options_of
+from fader.registry import load_plugin
 
 if TYPE_CHECKING:
     from fader.search.batch import Parsed
@@ -102,6 +103,22 @@ def document_limits(given: dict[str, Any]) -> Limits:
     """The limits that `document_limit_options` set; takes them out of a command's parameters."""
     characters, mentions = given.pop("max_document_chars"), given.pop("max_mentions")
     return Limits.from_environment(document_characters=characters, document_mentions=mentions)
+
+
+def _load_plugins(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> None:
+    for each in given:
+        load_plugin(each)
+
+
+plugin_option = click.option(
+    "--plugin",
+    multiple=True,
+    metavar="FILE",
+    expose_value=False,
+    is_eager=True,
+    callback=_load_plugins,
+    help="A Python file with parts of your own; may be repeated. Also FADER_PLUGINS.",
+)
 
 
 class Asked(NamedTuple):

@@ -13,6 +13,7 @@ from fader.cli.common import (
     declare,
     folder_argument,
     json_option,
+    plugin_option,
     print_json,
     quiet_option,
     read_asked,
@@ -37,6 +38,7 @@ EXAMPLE = (
 @click.command("compare", epilog=f"Example: {EXAMPLE}")
 @folder_argument
 @declare(CompareOptions)
+@plugin_option
 @json_option
 @quiet_option
 def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:

@@ -17,6 +17,7 @@ from fader.cli.common import (
     declare,
     folder_argument,
     json_option,
+    plugin_option,
     print_json,
     quiet_option,
     read_asked,
@@ -34,6 +35,7 @@ from fader.search.options import ContextsOptions
 @click.command("contexts", epilog="Example: fader contexts index/ --queries queries.jsonl -o contexts.parquet")
 @folder_argument
 @declare(ContextsOptions)
+@plugin_option
 @json_option
 @quiet_option
 def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:

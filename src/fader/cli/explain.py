@@ -15,6 +15,7 @@ from fader.cli.common import (
     declare,
     folder_argument,
     json_option,
+    plugin_option,
     print_json,
     quiet_option,
     say_when_compiling,
@@ -30,6 +31,7 @@ from fader.search.options import ExplainOptions
 @folder_argument
 @click.argument("query")
 @declare(ExplainOptions, skip=("query",))
+@plugin_option
 @json_option
 @quiet_option
 def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:

@@ -12,7 +12,15 @@ from typing import Any
 
 import click
 
-from fader.cli.common import json_option, on_error_option, print_json, quiet_option, remark, say_when_compiling
+from fader.cli.common import (
+    json_option,
+    on_error_option,
+    plugin_option,
+    print_json,
+    quiet_option,
+    remark,
+    say_when_compiling,
+)
 from fader.corpora.frame.run import UNFINISHED, importer, run
 from fader.errors import InputError, UsageError, did_you_mean, quoted
 from fader.progress import progress
@@ -23,11 +31,9 @@ class Formats(click.Group):
     """The importers, as commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-
         return list(discover("fader.corpora.formats"))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-
         part = discover("fader.corpora.formats").get(name)
         return None if part is None else _command(part)
 
@@ -44,7 +50,6 @@ class Formats(click.Group):
 
 
 def _titles() -> list[tuple[str, str]]:
-
     return [(name, part.title) for name, part in discover("fader.corpora.formats").items()]
 
 
@@ -54,6 +59,7 @@ def _titles() -> list[tuple[str, str]]:
     invoke_without_command=True,
     epilog="Example: fader import wikipedia enwiki-latest-pages-articles.xml.bz2 -o corpus/",
 )
+@plugin_option
 @click.option("--list", "listed", is_flag=True, help="List the formats, a line each.")
 @json_option
 @click.pass_context

@@ -12,6 +12,7 @@ from fader.cli.common import (
     declare,
     folder_argument,
     json_option,
+    plugin_option,
     print_json,
     quiet_option,
     say_when_compiling,
@@ -24,6 +25,7 @@ from fader.search.options import SearchOptions
 @folder_argument
 @click.argument("query")
 @declare(SearchOptions, skip=("query",))
+@plugin_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line per snippet.")
 @quiet_option

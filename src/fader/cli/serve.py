@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from fader.cli.common import collect, declare, quiet_option, remark, say_when_compiling, together
+from fader.cli.common import collect, declare, plugin_option, quiet_option, remark, say_when_compiling, together
 from fader.errors import InputError, UsageError, quoted
 from fader.serve.settings import Settings
 
@@ -27,6 +27,7 @@ http_options = together(
     ),
     click.option("--report", "reports", multiple=True, metavar="[NAME=]DIR", help="A report of `fader compare`."),
     declare(Settings),
+    plugin_option,
     click.option("--open", "open_page", is_flag=True, help="Open the page in a browser."),
     quiet_option,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fader.cli.common import json_option, print_json
+from fader.cli.common import json_option, plugin_option, print_json
 from fader.errors import UsageError, did_you_mean, quoted
 from fader.registry import discover
 from fader.search.system_info import described
@@ -12,6 +12,7 @@ from fader.search.system_info import described
 
 @click.command("systems", epilog="Example: fader systems voting")
 @click.argument("name", default="")
+@plugin_option
 @json_option
 def command(name: str, as_json: bool) -> None:
     """List the systems, or one of them: parameters with defaults and what is tried, what it does, where it is from.

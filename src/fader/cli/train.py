@@ -17,6 +17,7 @@ from fader.cli.common import (
     folder_argument,
     json_option,
     on_error_option,
+    plugin_option,
     print_json,
     quiet_option,
     read_asked,
@@ -67,6 +68,7 @@ FAMILY = (
 @click.option("--workers", type=int, default=0, help="Threads; as many as there are processors by default.")
 @at_option
 @on_error_option
+@plugin_option
 @json_option
 @quiet_option
 def command(

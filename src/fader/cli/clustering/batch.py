@@ -8,7 +8,7 @@ import click
 
 from fader.cli.batch import search_all
 from fader.cli.clustering import address_option, check_index, groups_option, index_argument
-from fader.cli.common import collect, declare, json_option, quiet_option, say_when_compiling
+from fader.cli.common import collect, declare, json_option, plugin_option, quiet_option, say_when_compiling
 from fader.cluster.hosts.runtime import connected
 from fader.cluster.jobs.batch import run
 from fader.cluster.jobs.index_handle import opened
@@ -27,6 +27,7 @@ from fader.search.options import BatchOptions
 @address_option
 @groups_option
 @declare(BatchOptions)
+@plugin_option
 @json_option
 @quiet_option
 def command(folder: str, address: str | None, groups: int, as_json: bool, quiet: bool, **given: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from fader.cli.clustering import address_option, check_index, groups_option, index_argument
-from fader.cli.common import collect, declare, json_option, quiet_option, say_when_compiling
+from fader.cli.common import collect, declare, json_option, plugin_option, quiet_option, say_when_compiling
 from fader.cli.contexts import check_output, write_all
 from fader.cluster.hosts.runtime import connected
 from fader.cluster.jobs import batch
@@ -27,6 +27,7 @@ from fader.search.options import ContextsOptions
 @address_option
 @groups_option
 @declare(ContextsOptions)
+@plugin_option
 @json_option
 @quiet_option
 def command(folder: str, address: str | None, groups: int, as_json: bool, quiet: bool, **given: Any) -> None:

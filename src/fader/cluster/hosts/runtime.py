@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.errors import ClusterError, UsageError, quoted
+from fader.registry import worker_environment
 
 LEAST_RAY = (2, 52)  # the first that asks for a token
 LOOPBACK = "127.0.0.1"
@@ -225,9 +226,13 @@ def connected(
         _quiet(ray)
         with _in_words(wanted):
             ray.init(
-                address=wanted, namespace="fader", log_to_driver=False, logging_level=logging.ERROR,
+                address=wanted,
+                namespace="fader",
+                log_to_driver=False,
+                logging_level=logging.ERROR,
                 configure_logging=False,
-            )  # fmt: skip
+                **_plugins_of_workers(),
+            )
         try:
             with _failures_told(ray, wanted):
                 yield Connection(wanted, patience)
@@ -247,14 +252,27 @@ def _started(cpus: int | None, patience: float) -> Iterator[Connection]:
         _quiet(ray)
         with _in_words("local"):
             ray.init(
-                address="local", num_cpus=cpus, namespace="fader", include_dashboard=False, log_to_driver=False,
-                logging_level=logging.ERROR, configure_logging=False, _node_ip_address=LOOPBACK,
-            )  # fmt: skip
+                address="local",
+                num_cpus=cpus,
+                namespace="fader",
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                configure_logging=False,
+                _node_ip_address=LOOPBACK,
+                **_plugins_of_workers(),
+            )
         try:
             with _failures_told(ray, "local"):
                 yield Connection(ray.get_runtime_context().gcs_address, patience)
         finally:
             ray.shutdown()
+
+
+def _plugins_of_workers() -> dict[str, Any]:
+    """The argument of `ray.init` that makes tasks and actors know the plug-ins of this process."""
+    variables = worker_environment()
+    return {"runtime_env": {"env_vars": variables}} if variables else {}
 
 
 @contextmanager

@@ -130,7 +130,7 @@ def importer(name: str, **options: Any) -> Importer:
 
 
 def import_corpus(
-    format: str,
+    format: str | Importer,
     sources: str | Path | Sequence[str | Path],
     out: str | Path,
     *,
@@ -141,9 +141,14 @@ def import_corpus(
     progress: Progress | None = None,
     **options: Any,
 ) -> ImportReport:
-    """Import sources of a format into a folder: corpus.jsonl, entities.tsv, types.tsv, queries.jsonl, qrels.txt."""
+    """Import sources of a format into a folder: corpus.jsonl, entities.tsv, types.tsv, queries.jsonl, qrels.txt.
+
+    A format is the name of an importer, with `options`, or an importer.
+    """
     given = [sources] if isinstance(sources, str | Path) else list(sources)
-    made = importer(format, **options)
+    if options and not isinstance(format, str):
+        raise UsageError(f"{next(iter(options))} is an option of the importer; give it when it is made")
+    made = importer(format, **options) if isinstance(format, str) else format
     return run(made, [str(s) for s in given], Path(out), processes, restart, on_error, compress, progress)
 
 
@@ -160,6 +165,8 @@ def run(
 ) -> ImportReport:
     """Run an importer; `restart` forgets an unfinished or finished import in `out`."""
     began = time.perf_counter()
+    if processes > 1:
+        registry.check_importable(type(importer))
     runner = choose_runner(processes)
     Faults(on_error)  # refuses an unknown policy
     files = _check_sources(importer, sources)

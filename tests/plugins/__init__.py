@@ -1,0 +1,1 @@
+"""Parts that live outside of the package."""
