@@ -13,7 +13,7 @@ import numpy as np
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.contexts.table import Contexts
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
-from fader.corpora.frame.inputs import decoded, line_batches
+from fader.corpora.frame.inputs import decode_line, line_batches
 from fader.corpus.documents import Faults
 from fader.features.column import OneColumn
 from fader.registry import written
@@ -77,7 +77,7 @@ class Bracketed(Importer):
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         found = Records(types=[TypeRow(self.type, self.type)])
         for number, line in enumerate(batch.payload, batch.place):
-            text = decoded(line, number, batch.source, faults)
+            text = decode_line(line, number, batch.source, faults)
             if text is None or "\t" not in text:
                 faults.add("lines without a tab", f"{batch.source}:{number}: no tab")
                 continue
