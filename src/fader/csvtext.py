@@ -25,7 +25,7 @@ _FORMULA = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
 _LINE_STARTS = tuple("\t\r\n\v\f\x85\u2028\u2029")
 
 
-class _Lines:
+class _LineBuffer:
     """What `csv.writer` writes to: one call per line."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class _Lines:
 
 def format_csv(lines: Iterable[Sequence[Cell]], line_end: str = "\r\n") -> str:
     """The CSV text of lines of texts, numbers, lists of texts, and None for an empty cell."""
-    written = _Lines()
+    written = _LineBuffer()
     csv.writer(written, lineterminator=_LINE_END).writerows([_prepare(cell) for cell in line] for line in lines)
     return "".join(line + line_end for line in written.lines)
 

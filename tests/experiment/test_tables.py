@@ -20,7 +20,7 @@ from fader.errors import InputError, UsageError
 from fader.experiment.comparison import Comparison, SystemResult, measure_title
 from fader.experiment.reporting.markup import clean_text, format_p
 from fader.experiment.reporting.tables import (
-    Table,
+    MeansTable,
     make_table,
     per_query_csv,
     to_csv,
@@ -56,7 +56,7 @@ def t_test_of_four(a: list[float], b: list[float]) -> float:
     return 1 - 2 / math.pi * (x / (1 + x * x) + math.atan(x))
 
 
-def marks(table: Table, column: int = 0) -> str:
+def marks(table: MeansTable, column: int = 0) -> str:
     """`*` for bold, `v` for an arrow, `.` for neither, system by system."""
     cells = [row.cells[column] for row in table.rows]
     return "".join("*" if c.best else "v" if c.worse else "." for c in cells)

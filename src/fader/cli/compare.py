@@ -24,7 +24,7 @@ from fader.experiment.compare import compare_judged
 from fader.experiment.judged import judged_queries
 from fader.experiment.options import CompareOptions
 from fader.experiment.reporting.report import check_destination, write_report
-from fader.experiment.reporting.tables import Cell, Table, make_table
+from fader.experiment.reporting.tables import MeansCell, MeansTable, make_table
 from fader.experiment.system_specs import baseline_among, entrants
 from fader.progress import progress
 from fader.registry import split_top
@@ -99,7 +99,7 @@ def compare_all(
     remark(f"{options.output}: the report; open {report.folder / 'index.html'}", quiet)
 
 
-def _print_table(table: Table) -> None:
+def _print_table(table: MeansTable) -> None:
     """Aligned columns; the best of each between stars."""
     heads = [f"{table.columns[0].queries:,} queries", *(column.title for column in table.columns)]
     lines = [[row.title, *(_show_mean(table, cell) for cell in row.cells)] for row in table.rows]
@@ -109,6 +109,6 @@ def _print_table(table: Table) -> None:
     print(table.legend().replace("Bold: the best", "*Best*"))
 
 
-def _show_mean(table: Table, cell: Cell) -> str:
+def _show_mean(table: MeansTable, cell: MeansCell) -> str:
     mark = "*" if cell.best else " "
     return f"{mark}{table.format_mean(cell.mean)}{'↓' if cell.worse else mark}"

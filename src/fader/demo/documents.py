@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from .prose import MARK, Prose, sentence
+from .prose import MARK, Prose, make_sentence
 from .relations import RELATIONS
-from .tables import Entity, Fact, Query, Tables
+from .tables import Entity, Fact, FactQuery, Tables
 
 WORDS = (42, 70)  # a document is filled up to a length drawn from this range
 MIN_PEERS = 7  # a narrower type would bring the same two neighbours again and again
@@ -33,7 +33,7 @@ class Draft:
     subject: str = ""
 
 
-class Writer:
+class DraftWriter:
     """Writes drafts of every kind from one set of tables and one source of chance."""
 
     def __init__(self, tables: Tables, rng: Random) -> None:
@@ -44,7 +44,7 @@ class Writer:
         self.places = tables.of_type("place")
         self.people = tables.of_type("person")
         self.towns = tables.of_type("city") + tables.of_type("country")
-        self.peers = self._peers()
+        self.peers = self._find_peers()
         self.dated = [
             (entity, fact)
             for entity in self.entities
@@ -59,7 +59,7 @@ class Writer:
         pool = [e for e in pool if e.id not in avoid] or pool
         return self.rng.choices(pool, [e.popularity**bias for e in pool])[0]
 
-    def _peers(self) -> dict[str, list[Entity]]:
+    def _find_peers(self) -> dict[str, list[Entity]]:
         """For each entity the members of the narrowest type it shares with enough others."""
         members = {type_id: self.tables.of_type(type_id) for type_id, _, _ in self.tables.types}
         peers = {}
@@ -69,159 +69,159 @@ class Writer:
             peers[entity.id] = [e for e in members[sizes[0][1]] if e is not entity]
         return peers
 
-    def phrases(self, entity: Entity, count: int, plain: bool = False) -> list[str]:
+    def choose_phrases(self, entity: Entity, count: int, plain: bool = False) -> list[str]:
         """Wordings of some facts, marked ones first in line, births before deaths."""
         facts = list(entity.facts)
         self.rng.shuffle(facts)
         if plain:
             facts.sort(key=lambda fact: not _is_marked(fact))
-        chosen = sorted(facts[:count], key=_moment)
-        return [self.prose.wording(fact, plain) for fact in chosen]
+        chosen = sorted(facts[:count], key=lambda fact: {"born": 0, "died": 2}.get(fact.relation, 1))
+        return [self.prose.choose_wording(fact, plain) for fact in chosen]
 
-    def about(self, entity: Entity, count: int) -> list[str]:
-        return self.prose.opening(entity, self.phrases(entity, count))
+    def introduce(self, entity: Entity, count: int) -> list[str]:
+        return self.prose.write_opening(entity, self.choose_phrases(entity, count))
 
     def fill_up(self, draft: list[str], entity: Entity, ends: list[str], patterns: tuple[str, ...]) -> list[str]:
-        """Adds sentences about peers until the document has a decent length."""
+        """Add sentences about peers until the document has a decent length."""
         length, links = self.rng.randint(*WORDS), self.rng.sample(patterns, len(patterns))
-        while _length(draft + ends) < length:
-            other = self.pick(self.peers[entity.id], _mentioned(draft))
-            phrase = self.phrases(other, 1)[0]
+        while _count_words(draft + ends) < length:
+            other = self.pick(self.peers[entity.id], _list_mentioned(draft))
+            phrase = self.choose_phrases(other, 1)[0]
             link = links.pop()
-            who, rel = self.prose.full(other), other.relative
-            draft.append(sentence(link.format(s=who, r=rel, p=phrase)))
+            who, rel = self.prose.mark_full(other), other.relative
+            draft.append(make_sentence(link.format(s=who, r=rel, p=phrase)))
         return draft + ends
 
     # -- kinds about one entity ---------------------------------------------------
 
-    def entry(self, entity: Entity) -> Draft:
+    def write_entry(self, entity: Entity) -> Draft:
         """An encyclopedia entry; it tells every marked fact in its first wording."""
         marked = sum(_is_marked(fact) for fact in entity.facts)
-        phrases = self.phrases(entity, max(marked, self.rng.randint(3, 5)), plain=True)
-        sentences = self.prose.opening(entity, phrases)
-        return Draft(_title(entity), self.fill_up(sentences, entity, [], BOOK_LINKS), entity.id)
+        phrases = self.choose_phrases(entity, max(marked, self.rng.randint(3, 5)), plain=True)
+        sentences = self.prose.write_opening(entity, phrases)
+        return Draft(_capitalise(entity), self.fill_up(sentences, entity, [], BOOK_LINKS), entity.id)
 
-    def label(self, entity: Entity) -> Draft:
-        start = sentence(f"this is case {self.rng.randint(1, 30)}")
-        sentences = [start, *self.about(entity, 3)]
+    def write_label(self, entity: Entity) -> Draft:
+        start = make_sentence(f"this is case {self.rng.randint(1, 30)}")
+        sentences = [start, *self.introduce(entity, 3)]
         ends = [self.rng.choice(LABEL_ENDS)]
         title = f"Exhibition label, room {self.rng.randint(1, 12)}"
         return Draft(title, self.fill_up(sentences, entity, ends, BOOK_LINKS))
 
-    def essay(self, entity: Entity) -> Draft:
-        first = self.rng.choice(ESSAY_STARTS).format(s=self.prose.full(entity))
-        phrases = self.phrases(entity, 3)
-        sentences = [sentence(first), *self.prose.follow_ups(entity, phrases[:-1])]
+    def write_essay(self, entity: Entity) -> Draft:
+        first = self.rng.choice(ESSAY_STARTS).format(s=self.prose.mark_full(entity))
+        phrases = self.choose_phrases(entity, 3)
+        sentences = [make_sentence(first), *self.prose.write_follow_ups(entity, phrases[:-1])]
         surprise = f"what surprised me most is that {entity.pronoun} {phrases[-1]}"
-        ends = [sentence(self.rng.choice(ESSAY_ENDS).format(s=self.prose.short(entity)))]
-        title = f"School essay: {_title(entity)}"
-        return Draft(title, self.fill_up([*sentences, sentence(surprise)], entity, ends, TALK_LINKS))
+        ends = [make_sentence(self.rng.choice(ESSAY_ENDS).format(s=self.prose.mark_short(entity)))]
+        title = f"School essay: {_capitalise(entity)}"
+        return Draft(title, self.fill_up([*sentences, make_sentence(surprise)], entity, ends, TALK_LINKS))
 
-    def obituary(self, entity: Entity) -> Draft:
-        start = sentence(self.rng.choice(MEMORY_STARTS).format(s=self.prose.full(entity)))
-        sentences = [start, *self.prose.follow_ups(entity, self.phrases(entity, 4))]
-        return Draft(f"In memory of {_name(entity)}", self.fill_up(sentences, entity, [], TALK_LINKS))
+    def write_obituary(self, entity: Entity) -> Draft:
+        start = make_sentence(self.rng.choice(MEMORY_STARTS).format(s=self.prose.mark_full(entity)))
+        sentences = [start, *self.prose.write_follow_ups(entity, self.choose_phrases(entity, 4))]
+        return Draft(f"In memory of {_name_with_article(entity)}", self.fill_up(sentences, entity, [], TALK_LINKS))
 
-    def travel(self, place: Entity) -> Draft:
-        start = sentence(self.rng.choice(TRAVEL_STARTS).format(s=self.prose.full(place)))
-        sentences = [start, *self.prose.follow_ups(place, self.phrases(place, 3))]
-        other = self.pick(self.places, _mentioned(sentences))
-        told = f"the guide said that {self.prose.full(other)} {self.phrases(other, 1)[0]}"
-        ends = [sentence(told), self.rng.choice(TRAVEL_ENDS)]
-        return Draft(f"Travel notes: {_name(place)}", self.fill_up(sentences, place, ends, TALK_LINKS))
+    def write_travel(self, place: Entity) -> Draft:
+        start = make_sentence(self.rng.choice(TRAVEL_STARTS).format(s=self.prose.mark_full(place)))
+        sentences = [start, *self.prose.write_follow_ups(place, self.choose_phrases(place, 3))]
+        other = self.pick(self.places, _list_mentioned(sentences))
+        told = f"the guide said that {self.prose.mark_full(other)} {self.choose_phrases(other, 1)[0]}"
+        ends = [make_sentence(told), self.rng.choice(TRAVEL_ENDS)]
+        return Draft(f"Travel notes: {_name_with_article(place)}", self.fill_up(sentences, place, ends, TALK_LINKS))
 
     # -- kinds about several entities ---------------------------------------------
 
-    def comparison(self, entity: Entity) -> Draft:
+    def write_comparison(self, entity: Entity) -> Draft:
         other = self.pick(self.peers[entity.id], (entity.id,))
-        one, two = self.prose.full(entity), self.prose.full(other)
+        one, two = self.prose.mark_full(entity), self.prose.mark_full(other)
         bridge = self.rng.choice(BRIDGES)
-        first, *more = self.phrases(other, 2)
-        sentences = self.about(entity, 2)
-        sentences.append(sentence(bridge.format(a=one, b=two, r=other.relative, p=first)))
-        sentences += self.prose.follow_ups(other, more)
-        title = f"{_title(entity)} and {_name(other)}"
+        first, *more = self.choose_phrases(other, 2)
+        sentences = self.introduce(entity, 2)
+        sentences.append(make_sentence(bridge.format(a=one, b=two, r=other.relative, p=first)))
+        sentences += self.prose.write_follow_ups(other, more)
+        title = f"{_capitalise(entity)} and {_name_with_article(other)}"
         return Draft(title, self.fill_up(sentences, other, [], BOOK_LINKS))
 
-    def quiz(self, _: Entity) -> Draft:
+    def write_quiz(self, _: Entity) -> Draft:
         sentences = [self.rng.choice(QUIZ_STARTS)]
         for number in NUMBERS[: self.rng.randint(3, 5)]:
-            entity = self.pick(self.entities, _mentioned(sentences))
-            phrase = self.phrases(entity, 1)[0]
-            who = "who" if entity in self.people else f"which {self._kind(entity)}"
-            sentences.append(sentence(f"question {number}: {who} {phrase}?"))
-            answer = self.rng.choice(ANSWERS).format(s=self.prose.full(entity))
-            sentences.append(sentence(answer))
+            entity = self.pick(self.entities, _list_mentioned(sentences))
+            phrase = self.choose_phrases(entity, 1)[0]
+            who = "who" if entity in self.people else f"which {self._plain_kind(entity)}"
+            sentences.append(make_sentence(f"question {number}: {who} {phrase}?"))
+            answer = self.rng.choice(ANSWERS).format(s=self.prose.mark_full(entity))
+            sentences.append(make_sentence(answer))
         return Draft(f"Quiz of the week, no. {self.rng.randint(1, 400)}", sentences)
 
-    def _kind(self, entity: Entity) -> str:
+    def _plain_kind(self, entity: Entity) -> str:
         return PLAIN_KINDS.get(entity.types[0], self.prose.type_names[entity.types[0]])
 
-    def brief(self, _: Entity) -> Draft:
+    def write_brief(self, _: Entity) -> Draft:
         sentences: list[str] = []
         length = self.rng.randint(*WORDS) + 15
-        while _length(sentences) < length:
-            entity = self.pick(self.entities, _mentioned(sentences))
-            sentences += self.about(entity, self.rng.choice((1, 1, 2)))
+        while _count_words(sentences) < length:
+            entity = self.pick(self.entities, _list_mentioned(sentences))
+            sentences += self.introduce(entity, self.rng.choice((1, 1, 2)))
         return Draft(self.rng.choice(BRIEF_TITLES), sentences)
 
-    def timeline(self, _: Entity) -> Draft:
+    def write_timeline(self, _: Entity) -> Draft:
         events = self.rng.sample(self.dated, 6)
         events.sort(key=lambda pair: int(pair[1].year))
         sentences = [self.rng.choice(TIMELINE_STARTS)]
         for entity, fact in events:
             target = self.tables.entities.get(fact.target)
-            where = self.prose.full(target) if target else fact.target.replace("_", " ")
-            what = f"{self.prose.full(entity)} {RELATIONS[fact.relation].event} {where}"
-            sentences.append(sentence(f"{fact.year}: {what}"))
+            where = self.prose.mark_full(target) if target else fact.target.replace("_", " ")
+            what = f"{self.prose.mark_full(entity)} {RELATIONS[fact.relation].event} {where}"
+            sentences.append(make_sentence(f"{fact.year}: {what}"))
         last = events[-1][0]
-        sentences += self.prose.follow_ups(last, self.phrases(last, 1))
+        sentences += self.prose.write_follow_ups(last, self.choose_phrases(last, 1))
         title = f"Timeline, sheet {self.rng.randint(1, 99)}"
         return Draft(title, self.fill_up(sentences, last, [], BOOK_LINKS))
 
     # -- scenery ------------------------------------------------------------------
 
-    def scene(self, query: Query, wrong: list[Entity]) -> Draft:
+    def write_scene(self, query: FactQuery, wrong: list[Entity]) -> Draft:
         """Words of a query around popular entities that do not answer it."""
         title, start = self.rng.choice(SCENES)
-        sentences = [sentence(start.format(c=self.prose.full(self.pick(self.towns, bias=SCENE_BIAS))))]
+        sentences = [make_sentence(start.format(c=self.prose.mark_full(self.pick(self.towns, bias=SCENE_BIAS))))]
         thing = self.rng.choice(query.scenery)
         first = self.pick(wrong, bias=SCENE_BIAS)
         reports = self.rng.sample(REPORTS, len(REPORTS))
-        sentences += self._staged(first, thing, reports.pop())
+        sentences += self._stage(first, thing, reports.pop())
         for _ in range(self.rng.choice((1, 2, 2, 3))):
-            other = self.pick(wrong, _mentioned(sentences), bias=SCENE_BIAS)
-            sentences.append(self._reported(other, reports.pop()))
+            other = self.pick(wrong, _list_mentioned(sentences), bias=SCENE_BIAS)
+            sentences.append(self._report(other, reports.pop()))
         ends = [self.rng.choice(SCENE_ENDS)]
         numbered = title.format(n=self.rng.randint(1, 99))
         return Draft(numbered, self.fill_up(sentences, first, ends, TALK_LINKS))
 
-    def _staged(self, entity: Entity, thing: str, report: str) -> list[str]:
+    def _stage(self, entity: Entity, thing: str, report: str) -> list[str]:
         if self.rng.random() < JOINED_RATE:
-            joined = self.rng.choice(JOINED).format(x=self.prose.full(entity), n=thing)
-            who = entity.pronoun if self.rng.random() < 0.5 else self.prose.short(entity)
-            learned = self.rng.choice(LEARNED).format(s=who, p=self.phrases(entity, 1)[0])
-            return [sentence(joined), sentence(learned)]
-        prop = sentence(self.rng.choice(PROPS).format(n=thing))
-        told = self._reported(entity, report)
+            joined = self.rng.choice(JOINED).format(x=self.prose.mark_full(entity), n=thing)
+            who = entity.pronoun if self.rng.random() < 0.5 else self.prose.mark_short(entity)
+            learned = self.rng.choice(LEARNED).format(s=who, p=self.choose_phrases(entity, 1)[0])
+            return [make_sentence(joined), make_sentence(learned)]
+        prop = make_sentence(self.rng.choice(PROPS).format(n=thing))
+        told = self._report(entity, report)
         return [prop, told] if self.rng.random() < 0.5 else [told, prop]
 
-    def _reported(self, entity: Entity, report: str) -> str:
-        phrase = self.phrases(entity, 1)[0]
+    def _report(self, entity: Entity, report: str) -> str:
+        phrase = self.choose_phrases(entity, 1)[0]
         if self.rng.random() > REPORTED_RATE:
             report = "{s} {p}"
-        return sentence(report.format(s=self.prose.full(entity), p=phrase))
+        return make_sentence(report.format(s=self.prose.mark_full(entity), p=phrase))
 
 
-KINDS: tuple[tuple[Callable[[Writer, Entity], Draft], int, str], ...] = (
-    (Writer.comparison, 150, "entity"),
-    (Writer.quiz, 110, "entity"),
-    (Writer.brief, 120, "entity"),
-    (Writer.essay, 60, "entity"),
-    (Writer.label, 60, "entity"),
-    (Writer.timeline, 40, "entity"),
-    (Writer.travel, 60, "place"),
-    (Writer.obituary, 50, "person"),
+KINDS: tuple[tuple[Callable[[DraftWriter, Entity], Draft], int, str], ...] = (
+    (DraftWriter.write_comparison, 150, "entity"),
+    (DraftWriter.write_quiz, 110, "entity"),
+    (DraftWriter.write_brief, 120, "entity"),
+    (DraftWriter.write_essay, 60, "entity"),
+    (DraftWriter.write_label, 60, "entity"),
+    (DraftWriter.write_timeline, 40, "entity"),
+    (DraftWriter.write_travel, 60, "place"),
+    (DraftWriter.write_obituary, 50, "person"),
 )
 # A question should not give its answer away: "which flightless bird cannot fly?"
 PLAIN_KINDS = {
@@ -356,25 +356,21 @@ PROPS = (
 
 
 def _is_marked(fact: Fact) -> bool:
-    """Whether a judgment may rest on the fact."""
+    """Whether a judgment may depend on the fact."""
     return bool(fact.grades) or fact.relation == "kept"
 
 
-def _moment(fact: Fact) -> int:
-    return {"born": 0, "died": 2}.get(fact.relation, 1)
-
-
-def _mentioned(sentences: list[str]) -> tuple[str, ...]:
+def _list_mentioned(sentences: list[str]) -> tuple[str, ...]:
     return tuple(match[1] for text in sentences for match in MARK.finditer(text))
 
 
-def _length(sentences: list[str]) -> int:
+def _count_words(sentences: list[str]) -> int:
     return len(" ".join(sentences).split())
 
 
-def _name(entity: Entity) -> str:
+def _name_with_article(entity: Entity) -> str:
     return f"the {entity.name}" if entity.article else entity.name
 
 
-def _title(entity: Entity) -> str:
+def _capitalise(entity: Entity) -> str:
     return entity.name[0].upper() + entity.name[1:]

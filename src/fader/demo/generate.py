@@ -17,8 +17,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from .documents import KINDS, Draft, Writer
-from .tables import Entity, Query, Tables, load_tables
+from .documents import KINDS, Draft, DraftWriter
+from .tables import Entity, FactQuery, Tables, load_tables
 
 SCENES_PER_QUERY = 11  # enough that counting documents ranks popular entities too high
 WRONG_JUDGED = 6  # explicit grade-0 judgments per query
@@ -26,33 +26,25 @@ URL_RATE = 0.6
 
 
 def generate(folder: Path, seed: int = 0) -> None:
-    """Write the five files of the demo into ``folder``, which is made if need be."""
+    """Write the five files of the demo into ``folder``, which is created if necessary."""
     tables, rng = load_tables(), Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "types.tsv", _type_lines(tables))
-    _write(folder / "entities.tsv", _entity_lines(tables))
-    _write(folder / "queries.jsonl", _query_lines(tables))
-    _write(folder / "qrels.txt", _judgment_lines(tables))
-    _write(folder / "corpus.jsonl", _document_lines(tables, rng))
+    files = {
+        "types.tsv": [f"{type_id}\t{name}\t{'|'.join(above)}" for type_id, name, above in tables.types],
+        "entities.tsv": [
+            f"{e.id}\t{e.name}\t{'|'.join(e.types)}\t{'|'.join(e.aliases)}" for e in tables.entities.values()
+        ],
+        "queries.jsonl": [
+            _to_json({"id": q.id, "type": q.type, "query": q.text, "question": q.question}) for q in tables.queries
+        ],
+        "qrels.txt": _list_judgments(tables),
+        "corpus.jsonl": _list_documents(tables, rng),
+    }
+    for name, lines in files.items():
+        (folder / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="\n")
 
 
-def _write(path: Path, lines: list[str]) -> None:
-    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="\n")
-
-
-def _type_lines(tables: Tables) -> list[str]:
-    return [f"{type_id}\t{name}\t{'|'.join(above)}" for type_id, name, above in tables.types]
-
-
-def _entity_lines(tables: Tables) -> list[str]:
-    return [f"{e.id}\t{e.name}\t{'|'.join(e.types)}\t{'|'.join(e.aliases)}" for e in tables.entities.values()]
-
-
-def _query_lines(tables: Tables) -> list[str]:
-    return [_json({"id": q.id, "type": q.type, "query": q.text, "question": q.question}) for q in tables.queries]
-
-
-def _judgment_lines(tables: Tables) -> list[str]:
+def _list_judgments(tables: Tables) -> list[str]:
     """All answers, and the most talked-about wrong candidates with grade 0."""
     lines = []
     for query in tables.queries:
@@ -64,8 +56,8 @@ def _judgment_lines(tables: Tables) -> list[str]:
     return lines
 
 
-def _temptation(entity: Entity, query: Query) -> int:
-    """How likely a wrong candidate is to be found: near misses first, then popular ones."""
+def _temptation(entity: Entity, query: FactQuery) -> int:
+    """How likely a wrong candidate is to be ranked high: near misses first, then popular ones."""
     words = re.findall(r'\+(?:"([^"]+)|(\w+))', query.text)
     required = ["".join(pair) for pair in words]
     told = " ".join(wording for fact in entity.facts for wording in fact.wordings).lower()
@@ -73,25 +65,25 @@ def _temptation(entity: Entity, query: Query) -> int:
     return entity.popularity + 1000 * near
 
 
-def _document_lines(tables: Tables, rng: Random) -> list[str]:
-    writer = Writer(tables, rng)
-    drafts = _drafts(writer, tables)
+def _list_documents(tables: Tables, rng: Random) -> list[str]:
+    writer = DraftWriter(tables, rng)
+    drafts = _write_drafts(writer, tables)
     rng.shuffle(drafts)
-    return [_json(_document(writer, draft, number)) for number, draft in enumerate(drafts)]
+    return [_to_json(_make_document(writer, draft, number)) for number, draft in enumerate(drafts)]
 
 
-def _drafts(writer: Writer, tables: Tables) -> list[Draft]:
-    drafts = [writer.entry(entity) for entity in writer.entities]
+def _write_drafts(writer: DraftWriter, tables: Tables) -> list[Draft]:
+    drafts = [writer.write_entry(entity) for entity in writer.entities]
     pools = {"entity": writer.entities, "place": writer.places, "person": writer.people}
     for kind, count, pool in KINDS:
         drafts += [kind(writer, writer.pick(pools[pool])) for _ in range(count)]
     for query in tables.queries:
         wrong = [e for e in tables.of_type(query.type) if not tables.grade(e, query)]
-        drafts += [writer.scene(query, wrong) for _ in range(SCENES_PER_QUERY)]
+        drafts += [writer.write_scene(query, wrong) for _ in range(SCENES_PER_QUERY)]
     return drafts
 
 
-def _document(writer: Writer, draft: Draft, number: int) -> dict[str, Any]:
+def _make_document(writer: DraftWriter, draft: Draft, number: int) -> dict[str, Any]:
     text, mentions = writer.prose.render(draft.sentences, draft.subject)
     document: dict[str, Any] = {
         "id": f"demo-{number:05d}",
@@ -100,16 +92,12 @@ def _document(writer: Writer, draft: Draft, number: int) -> dict[str, Any]:
         "mentions": [vars(mention) for mention in mentions],
     }
     if writer.rng.random() < URL_RATE:
-        document["url"] = f"demo:{_slug(draft.title)}-{number}"
+        title = unicodedata.normalize("NFKD", draft.title).encode("ascii", "ignore").decode()
+        document["url"] = f"demo:{'-'.join(re.findall(r'[a-z0-9]+', title.lower()))}-{number}"
     return document
 
 
-def _slug(title: str) -> str:
-    ascii_title = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
-    return "-".join(re.findall(r"[a-z0-9]+", ascii_title.lower()))
-
-
-def _json(value: dict[str, Any]) -> str:
+def _to_json(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 

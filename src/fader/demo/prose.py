@@ -35,7 +35,7 @@ FIRST_WORDING_RATE = 0.55  # the rest are drawn, so some tellings lack the words
 
 
 @dataclass(frozen=True)
-class Mention:
+class AnnotatedMention:
     """A character span (code points, end exclusive) and the entity an annotator gave it."""
 
     start: int
@@ -52,22 +52,22 @@ class Prose:
         self.type_names = {type_id: name for type_id, name, _ in tables.types}
         self.people = {e.id for e in tables.of_type("person")}
         self.rng = rng
-        self.shared = _shared_surfaces(tables)
+        self.shared = _find_shared_surfaces(tables)
 
-    def full(self, entity: Entity) -> str:
+    def mark_full(self, entity: Entity) -> str:
         mark = f"[{entity.id}|{entity.name}]"
         if entity.id in GLOSSES and self.rng.random() < GLOSS_RATE:
             mark += f" ({GLOSSES[entity.id]})"
         return f"the {mark}" if entity.article else mark
 
-    def short(self, entity: Entity) -> str:
+    def mark_short(self, entity: Entity) -> str:
         if entity.short.startswith("the "):
             return entity.short
         is_usual = not entity.aliases or self.rng.random() < USUAL_SHORT_RATE
         mark = f"[{entity.id}|{entity.short if is_usual else self.rng.choice(entity.aliases)}]"
         return f"the {mark}" if entity.article else mark
 
-    def wording(self, fact: Fact, plain: bool = False) -> str:
+    def choose_wording(self, fact: Fact, plain: bool = False) -> str:
         """One wording of a fact; the first one if ``plain``, mostly the first otherwise."""
         pick = 0 if plain or self.rng.random() < FIRST_WORDING_RATE else self.rng.randrange(len(fact.wordings))
         return MARK.sub(self._expand, fact.wordings[pick])
@@ -77,11 +77,11 @@ class Prose:
         entity = self.entities.get(entity_id(title))
         if entity is None:
             return surface or re.sub(r" \(.*\)$", "", title)
-        return f"[{entity.id}|{surface}]" if surface else self.full(entity)
+        return f"[{entity.id}|{surface}]" if surface else self.mark_full(entity)
 
-    def opening(self, entity: Entity, phrases: list[str]) -> list[str]:
+    def write_opening(self, entity: Entity, phrases: list[str]) -> list[str]:
         """Sentences that introduce an entity by its full name, using up the phrases."""
-        name, first, rest = self.full(entity), phrases[0], phrases[1:]
+        name, first, rest = self.mark_full(entity), phrases[0], phrases[1:]
         pronoun, roll = entity.pronoun, self.rng.random()
         if rest and roll < 0.2 and "," not in first:
             lead = f"{name}, {entity.relative} {first}, {rest.pop(0)}"
@@ -96,20 +96,20 @@ class Prose:
             lead = self.rng.choice(OPENINGS).format(s=name, p=first)
         else:
             lead = f"{name} {first}"
-        return [sentence(lead), *self.follow_ups(entity, rest, is_told=True)]
+        return [make_sentence(lead), *self.write_follow_ups(entity, rest, is_told=True)]
 
-    def follow_ups(self, entity: Entity, phrases: list[str], is_told: bool = False) -> list[str]:
+    def write_follow_ups(self, entity: Entity, phrases: list[str], is_told: bool = False) -> list[str]:
         """Sentences on an entity already named; ``is_told`` if a fact about it came before."""
         sentences: list[str] = []
         share = 0.6 if entity.id in self.people else 0.8
         for phrase in phrases:
-            who = entity.pronoun if self.rng.random() < share else self.short(entity)
+            who = entity.pronoun if self.rng.random() < share else self.mark_short(entity)
             is_linked = (is_told or sentences) and self.rng.random() < 0.4
             pattern = self.rng.choice(FOLLOW_UPS) if is_linked else "{s} {p}"
-            sentences.append(sentence(pattern.format(s=who, p=phrase)))
+            sentences.append(make_sentence(pattern.format(s=who, p=phrase)))
         return sentences
 
-    def render(self, sentences: list[str], subject: str = "") -> tuple[str, list[Mention]]:
+    def render(self, sentences: list[str], subject: str = "") -> tuple[str, list[AnnotatedMention]]:
         """The text of marked-up sentences and the mentions an annotator would find in it.
 
         The subject of an entry is never mistaken for another entity in that entry.
@@ -120,29 +120,27 @@ class Prose:
             start, surface = len(text), match[2]
             text += surface
             position = match.end()
-            rivals = [] if match[1] == subject else self._rivals(match[1], surface)
+            bearers = [] if match[1] == subject else self.shared.get(surface.lower(), [])
+            rivals = [e for e in bearers if e != match[1]]
             mention = self._annotate(match[1], surface, start, rivals)
             if mention:
                 mentions.append(mention)
         return text + marked[position:], mentions
 
-    def _annotate(self, target: str, surface: str, start: int, others: list[str]) -> Mention | None:
+    def _annotate(self, target: str, surface: str, start: int, others: list[str]) -> AnnotatedMention | None:
         end = start + len(surface)
         roll, is_full = self.rng.random(), surface.lower() == self.entities[target].name.lower()
         if others and roll < WRONG_RATE:
             wrong = self.rng.choice(others)
-            return Mention(start, end, wrong, self._confidence(0.2, 0.45))
+            return AnnotatedMention(start, end, wrong, self._draw_confidence(0.2, 0.45))
         if not is_full and roll > 1 - UNANNOTATED_RATE:
             return None
         if others:
-            return Mention(start, end, target, self._confidence(0.5, 0.75))
+            return AnnotatedMention(start, end, target, self._draw_confidence(0.5, 0.75))
         low, high = (0.85, 0.99) if is_full else (0.6, 0.88)
-        return Mention(start, end, target, self._confidence(low, high))
+        return AnnotatedMention(start, end, target, self._draw_confidence(low, high))
 
-    def _rivals(self, target: str, surface: str) -> list[str]:
-        return [e for e in self.shared.get(surface.lower(), []) if e != target]
-
-    def _confidence(self, low: float, high: float) -> float:
+    def _draw_confidence(self, low: float, high: float) -> float:
         return round(low + (high - low) * self.rng.random(), 2)
 
 
@@ -173,7 +171,7 @@ FOLLOW_UPS = (
 )
 
 
-def sentence(words: str) -> str:
+def make_sentence(words: str) -> str:
     """Words with a capital at the front (inside a mention if need be) and a full stop."""
     at = words.index("|") + 1 if words.startswith("[") else 0
     end = "" if words.endswith(("?", ".", "!", ":", ".]")) else "."
@@ -184,7 +182,7 @@ def _is_simple(phrase: str) -> bool:
     return " and " not in phrase and "," not in phrase and len(phrase) < 90
 
 
-def _shared_surfaces(tables: Tables) -> dict[str, list[str]]:
+def _find_shared_surfaces(tables: Tables) -> dict[str, list[str]]:
     bearers: dict[str, list[str]] = {}
     for entity in tables.entities.values():
         for surface in dict.fromkeys((entity.name, entity.short, *entity.aliases)):

@@ -21,11 +21,11 @@ class Relation:
     inverse: tuple[str, ...] = ()
     event: str = ""
 
-    def forward_wordings(self, target: str, year: str, gender: str) -> tuple[str, ...]:
+    def fill_forward(self, target: str, year: str, gender: str) -> tuple[str, ...]:
         phrases = self.forward + (self.dated if year else ())
         return tuple(_fill(phrase, target, year, gender) for phrase in phrases)
 
-    def inverse_wordings(self, source: str, gender: str) -> tuple[str, ...]:
+    def fill_inverse(self, source: str, gender: str) -> tuple[str, ...]:
         return tuple(_fill(phrase, source, "", gender) for phrase in self.inverse)
 
 

@@ -84,7 +84,7 @@ class Entity:
 
 
 @dataclass(frozen=True)
-class Query:
+class FactQuery:
     """A query, the facts that make an entity an answer, and scenery with its words.
 
     ``unjudged`` names candidates that the tables do not call an answer but the world might.
@@ -107,7 +107,7 @@ class Tables:
     types: tuple[tuple[str, str, tuple[str, ...]], ...]
     above: dict[str, frozenset[str]]
     entities: dict[str, Entity]
-    queries: tuple[Query, ...]
+    queries: tuple[FactQuery, ...]
 
     def of_type(self, type_id: str) -> list[Entity]:
         return [e for e in self.entities.values() if self.is_a(e, type_id)]
@@ -115,7 +115,7 @@ class Tables:
     def is_a(self, entity: Entity, type_id: str) -> bool:
         return any(type_id in self.above[t] for t in entity.types)
 
-    def grade(self, entity: Entity, query: Query) -> int:
+    def grade(self, entity: Entity, query: FactQuery) -> int:
         """2 for an answer, 1 for a partial one, 0 otherwise."""
         if not self.is_a(entity, query.type):
             return 0
@@ -132,23 +132,23 @@ def load_tables() -> Tables:
     types = tuple(_read_types())
     entities: dict[str, Entity] = {}
     for name in FACT_FILES:
-        for head, lines in _blocks(f"facts/{name}.txt"):
+        for head, lines in _read_blocks(f"facts/{name}.txt"):
             entity = entities.get(entity_id(head)) or _read_entity(head)
             entities[entity.id] = entity
             entity.facts += [_read_fact(line, entity) for line in lines]
     _add_inverse_facts(entities)
-    return Tables(types, _closure(types), entities, tuple(_read_queries()))
+    return Tables(types, _close_upwards(types), entities, tuple(_read_queries()))
 
 
-def _lines(name: str) -> list[str]:
+def _read_lines(name: str) -> list[str]:
     text = files("fader.demo").joinpath(name).read_text(encoding="utf-8")
     return [line for line in text.split("\n") if line]
 
 
-def _blocks(name: str) -> Iterator[tuple[str, list[str]]]:
+def _read_blocks(name: str) -> Iterator[tuple[str, list[str]]]:
     head = ""
     body: list[str] = []
-    for line in _lines(name):
+    for line in _read_lines(name):
         if line.startswith("= "):
             if head:
                 yield head, body
@@ -159,12 +159,12 @@ def _blocks(name: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _read_types() -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    for line in _lines("types.tsv"):
+    for line in _read_lines("types.tsv"):
         type_id, name, supertypes = line.split("\t")
         yield type_id, name, tuple(filter(None, supertypes.split("|")))
 
 
-def _closure(types: tuple[tuple[str, str, tuple[str, ...]], ...]) -> dict[str, frozenset[str]]:
+def _close_upwards(types: tuple[tuple[str, str, tuple[str, ...]], ...]) -> dict[str, frozenset[str]]:
     parents = {type_id: supertypes for type_id, _, supertypes in types}
 
     def climb(type_id: str) -> frozenset[str]:
@@ -202,7 +202,7 @@ def _read_fact(line: str, entity: Entity) -> Fact:
     if line.startswith("@"):
         name, rest = line[1:].split(" ", 1)
         target, year = _split_year(rest)
-        wordings = RELATIONS[name].forward_wordings(target, year, entity.gender)
+        wordings = RELATIONS[name].fill_forward(target, year, entity.gender)
         return Fact(wordings, {}, name, entity_id(target), year)
     grades: dict[str, int] = {}
     if line.startswith("#"):
@@ -225,15 +225,15 @@ def _add_inverse_facts(entities: dict[str, Entity]) -> None:
             target = entities[fact.target]
             title = entity.id.replace("_", " ")
             if relation.inverse:
-                target.facts.append(Fact(relation.inverse_wordings(title, target.gender), {}))
+                target.facts.append(Fact(relation.fill_inverse(title, target.gender), {}))
 
 
-def _read_queries() -> Iterator[Query]:
-    for number, (head, lines) in enumerate(_blocks("queries.txt"), start=1):
+def _read_queries() -> Iterator[FactQuery]:
+    for number, (head, lines) in enumerate(_read_blocks("queries.txt"), start=1):
         type_id, text, question = (part.strip() for part in head.split(";"))
         body = dict(line.split(" ", 1) for line in lines)
         relation = body.get("relation", "")
-        yield Query(
+        yield FactQuery(
             id=f"d{number:02d}",
             type=type_id,
             text=text,

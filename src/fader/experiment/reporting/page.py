@@ -19,7 +19,7 @@ from fader.experiment.comparison import Comparison, SystemResult
 from fader.experiment.provenance import format_value, list_provenance
 from fader.experiment.reporting.figures import COLOURS, Drawing
 from fader.experiment.reporting.html import escape_text, render, render_page
-from fader.experiment.reporting.tables import Table
+from fader.experiment.reporting.tables import MeansTable
 
 MOST_QUERIES = 200  # in the table of differences; the file has all
 MOST_SETTINGS = 12  # of one system
@@ -60,7 +60,7 @@ class Pair:
     is_cut: bool
 
 
-def make_page(comparison: Comparison, table: Table, drawings: Sequence[Drawing], notes: Sequence[str] = ()) -> str:
+def make_page(comparison: Comparison, table: MeansTable, drawings: Sequence[Drawing], notes: Sequence[str] = ()) -> str:
     """The whole page; `notes` are things the reader should know, such as figures that could not be drawn."""
     first = table.columns[0]
     fewer = [f"{c.title} over {c.queries:,}" for c in table.columns if c.queries != first.queries]
@@ -105,7 +105,7 @@ def count_settings(system: SystemResult) -> list[tuple[str, int]]:
     return [(text, n) for text, n in counts.most_common() if text]
 
 
-def _compare_best(comparison: Comparison, table: Table) -> Pair | None:
+def _compare_best(comparison: Comparison, table: MeansTable) -> Pair | None:
     """The best system by the first measure beside the baseline or, where that is the best itself, the second best."""
     column = table.columns[0]
     if len(table.rows) < 2 or not column.queries:

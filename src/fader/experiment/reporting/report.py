@@ -35,8 +35,8 @@ from fader.experiment.reporting.markup import escape_markdown, format_list
 from fader.experiment.reporting.page import make_page
 from fader.experiment.reporting.tables import (
     TEST_TITLES,
+    MeansTable,
     PairedTest,
-    Table,
     make_table,
     per_query_csv,
     to_csv,
@@ -75,7 +75,7 @@ class ReportExtras:
     """What `report.json` holds besides the comparison; reports of older releases have no table and no captions."""
 
     significance: SignificanceTest = SignificanceTest()
-    table: Table | None = None
+    table: MeansTable | None = None
     figures: list[FigureCaption] = field(default_factory=list)
     fader: str = ""
 
@@ -87,7 +87,7 @@ class StoredReport:
     comparison: Comparison
     extras: ReportExtras
 
-    def table(self) -> Table:
+    def table(self) -> MeansTable:
         """The stored table or, without one that fits, a new one; a test that Fader does not know becomes the t-test."""
         c, t, written = self.comparison, self.extras.significance, self.extras.table
         if written is not None and _is_table_of(written, c):
@@ -101,7 +101,7 @@ class StoredReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class WrittenReport:
     """What was written; `notes` say what is missing and why."""
 
     folder: Path
@@ -120,7 +120,7 @@ def write_report(
     seed: int = 0,
     figures: bool = True,
     overwrite: bool = False,
-) -> Report:
+) -> WrittenReport:
     """Write the report of a comparison; `test`, `correct`, `level`, `baseline` and `seed` are those of the table."""
     place = Path(folder).resolve()
     check_destination(place, overwrite)
@@ -148,7 +148,7 @@ def write_report(
         contents[f"figures/{drawing.name}.svg"] = drawing.svg
         contents[f"figures/{drawing.name}.png"] = drawing.png
     _write_whole(place, contents)
-    return Report(Path(folder), sorted(contents), notes)
+    return WrittenReport(Path(folder), sorted(contents), notes)
 
 
 def read_report(folder: str | Path) -> Comparison:
@@ -183,7 +183,7 @@ def _decode(data: bytes, where: str) -> Any:
         raise InputError(f"{where}: is not JSON: {error}") from None
 
 
-def _is_table_of(table: Table, comparison: Comparison) -> bool:
+def _is_table_of(table: MeansTable, comparison: Comparison) -> bool:
     """Whether a table that was read has a cell for every system and measure."""
     return (
         [c.measure for c in table.columns] == comparison.measures

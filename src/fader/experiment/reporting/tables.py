@@ -23,8 +23,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from fader.csvtext import Cell as CsvCell
-from fader.csvtext import format_csv
+from fader.csvtext import Cell, format_csv
 from fader.errors import UsageError, did_you_mean, quoted
 from fader.experiment.comparison import Comparison, measure_title
 from fader.experiment.reporting.html import render
@@ -47,7 +46,7 @@ ARROW = "↓"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MeansCell:
     """A mean and its tests.
 
     `p` is against the best system of the column, None for that system; `difference` and `p_difference` are to the
@@ -63,7 +62,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class MeansColumn:
     """A measure, the number of queries in its means, and the name of the system that tests are against.
 
     `tested` is whether there are p-values: a test needs two systems and two queries.
@@ -78,21 +77,21 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MeansRow:
     """A system and its cells, one per column."""
 
     name: str
     title: str
-    cells: list[Cell]
+    cells: list[MeansCell]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class MeansTable:
     """Means and their tests, ready to be written in any form."""
 
     title: str
-    columns: list[Column]
-    rows: list[Row]
+    columns: list[MeansColumn]
+    rows: list[MeansRow]
     test: str
     corrected: bool
     level: float
@@ -138,7 +137,7 @@ def make_table(
     baseline: str | None = None,
     digits: int = 3,
     seed: int = 0,
-) -> Table:
+) -> MeansTable:
     """The table of a comparison; `test` is one of significance.TESTS or a function that gives a two-sided p-value.
 
     `correct` is Holm's correction; the seed matters only to the randomisation test.
@@ -158,11 +157,11 @@ def make_table(
         against = "" if best is None else comparison.systems[best].name
         column = _make_cells(values, best, reference, smaller, level, digits, p_values)
         tested = any(cell.p is not None for cell in column)
-        columns.append(Column(measure, measure_title(measure), smaller, values.shape[1], against, tested))
+        columns.append(MeansColumn(measure, measure_title(measure), smaller, values.shape[1], against, tested))
         cells.append(column)
-    rows = [Row(s.name, s.title, [c[i] for c in cells]) for i, s in enumerate(comparison.systems)]
+    rows = [MeansRow(s.name, s.title, [c[i] for c in cells]) for i, s in enumerate(comparison.systems)]
     name = TEST_TITLES[test] if isinstance(test, str) else getattr(test, "__name__", "test").replace("_", " ")
-    return Table(comparison.title, columns, rows, name, correct, level, baseline, digits)
+    return MeansTable(comparison.title, columns, rows, name, correct, level, baseline, digits)
 
 
 def _find_best(values: F64, smaller: bool) -> int | None:
@@ -180,10 +179,10 @@ def _make_cells(
     level: float,
     digits: int,
     p_values: Callable[[int | None], list[float | None]],
-) -> list[Cell]:
+) -> list[MeansCell]:
     """One column; `reference` is the baseline, `p_values` tests all systems against one."""
     if best is None:
-        return [Cell(None) for _ in values]
+        return [MeansCell(None) for _ in values]
     means = values.mean(axis=1)
     to_best, to_baseline = p_values(best), p_values(reference)
     cells = []
@@ -193,7 +192,7 @@ def _make_cells(
         worse = bool(behind and p is not None and p < level)
         alike = f"{mean:.{digits}f}" == f"{means[best]:.{digits}f}"
         difference = None if reference is None or i == reference else float(mean - means[reference])
-        cells.append(Cell(float(mean), alike and not worse, worse, p, difference, to_baseline[i]))
+        cells.append(MeansCell(float(mean), alike and not worse, worse, p, difference, to_baseline[i]))
     return cells
 
 
@@ -214,16 +213,16 @@ def _test_against(values: F64, against: int | None, test: PairedTest, correct: b
 # Written forms
 
 
-def to_csv(table: Table) -> str:
+def to_csv(table: MeansTable) -> str:
     """Plain numbers: means at full precision, then p against the best, then difference and p to the baseline."""
     compared = table.baseline is not None
-    head: list[CsvCell] = ["system", "label"]
+    head: list[Cell] = ["system", "label"]
     for column in table.columns:
         head += [column.title, f"{column.title}_p_best"]
         head += [f"{column.title}_difference", f"{column.title}_p_baseline"] if compared else []
     lines = [head]
     for row in table.rows:
-        line: list[CsvCell] = [row.name, row.title]
+        line: list[Cell] = [row.name, row.title]
         for cell in row.cells:
             line += [cell.mean, cell.p]
             line += [cell.difference, cell.p_difference] if compared else []
@@ -242,7 +241,7 @@ def per_query_csv(comparison: Comparison) -> str:
     return format_csv([["query", "system", "measure", "value"], *lines], line_end="\n")
 
 
-def to_markdown(table: Table, differences: Sequence[str] = ()) -> str:
+def to_markdown(table: MeansTable, differences: Sequence[str] = ()) -> str:
     """A pipe table and its legend; `differences` names measures whose difference to the baseline is shown."""
     chosen = _find_columns(table, differences)
     head = ["System", *(escape_markdown(c.title) for c in table.columns)]
@@ -260,7 +259,7 @@ def to_markdown(table: Table, differences: Sequence[str] = ()) -> str:
     return f"{format_pipe_table(lines)}\n{table.legend().replace('<', '&lt;')}{baseline}\n"
 
 
-def to_latex(table: Table, differences: Sequence[str] = (), whole: bool = True) -> str:
+def to_latex(table: MeansTable, differences: Sequence[str] = (), whole: bool = True) -> str:
     r"""A `tabular` that needs no package; `whole` makes it a document that compiles alone, else it is for `\input`."""
     chosen = _find_columns(table, differences)
     head = ["~", *(escape_latex(c.title) for c in table.columns)]
@@ -280,19 +279,19 @@ def to_latex(table: Table, differences: Sequence[str] = (), whole: bool = True) 
     return wrap_document(f"\\noindent\n{body}\n\\par\\medskip\\noindent {escape_latex(table.legend())}{baseline}\n")
 
 
-def _format_latex_cell(table: Table, cell: Cell) -> str:
+def _format_latex_cell(table: MeansTable, cell: MeansCell) -> str:
     number = format_latex_number(table.format_mean(cell.mean))
     if cell.best:
         return rf"\textbf{{{number}}}"
     return rf"${number.strip('$')}^\downarrow$" if cell.worse else number
 
 
-def to_html(table: Table, differences: Sequence[str] = ()) -> Markup:
+def to_html(table: MeansTable, differences: Sequence[str] = ()) -> Markup:
     """A `<table>` without style; classes `best` and `worse` are for a page's style sheet."""
     return render("means.html", table=table, changes=_find_columns(table, differences))
 
 
-def _find_columns(table: Table, differences: Sequence[str]) -> list[int]:
+def _find_columns(table: MeansTable, differences: Sequence[str]) -> list[int]:
     """The places of the measures whose differences are shown."""
     measures = [c.measure for c in table.columns]
     for measure in differences:

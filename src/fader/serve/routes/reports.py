@@ -38,7 +38,7 @@ from fader.experiment.comparison import Comparison, SystemResult, measure_title
 from fader.experiment.provenance import list_provenance
 from fader.experiment.reporting.page import count_settings
 from fader.experiment.reporting.report import MARK, NAMES, StoredReport, parse_report
-from fader.experiment.reporting.tables import Table
+from fader.experiment.reporting.tables import MeansTable
 from fader.experiment.significance import p_value
 from fader.serve.api.openapi import EVERYWHERE, describe_errors
 from fader.serve.errors import JSON, BadRequest, NotFound
@@ -87,7 +87,7 @@ class Read:
     tag: str
     time: str
     stored: StoredReport
-    table: Table
+    table: MeansTable
     files: list[dict[str, Any]]
 
     @cached_property
