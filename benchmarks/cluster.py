@@ -45,10 +45,11 @@ def serve(folder: str, groups: dict[int, list[int]], commit: int, secret: bytes,
 @contextmanager
 def by_sockets(folder: Path, groups: int) -> Iterator[Any]:
     """The index through sockets."""
-    from fader.cluster.shards.collection import ClusterIndex
+    from fader.cluster.shards.collection import ShardedCollection
     from fader.cluster.shards.groups import plan
     from fader.cluster.wire.client import Shards
     from fader.index.commit import read_commit
+    from fader.search.index import Index
 
     spawn, secret, manifest = multiprocessing.get_context("spawn"), secrets.token_bytes(32), read_commit(folder)
     told, end, cut = spawn.Queue(), spawn.Event(), dict(enumerate(plan(manifest, groups)))
@@ -63,7 +64,7 @@ def by_sockets(folder: Path, groups: int) -> Iterator[Any]:
             process.start()
         addresses = {g: address for held, address in (told.get(timeout=300) for _ in processes) for g in held}
         shards.update({"commit": manifest.commit, "groups": [[addresses[g]] for g in cut]})
-        yield ClusterIndex(folder, shards)
+        yield Index(ShardedCollection(folder, shards))
     finally:
         shards.close()
         end.set()
@@ -74,10 +75,11 @@ def by_sockets(folder: Path, groups: int) -> Iterator[Any]:
 @contextmanager
 def in_process(folder: Path, groups: int) -> Iterator[Any]:
     """The index through shards of this process."""
-    from fader.cluster.shards.collection import ClusterIndex
+    from fader.cluster.shards.collection import ShardedCollection
     from fader.cluster.shards.local import LocalShards
+    from fader.search.index import Index
 
-    yield ClusterIndex(folder, LocalShards.of(folder, groups))
+    yield Index(ShardedCollection(folder, LocalShards.of(folder, groups)))
 
 
 WAYS = {"in process": in_process, "sockets": by_sockets}
@@ -102,13 +104,10 @@ def forget(index: Any) -> None:
 
     Shards remember the matches of 32 queries; a set has more, and is asked in turn.
     """
-    from fader.cluster.shards.collection import ClusterIndex
-    from fader.cluster.shards.reader import CACHE_MB
-    from fader.memory import Cache
+    from fader.cluster.shards.collection import ShardedCollection
 
-    if isinstance(index, ClusterIndex):
-        index._counts = {}
-        index.reader._texts = Cache(CACHE_MB << 20)
+    if isinstance(index.collection, ShardedCollection):
+        index.collection.forget()
 
 
 def paired(
@@ -134,7 +133,7 @@ def moved(spread: Any, ask: Callable[[Any, Query], Any], queries: Sequence[Query
     from fader.cluster.wire.frames import frame
     from fader.cluster.wire.transport import for_each
 
-    shards, counts = spread.reader.shards, {"calls": 0, "bytes": 0}
+    shards, counts = spread.collection.groups.shards, {"calls": 0, "bytes": 0}
 
     class Counting:
         def __getattr__(self, name: str) -> Any:
@@ -147,13 +146,13 @@ def moved(spread: Any, ask: Callable[[Any, Query], Any], queries: Sequence[Query
             counts["bytes"] += sum(len(buffer) for value in (*sent, *answers) for buffer in frame(value))
             return answers
 
-    spread.reader.shards = Counting()
+    spread.collection.groups.shards = Counting()
     try:
         for query in queries:
             forget(spread)
             ask(spread, query)
     finally:
-        spread.reader.shards = shards
+        spread.collection.groups.shards = shards
     return {name: count / len(queries) for name, count in counts.items()}
 
 
@@ -162,7 +161,7 @@ def round_trip(index: Any, calls: int = 200) -> float:
     took = []
     for _ in range(calls):
         began = time.perf_counter()
-        index.reader.ask("about", {})
+        index.collection.groups.ask("about", {})
         took.append(1e3 * (time.perf_counter() - began))
     return median(took)
 

@@ -104,11 +104,11 @@ def measure(data: Dataset, work: Path, args: Any) -> dict[str, Any]:
         "build s": whole.cpu, "add s": median(seconds), "all adds s": sum(seconds), "merged": merged,
         "add / its share of a build": median(seconds) / (share * whole.cpu),
         "all adds / their share": sum(seconds) / (whole.cpu / 3),
-        "segments": len(fader.open(grown).reader.segments),
+        "segments": len(fader.open(grown).collection.manifest.segments),
     }  # fmt: skip
     report["after adds"] = {name: query_ratios(grown, fresh, queries, args.rounds) for name, queries in sets.items()}
     built(data, churned(grown, data, work), fresh)
-    report["segments, churned"] = len(fader.open(grown).reader.segments)
+    report["segments, churned"] = len(fader.open(grown).collection.manifest.segments)
     report["churned"] = {name: query_ratios(grown, fresh, queries, args.rounds) for name, queries in sets.items()}
     return report
 

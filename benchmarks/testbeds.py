@@ -73,15 +73,15 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
     contexts = [len(index.contexts(q.query)) for q in queries]
     return {
         "testbed": folder.name,
-        "documents": index.reader.documents,
-        "tokens": index.reader.tokens,
-        "mentions": index.reader.mentions,
+        "documents": index.collection.documents,
+        "tokens": index.collection.tokens,
+        "mentions": index.collection.mentions,
         "queries": len(queries),
         "contexts_per_query": float(np.mean(contexts)),
         "build_seconds": ms / 1000,
         "build_cpu_seconds": cpu,
         "index_mb": size / 1e6,
-        "bytes_per_token_without_text": (size - text) / max(1, index.reader.tokens),
+        "bytes_per_token_without_text": (size - text) / max(1, index.collection.tokens),
         "search_ms": latency(searches),
         "systems": {system: ranked(index, queries, grades, system) for system in SYSTEMS},
     }

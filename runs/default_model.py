@@ -44,7 +44,7 @@ class Joined:
 
     @property
     def ids(self) -> Sequence[str]:
-        return [f"{part.index.reader.folder.name}/{query}" for part in self.parts for query in part.ids]
+        return [f"{part.index.collection.folder.name}/{query}" for part in self.parts for query in part.ids]
 
     def dataset(self, features: Any, view: View, training: Any) -> Dataset:
         """All queries of all indexes, encoded once; the features must have fixed edges."""
@@ -79,7 +79,7 @@ def main() -> None:
         candidates = FeatureModel(features="noprox+rectangle", aggregator="sum").candidates()
         found, choice = train(source, candidates, progress=reporter)
     provenance = {
-        "testbeds": {part.index.reader.folder.name: len(part) for part in source.parts},
+        "testbeds": {part.index.collection.folder.name: len(part) for part in source.parts},
         "lambda": found.settings.lam, "loss": found.settings.loss, "seed": found.settings.seed,
         "objective": found.fit.objective, "validation": choice.tried,
     }  # fmt: skip

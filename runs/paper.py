@@ -183,7 +183,7 @@ def judged_of(testbed: Path, out: Path, sample: int) -> JudgedQueries:
 
 def compared(judged: JudgedQueries, title: str, systems: list[str], out: Path) -> Comparison:
     """One table, with its report."""
-    name = judged.index.reader.folder.name
+    name = judged.index.collection.folder.name
     with progress(f"{name}: {title}") as reporter:
         judged.progress = reporter
         found = compare_judged(

@@ -28,9 +28,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> fader.Index:
 
 def test_the_build_uses_nearly_all_of_the_corpus(index: fader.Index) -> None:
     assert index.report is not None
-    assert index.reader.documents > 2500
-    assert index.reader.mentions > 50_000
-    assert index.report.faults.total < 0.01 * index.reader.mentions
+    assert index.collection.documents > 2500
+    assert index.collection.mentions > 50_000
+    assert index.report.faults.total < 0.01 * index.collection.mentions
 
 
 @pytest.mark.parametrize(("system", "least", "most"), [("proximity", 0.3, 0.7), ("count", 0.15, 0.6)])

@@ -11,6 +11,8 @@ import fader
 from benchmarks.common import Answer, Dataset, K, Peer, Query
 from benchmarks.synthetic import type_id
 from fader.index.reader import IndexReader
+from fader.search.index import Index
+from fader.search.local import LocalCollection
 
 
 class FaderPeer(Peer):
@@ -32,7 +34,7 @@ class UndecodedFaderPeer(FaderPeer):
 
     def prepare(self, data: Dataset, queries: Sequence[Query]) -> None:
         super().prepare(data, queries)
-        self.index.reader = IndexReader(data.folder / "fader", cache_mb=0)
+        self.index = Index(LocalCollection(IndexReader(data.folder / "fader", cache_mb=0)))
 
 
 def code_fingerprint() -> str:

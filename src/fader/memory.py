@@ -41,20 +41,18 @@ class Cache:
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def __contains__(self, key: Hashable) -> bool:
+    def find(self, key: Hashable) -> Any:
+        """The value of a key; None where it is not kept."""
         with self._lock:
-            return key in self._values
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
 
-    def get(self, key: Hashable, make: Callable[[], Any], size: Callable[[Any], int]) -> Any:
-        """The value of a key, made where it is not there; one too large for a quarter of the cache is not kept."""
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key][0]
-        value = make()
-        nbytes = size(value)
+    def put(self, key: Hashable, value: Any, nbytes: int) -> None:
+        """Keep a value; one too large for a quarter of the cache is not kept."""
         if nbytes * 4 > self._budget:
-            return value
+            return
         with self._lock:
             if key not in self._values:
                 self._values[key] = (value, nbytes)
@@ -62,4 +60,11 @@ class Cache:
             while self._used > self._budget:
                 _key, (_value, freed) = self._values.popitem(last=False)
                 self._used -= freed
+
+    def get(self, key: Hashable, make: Callable[[], Any], size: Callable[[Any], int]) -> Any:
+        """The value of a key, made where it is not kept."""
+        value = self.find(key)
+        if value is None:
+            value = make()
+            self.put(key, value, size(value))
         return value

@@ -94,7 +94,7 @@ def build(folder: Path) -> None:
     """The index of all this, with nothing left out."""
     index = fader.build(folder, documents(), entities(), types())
     assert index.report is not None
-    assert index.reader.documents == len(ALL) + 1
+    assert index.collection.documents == len(ALL) + 1
 
 
 def report(folder: Path) -> None:

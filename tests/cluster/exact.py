@@ -26,7 +26,7 @@ def told(index: fader.Index, query: str, kind: str | None, ranker: Any) -> str:
 
 def expected(local: fader.Index, query: str, kind: str | None, ranker: Any) -> str:
     """What one machine tells, asked once."""
-    key = local.reader.folder, query, kind, str(ranker), getattr(ranker, "policy", "")
+    key = local.collection.folder, query, kind, str(ranker), getattr(ranker, "policy", "")
     if key not in _ANSWERS:
         _ANSWERS[key] = told(local, query, kind, ranker)
     return _ANSWERS[key]

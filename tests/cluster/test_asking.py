@@ -105,7 +105,7 @@ def nowhere() -> str:
 def server(tmp_path: Path) -> Iterator[ShardServer]:
     index = ranged_index(tmp_path / "index")
     serving = ShardServer(SECRET)
-    serving.serve(0, Shard(index.reader.folder, 1, list(range(len(index.reader.manifest.segments)))))
+    serving.serve(0, Shard(index.collection.folder, 1, list(range(len(index.collection.manifest.segments)))))
     serving.start()
     yield serving
     serving.close()

@@ -55,7 +55,7 @@ def contents(folder: Path) -> list[Any]:
     import fader
 
     index = fader.open(folder)
-    reader = index.reader
+    reader = index.collection.reader
     found: list[Any] = [reader.documents, reader.tokens, reader.mentions]
     found += [reader.document_id(d) for d in range(reader.documents)]
     for text in ("amber +birch", "cedar delta", '"ocean marsh" kelp', "night"):

@@ -21,7 +21,7 @@ from cluster.serving import SECRET, Serving, mingled_index, ranged_index, servin
 from fader import budget
 from fader.budget import deadline
 from fader.cluster.hosts.latency import Pace
-from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.shard import Shard
 from fader.cluster.wire import frames as wire
 from fader.cluster.wire.client import ClientSettings, Shards, error_of
@@ -39,6 +39,7 @@ from fader.errors import (
     StorageError,
     UsageError,
 )  # fmt: skip
+from fader.search.index import Index
 from index.answers import answer
 
 ASKED = {
@@ -51,7 +52,7 @@ QUICK = ClientSettings(connect_ms=20_000, patience_ms=300, pause_ms=10)  # where
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return ranged_index(tmp_path_factory.mktemp("client") / "index").reader.folder
+    return ranged_index(tmp_path_factory.mktemp("client") / "index").collection.folder
 
 
 @contextmanager
@@ -129,7 +130,7 @@ def test_a_server_that_dies_under_calls(folder: Path) -> None:
     """Connections that were open break; another replica answers, and none is asked for what it did not see."""
     local = fader.open(folder)
     with serving(folder, 4, replicas=2, settings=PATIENT) as served:
-        index = ClusterIndex(folder, served.client)
+        index = Index(ShardedCollection(folder, served.client))
         wanted = local.rank("a b c")
         assert index.rank("a b c") == wanted
         for group in range(4):
@@ -326,12 +327,12 @@ def test_what_is_too_large_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch
         with monkeypatch.context() as patched:
             patched.setattr("fader.cluster.wire.connections.MOST_REQUEST", 100)
             with pytest.raises(LimitError, match="cannot be sent between machines at once, 100 at most"):
-                served.client.call_all("share", ASKED)
+                served.client.call_all("contexts", ASKED)
         with monkeypatch.context() as patched:
             patched.setattr("fader.cluster.wire.server.frame", lambda value: wire.frame(value, 300))
             with pytest.raises(LimitError, match="300 at most; ask for less"):
-                served.client.call_all("share", ASKED)
-        assert len(served.client.call_all("share", ASKED)) == 2
+                served.client.call_all("contexts", ASKED)
+        assert len(served.client.call_all("contexts", ASKED)) == 2
 
 
 def test_connections_are_closed(folder: Path) -> None:
@@ -365,11 +366,11 @@ def test_a_machine_that_is_gone_is_waited_for_once() -> None:
 def test_few_calls_are_hedged() -> None:
     """One to begin with, then one in twenty; what is slow is told by nineteen of twenty calls, once some are known."""
     pace = Pace(ClientSettings())
-    assert pace.slow("share") is None
+    assert pace.slow("contexts") is None
     assert [pace.may_hedge() for _ in range(3)] == [True, False, False]
     for n in range(200):
-        pace.note("share", (n % 20) / 100)
-    assert 0.17 <= pace.slow("share") <= 0.18
+        pace.note("contexts", (n % 20) / 100)
+    assert 0.17 <= pace.slow("contexts") <= 0.18
     assert pace.slow("texts") is None
     assert sum(pace.may_hedge() for _ in range(50)) in (9, 10)
 
@@ -382,7 +383,7 @@ def test_errors_cross_as_they_are(folder: Path) -> None:
         with pytest.raises(UsageError, match="about of a shard cannot be called so"):
             served.client.call_all("about", {"what": 1})
         with pytest.raises(UsageError, match=r'no column "nonsense"'):
-            served.client.call_all("share", ASKED | {"columns": ["nonsense"]})
+            served.client.call_all("contexts", ASKED | {"columns": ["nonsense"]})
         with pytest.raises(UsageError, match="not a query"):
             served.client.call_all("statistics", {"query": {"literals": 5}})
     error = error_of("QueryError", "wrong (at character 3)", 2)
@@ -442,7 +443,7 @@ def test_a_server_takes_no_nonsense(folder: Path) -> None:
 
 def test_calls_wait_for_room(folder: Path) -> None:
     """More calls than a server takes at a time are answered one after the other; a call's time counts meanwhile."""
-    manifest = fader.open(folder).reader.manifest
+    manifest = fader.open(folder).collection.manifest
     server = ShardServer(SECRET, calls=1)
     server.serve(0, Shard(folder, 1, range(len(manifest.segments))))
     server.start()
@@ -485,33 +486,33 @@ def test_maps(folder: Path) -> None:
 
 def test_shards_of_another_index(folder: Path, tmp_path: Path) -> None:
     """Shards that do not hold each segment of this very commit once are not believed."""
-    other = ranged_index(tmp_path / "other", seed=5).reader
+    other = ranged_index(tmp_path / "other", seed=5).collection
     with serving(folder, 2, settings=QUICK) as served:
-        index = ClusterIndex(other.folder, served.client)
+        index = Index(ShardedCollection(other.folder, served.client))
         with pytest.raises(IncompleteError, match="do not hold each segment of commit 1 once"):
             index.search("a")
         first = served.servers[0][0]
         first.serve(1, served.shards[0])
         served.client.update({"commit": 1, "groups": [[first.address], [first.address]]})
         with pytest.raises(IncompleteError, match="do not hold each segment"):
-            ClusterIndex(folder, served.client).search("a")
+            Index(ShardedCollection(folder, served.client)).search("a")
 
 
 def test_a_rolling_switch(tmp_path: Path) -> None:
     """A new commit is served beside the old; whoever holds the old one goes on with it until it is retired."""
-    folder = mingled_index(tmp_path / "index").reader.folder
+    folder = mingled_index(tmp_path / "index").collection.folder
     with serving(folder, 2, settings=QUICK) as served:
-        old = ClusterIndex(folder, served.client)
+        old = Index(ShardedCollection(folder, served.client))
         local_old = fader.open(folder)
-        assert old.refreshed() is old
+        assert old.refresh() is old
         local_new = fader.add(folder, [{"id": "new", "text": "a b c new", "mentions": []}], merge=False, keep=9)
-        commit, places = local_new.commit, range(len(local_new.reader.segments))
+        commit, places = local_new.commit, range(len(local_new.collection.manifest.segments))
         shards = [Shard(folder, commit, list(places)[:3]), Shard(folder, commit, list(places)[3:])]
         for g, shard in enumerate(shards):
             served.servers[g][0].serve(g, shard)
         served.client.update({"commit": commit, "groups": served.map["groups"]})
-        new = old.refreshed()
-        assert isinstance(new, ClusterIndex)
+        new = old.refresh()
+        assert isinstance(new.collection, ShardedCollection)
         assert (old.commit, new.commit) == (local_old.commit, commit)
         assert served.servers[0][0].held() == [(old.commit, 0), (commit, 0)]
         for one, many in ((local_old, old), (local_new, new)):
@@ -532,16 +533,16 @@ def test_a_partial_answer_says_so(folder: Path, model: str, caplog: pytest.LogCa
     """
     local = fader.open(folder)
     with serving(folder, 4, settings=QUICK) as served:
-        strict = ClusterIndex(folder, served.client)
-        lenient = ClusterIndex(folder, served.client, allow_partial=True)
+        strict = Index(ShardedCollection(folder, served.client))
+        lenient = Index(ShardedCollection(folder, served.client, allow_partial=True))
         assert lenient.search("a b", model=model).warnings == local.search("a b", model=model).warnings
         lost = served.shards[2].about()["documents"]
         served.servers[2][0].close()
         with pytest.raises(IncompleteError):
             strict.search("c d", model=model)
-        for index in (lenient, ClusterIndex(folder, served.client, allow_partial=True)):
+        for index in (lenient, Index(ShardedCollection(folder, served.client, allow_partial=True))):
             found = index.search("c d", model=model, snippets=2)
-            told = f"1 of 4 shard groups did not answer, and {lost} of {local.reader.documents} documents were not"
+            told = f"1 of 4 shard groups did not answer, and {lost} of {local.collection.documents} documents were not"
             assert sum(told in warning for warning in found.warnings) == 1
             assert not any(served.servers[2][0].address in warning for warning in found.warnings)
             assert f"shard group 2: {served.servers[2][0].address}" in caplog.text
@@ -561,7 +562,7 @@ def test_many_threads(folder: Path) -> None:
     queries = ["a b", "c d", "e é", "x1 A"]
     wanted = {q: local.rank(q) for q in queries}
     with serving(folder, 4, replicas=2, settings=PATIENT) as served:
-        index, wrong = ClusterIndex(folder, served.client), []
+        index, wrong = Index(ShardedCollection(folder, served.client)), []
 
         def ask(n: int) -> None:
             for i in range(6):
@@ -593,8 +594,8 @@ def test_answers_are_arrays_of_the_shard(folder: Path) -> None:
     """What crosses a socket is what the shard gives in its own process."""
     with serving(folder, 2) as served:
         given = ASKED | {"columns": ["documents", "positions", "sides"]}
-        for group, found in enumerate(served.client.call_all("share", given)):
-            own = served.shards[group].call("share", given)
+        for group, found in enumerate(served.client.call_all("contexts", given)):
+            own = served.shards[group].call("contexts", given)
             for name in ("slot", "document", "distances", "df"):
                 np.testing.assert_array_equal(found[name], own[name])
             np.testing.assert_array_equal(found["columns"]["positions"]["at"], own["columns"]["positions"]["at"])

@@ -15,7 +15,7 @@ from cluster.comparisons import judged, told
 from cluster.conftest import needs_ray
 from dose import some
 from fader.cluster.jobs.compare import Spread, Unsent
-from fader.cluster.jobs.index_handle import Here, opened
+from fader.cluster.jobs.index_handle import Here, open_index
 from fader.errors import InputError
 from fader.experiment.compare import _at_once, compare_judged
 from fader.limits import Limits
@@ -34,11 +34,11 @@ SYSTEMS = [
 @pytest.mark.parametrize("cv", ["3", "loo"])
 def test_reports(demo_files: Path, cv: str, tmp_path: Path) -> None:
     """Measures, choices, grids, context scores, counts; measures of other tools too. Kept results are of one form."""
-    index = Index(demo_files / "index")
+    index = Index.open(demo_files / "index")
     systems = some(SYSTEMS, 4)
     how: dict[str, Any] = {"measures": ["AP", "pairswap", "P@3"], "seed": 2}
     here = compare_judged(judged(index, demo_files), systems, cv, **how, keep=tmp_path)
-    spread = opened(Here(str(demo_files / "index"), index.commit, 1, Limits()))
+    spread = open_index(Here(str(demo_files / "index"), index.commit, 1, Limits()))
     pool = Spread(None, judged(spread, demo_files))
     there = compare_judged(pool.judged, systems, cv, **how, workers=pool, progress=Unsent(Silent()))
     assert told(here) == told(there)
@@ -55,10 +55,12 @@ def test_reports(demo_files: Path, cv: str, tmp_path: Path) -> None:
 
 def test_errors_are_those_of_one_machine(demo_files: Path) -> None:
     """Too few queries for the folds."""
-    index = Index(demo_files / "index")
+    index = Index.open(demo_files / "index")
     said = []
     for workers in (1, None):
-        pool = Spread(None, judged(opened(Here(str(demo_files / "index"), index.commit, 1, Limits())), demo_files, 2))
+        pool = Spread(
+            None, judged(open_index(Here(str(demo_files / "index"), index.commit, 1, Limits())), demo_files, 2)
+        )
         with pytest.raises(InputError) as error:
             compare_judged(pool.judged, ["fader(features=noprox)"], "5", workers=workers or pool)
         said.append(str(error.value))
@@ -67,7 +69,7 @@ def test_errors_are_those_of_one_machine(demo_files: Path) -> None:
 
 def test_the_first_error_ends_all_and_is_told(demo_files: Path) -> None:
     """Not the one that others end by, whatever their order; nobody works on."""
-    pool = Spread(None, judged(opened(Here(str(demo_files / "index"), 1, 1, Limits())), demo_files))
+    pool = Spread(None, judged(open_index(Here(str(demo_files / "index"), 1, 1, Limits())), demo_files))
     pool.systems = 2
     failed = threading.Event()
 

@@ -22,9 +22,10 @@ from fader.cluster.hosts import controller
 from fader.cluster.hosts.actors import Given, ShardHost
 from fader.cluster.hosts.controller import Controller
 from fader.cluster.hosts.service_state import STARTING, Wanted
-from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.wire.client import Shards
 from fader.errors import FaderError, NotAnIndexError
+from fader.search.index import Index
 from serve.live import ENTITIES, TYPES
 
 
@@ -152,11 +153,11 @@ class Trial:
         state: dict[str, Any] = [message["state"] for message in self.told if "state" in message][-1]
         return dict(state["problems"])
 
-    def index(self, folder: Path) -> ClusterIndex:
+    def index(self, folder: Path) -> Index:
         shards = Shards(SECRET)
         self.clients.append(shards)
         shards.update(self.maps[-1])
-        return ClusterIndex(folder, shards)
+        return Index(ShardedCollection(folder, shards))
 
 
 @pytest.fixture
@@ -385,7 +386,7 @@ def test_another_index_in_the_place_of_ours_is_not_mixed_with_it(trial: Callable
     first.turns()
     assert "is not the one that is served" in first.problems["shards"]
     assert [len(addresses) for addresses in first.maps[-1]["groups"]] == [1] * 4
-    index.reader.shards.update(first.maps[-1])  # type: ignore[attr-defined]
+    index.collection.groups.shards.update(first.maps[-1])
     assert index.rank("violin physics") == expected
     second = first.succeeded((1, first.maps[-1]["files"]))
     second.turns()

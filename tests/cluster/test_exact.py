@@ -20,7 +20,7 @@ from cluster.serving import mingled_index, ranged_index, serving
 from contracts.models import feature_model
 from dose import dose
 from fader.cluster.shards import collection as gather
-from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.local import LocalShards
 from fader.contexts.policy import POLICIES
 from fader.errors import BudgetError, LimitError, QueryError
@@ -28,6 +28,7 @@ from fader.features.combined import feature_map
 from fader.learn.dataset import View
 from fader.limits import Limits
 from fader.registry import discover, parse
+from fader.search.index import Index
 from fader.search.info import describe
 from fader.search.suggest import Suggester
 from index.answers import answer, equal_tables
@@ -41,47 +42,47 @@ def local(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """An index with segments enough for eight shards."""
     folder = tmp_path_factory.mktemp(request.param) / "index"
     index = ranged_index(folder) if request.param == "ranges" else mingled_index(folder)
-    assert len(index.reader.segments) >= max(GROUPS)
+    assert len(index.collection.manifest.segments) >= max(GROUPS)
     return index
 
 
 @pytest.fixture(scope="module", params=GROUPS)
-def spread(request: pytest.FixtureRequest, local: fader.Index) -> Iterator[ClusterIndex]:
+def spread(request: pytest.FixtureRequest, local: fader.Index) -> Iterator[Index]:
     """The same index through its shards, in this process or by sockets."""
     groups: int = request.param
-    folder = local.reader.folder
+    folder = local.collection.folder
     if folder.parent.name.startswith("mingled"):
-        yield ClusterIndex(folder, LocalShards.of(folder, groups))
+        yield Index(ShardedCollection(folder, LocalShards.of(folder, groups)))
         return
     with serving(folder, groups) as served:
-        yield ClusterIndex(folder, served.client)
+        yield Index(ShardedCollection(folder, served.client))
 
 
-def in_turn(spread: ClusterIndex, cases: Sequence[T]) -> list[T]:
+def in_turn(spread: Index, cases: Sequence[T]) -> list[T]:
     """Each case by one number of shards by sockets, and by another in this process; all by all in a full dose."""
     if dose(100, 1) == 100:
         return list(cases)
-    turn = GROUPS.index(spread.reader.groups) + isinstance(spread.reader.shards, LocalShards)
+    turn = GROUPS.index(spread.collection.groups.count) + isinstance(spread.collection.groups.shards, LocalShards)
     return list(cases[turn % len(GROUPS) :: len(GROUPS)])
 
 
-def test_what_is_known_of_the_whole(local: fader.Index, spread: ClusterIndex) -> None:
+def test_what_is_known_of_the_whole(local: fader.Index, spread: Index) -> None:
     """Counts, ids, texts, statistics of entities and the description are those of the index."""
-    a, b = local.reader, spread.reader
+    a, b = local.collection, spread.collection
     assert (a.commit, a.documents, a.tokens, a.mentions) == (b.commit, b.documents, b.tokens, b.mentions)
     every = list(range(a.documents))
     assert a.document_ids(every) == b.document_ids(every)
-    assert [a.stored(d) for d in every] == [b.stored(d) for d in every]
-    assert b.find_document(a.document_id(7)) == 7
+    assert a.stored(every) == b.stored(every)
+    assert b.find_document(a.document_ids([7])[0]) == 7
     assert b.find_document("nowhere") == -1
     some = np.array([0, 3, 6], dtype=np.int32)
-    np.testing.assert_array_equal(a.entity_documents_of(some), b.entity_documents_of(some))
+    np.testing.assert_array_equal(a.entity_documents[some], b.groups.entity_documents_of(some))
     np.testing.assert_array_equal(a.entity_documents, b.entity_documents)
     assert describe(a) == describe(b)
 
 
 @pytest.mark.parametrize(("query", "kind"), QUERIES)
-def test_tables(local: fader.Index, spread: ClusterIndex, query: str, kind: str | None) -> None:
+def test_tables(local: fader.Index, spread: Index, query: str, kind: str | None) -> None:
     """Every column, early or late, every statistic, every warning; by any plan, with windows, without overlaps."""
     every: list[dict[str, Any]] = [{}, {"window": 2}, {"overlap": False}, {"plan": "type"}, {"plan": "document"}]
     for options in in_turn(spread, every):
@@ -93,16 +94,16 @@ def test_tables(local: fader.Index, spread: ClusterIndex, query: str, kind: str 
         assert one.to_arrow("q").equals(many.to_arrow("q"))
 
 
-def test_answers_of_all_rankers(local: fader.Index, spread: ClusterIndex, rankers: list[Any]) -> None:
+def test_answers_of_all_rankers(local: fader.Index, spread: Index, rankers: list[Any]) -> None:
     """Ranking, evidence and explanation by each system and each aggregator, all by sockets; queries in turn."""
     every = list(enumerate(rankers))
-    is_local = isinstance(spread.reader.shards, LocalShards)
+    is_local = isinstance(spread.collection.groups.shards, LocalShards)
     for n, ranker in in_turn(spread, every) if is_local else every:
         query, kind = QUERIES[n % len(QUERIES)]
         assert expected(local, query, kind, ranker) == told(spread, query, kind, ranker), (query, kind, ranker)
 
 
-def test_scores_of_all_features(local: fader.Index, spread: ClusterIndex) -> None:
+def test_scores_of_all_features(local: fader.Index, spread: Index) -> None:
     """Each feature map by itself and beside another, found where contexts are or not, by both policies."""
     for n, name in in_turn(spread, list(enumerate(discover("fader.features")))):
         beside = feature_map(f"{name}+{'rectangle' if name == 'noprox' else 'noprox'}")
@@ -113,35 +114,35 @@ def test_scores_of_all_features(local: fader.Index, spread: ClusterIndex) -> Non
 
 
 def test_scores_are_found_where_contexts_are(
-    local: fader.Index, spread: ClusterIndex, monkeypatch: pytest.MonkeyPatch
+    local: fader.Index, spread: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A model of features and an aggregator never moves a whole table; what needs the whole collection does."""
     asked: list[str] = []
-    ask = spread.reader.ask
-    spread.reader.ask = lambda method, *rest: asked.append(method) or ask(method, *rest)  # type: ignore[assignment]
+    ask = spread.collection.groups.ask
+    spread.collection.groups.ask = lambda method, *rest: asked.append(method) or ask(method, *rest)  # type: ignore[assignment]
     try:
         assert plain(local.search("a b c", model="default")) == plain(spread.search("a b c", model="default"))
         assert asked.count("scores") >= 1
         assert "columns" not in asked
         asked.clear()
         assert local.rank("a b c", k=3, model="default") == spread.rank("a b c", k=3, model="default")
-        assert "share" not in asked
+        assert "contexts" not in asked
         asked.clear()
-        spread._elsewhere.clear()
+        spread.collection._elsewhere.clear()
         popular = feature_model("popularity", np.ones(2))
         for _ in range(2):
             assert local.rank("a b", model=popular) == spread.rank("a b", model=popular)
         assert asked.count("scores") == 1  # it is known then that it is of no use
         monkeypatch.setattr(gather, "KEPT_FEATURES", 1)
-        spread._elsewhere = {"others"}
+        spread.collection._elsewhere = {"others"}
         assert local.rank("a b", model=popular) == spread.rank("a b", model=popular)
-        assert len(spread._elsewhere) == 1  # however many are asked for
+        assert len(spread.collection._elsewhere) == 1  # however many are asked for
     finally:
-        del spread.reader.ask
+        del spread.collection.groups.ask
 
 
 @pytest.mark.parametrize("model", ["default", "voting", "balog2"])
-def test_questions_about_entities(local: fader.Index, spread: ClusterIndex, model: str) -> None:
+def test_questions_about_entities(local: fader.Index, spread: Index, model: str) -> None:
     """Why, pages of evidence, cards and suggestions, also of entities that are no candidates."""
     for entity, (query, kind) in in_turn(spread, list(product(("E0", "E3", "E5"), QUERIES[1:4]))):
         assert plain(local.why(query, entity, kind, model)) == plain(spread.why(query, entity, kind, model))
@@ -149,42 +150,44 @@ def test_questions_about_entities(local: fader.Index, spread: ClusterIndex, mode
         one, many = map(plain, pages)
         assert one == many
         assert plain(local.entity(entity)) == plain(spread.entity(entity))
-    one, many = (Suggester(index.reader).entities("name", 5, None) for index in (local, spread))
+    one, many = (Suggester(index.collection).entities("name", 5, None) for index in (local, spread))
     assert one == many
 
 
-def test_two_systems_side_by_side(local: fader.Index, spread: ClusterIndex) -> None:
+def test_two_systems_side_by_side(local: fader.Index, spread: Index) -> None:
     """Both tables, both rankings, and how they agree."""
     one, many = (plain(index.versus("a b d", "default", "voting", "person")) for index in (local, spread))
     assert one == many
 
 
 @pytest.mark.parametrize("view", [View("document", 3, True, 0), View("document", None, False, 5), View(top=2)])
-def test_views(local: fader.Index, spread: ClusterIndex, view: View) -> None:
+def test_views(local: fader.Index, spread: Index, view: View) -> None:
     """Windows, overlaps and the best documents."""
     for query, kind in in_turn(spread, QUERIES):
-        equal_tables(local.viewed(query, kind, view), spread.viewed(query, kind, view))
+        equal_tables(local.view_contexts(query, kind, view), spread.view_contexts(query, kind, view))
 
 
-def test_a_limit_holds_over_all_shards(local: fader.Index, spread: ClusterIndex) -> None:
+def test_a_limit_holds_over_all_shards(local: fader.Index, spread: Index) -> None:
     """As many contexts as there are pass; one fewer is refused, though no shard has so many."""
     count = len(local.contexts("a b c d", window=1))
     taken = len(local.contexts("a b c d"))
     assert 0 < count < taken
     for model in ("default", "count", "voting"):
         for limits, passes in ((Limits(contexts=taken), True), (Limits(contexts=taken - 1), False)):
-            limited = ClusterIndex(spread.reader.folder, spread.reader.shards, limits=limits)
+            limited = Index(ShardedCollection(spread.collection.folder, spread.collection.groups.shards), limits)
             if passes:
                 assert limited.search("a b c d", model=model).contexts == taken
             else:
                 with pytest.raises(LimitError, match="contexts or more; at most"):
                     limited.search("a b c d", model=model)
-    narrow = ClusterIndex(spread.reader.folder, spread.reader.shards, limits=Limits(contexts=taken - 1))
+    narrow = Index(
+        ShardedCollection(spread.collection.folder, spread.collection.groups.shards), Limits(contexts=taken - 1)
+    )
     with pytest.raises(LimitError):
         narrow.contexts("a b c d", window=1)
 
 
-def test_time_and_faults(spread: ClusterIndex) -> None:
+def test_time_and_faults(spread: Index) -> None:
     """A budget that is over is told as on one machine, and so is a fault of the query."""
     with pytest.raises(BudgetError, match=r"needs more than its 0\.001 ms"):
         spread.search("a b", timeout_ms=0.001)
@@ -195,6 +198,6 @@ def test_time_and_faults(spread: ClusterIndex) -> None:
 def test_an_index_without_documents(tmp_path: Path) -> None:
     """Nothing is found, as on one machine."""
     local = fader.build(tmp_path / "index", [], [{"id": "E"}], [{"id": "thing"}])
-    spread = ClusterIndex(tmp_path / "index", LocalShards.of(tmp_path / "index", 4))
+    spread = Index(ShardedCollection(tmp_path / "index", LocalShards.of(tmp_path / "index", 4)))
     equal_tables(local.contexts("a"), spread.contexts("a"))
     assert answer(local, "a", None, "default") == answer(spread, "a", None, "default")

@@ -17,12 +17,13 @@ from cluster.http import more, some_index
 from cluster.serving import SECRET, mingled_index
 from fader.cluster.hosts import actors
 from fader.cluster.hosts.actors import HOLDER_TAKES, HOST_TAKES, Given, ShardHost, calls_of, range_of, starts_from
-from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.groups import plan
 from fader.cluster.shards.shard import KEPT_BYTES
 from fader.cluster.wire.client import Shards
 from fader.index.commit import read_commit
 from fader.index.numbering import read_starts
+from fader.search.index import Index
 from serve.live import ENTITIES, TYPES
 
 
@@ -63,14 +64,16 @@ def test_a_host_serves_what_it_is_told_to_hold(tmp_path: Path) -> None:
         assert host.hold(1, groups) == {}
         assert host.about()["held"] == [[1, 0], [1, 1], [1, 2]]
         shards.update({"commit": 1, "groups": [[host.about()["address"]]] * 3})
-        index, local = ClusterIndex(folder, shards), fader.open(folder)
+        index, local = Index(ShardedCollection(folder, shards)), fader.open(folder)
         assert index.rank("violin physics") == local.rank("violin physics")
         fader.add(folder, more(1), merge=False)
         second = read_commit(folder)
         assert host.hold(2, dict(enumerate(plan(second, 2)))) == {}
         assert host.about()["held"] == [[1, 0], [1, 1], [1, 2], [2, 0], [2, 1]]
         shards.update({"commit": 2, "groups": [[host.about()["address"]]] * 2})
-        assert ClusterIndex(folder, shards).rank("violin physics") == fader.open(folder).rank("violin physics")
+        assert Index(ShardedCollection(folder, shards)).rank("violin physics") == fader.open(folder).rank(
+            "violin physics"
+        )
         assert index.rank("violin physics") == local.rank("violin physics")
         host.retire(1)
         assert host.about()["held"] == [[2, 0], [2, 1]]

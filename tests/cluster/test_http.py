@@ -17,7 +17,7 @@ import pytest
 from cluster.http import some_index
 from cluster.serving import Serving, serving
 from fader import Index
-from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.wire.client import ClientSettings
 from fader.limits import Limits
 from fader.serve.settings import Settings
@@ -33,13 +33,13 @@ class Backing:
     lost: int = 0
 
     def open(self, folder: Path, limits: Limits) -> Index:
-        return ClusterIndex(self.folder, self.served.client, limits=limits)
+        return Index(ShardedCollection(self.folder, self.served.client), limits)
 
     def newest(self, index: Index) -> Index:
         return index
 
     def partial(self, index: Index) -> Index:
-        return ClusterIndex(self.folder, self.served.client, limits=index.limits, allow_partial=True)
+        return Index(ShardedCollection(self.folder, self.served.client, allow_partial=True), index.limits)
 
     def health(self) -> dict[str, Any]:
         lacking = {str(g): 2 for g in range(self.lost)}

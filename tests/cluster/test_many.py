@@ -19,7 +19,7 @@ import fader
 from cluster.serving import mingled_index, ranged_index
 from dose import dose
 from fader.cluster.jobs import batch as many
-from fader.cluster.jobs.index_handle import Here, opened
+from fader.cluster.jobs.index_handle import Here, open_index
 from fader.cluster.jobs.scheduler import InProcess, Job
 from fader.corpus.queries import FaultCollector, QueryLine
 from fader.errors import ClusterError, IncompleteError, LimitError, StorageError
@@ -42,7 +42,7 @@ def local(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def recipe(index: fader.Index, groups: int, limits: Limits | None = None) -> Here:
-    return Here(str(index.reader.folder), index.commit, groups, limits or Limits())
+    return Here(str(index.collection.folder), index.commit, groups, limits or Limits())
 
 
 def parsed(index: fader.Index, count: int = len(TEXTS)) -> list[Parsed]:
@@ -66,7 +66,7 @@ def test_runs_of_all_rankers(local: fader.Index, rankers: list[Any], tmp_path: P
     """The default model, all aggregators, all systems."""
     queries = parsed(local)
     for n, given in enumerate(rankers):
-        ranker = resolve_model(given, local.reader, any_index=True)
+        ranker = resolve_model(given, local.collection, any_index=True)
         for groups in (*GROUPS[n % len(GROUPS) :], *GROUPS[: n % len(GROUPS)])[: dose(len(GROUPS), 1)]:
             here, there = partial(write_run, local), partial(many.run, InProcess(), recipe(local, groups))
             same(tmp_path, *(partial(ran_by, write, queries, ranker) for write in (here, there)))
@@ -122,7 +122,7 @@ class Stopping(InProcess):
 
 
 def ran(local: fader.Index, runner: Any, path: Path, k: int = 5, count: int = 20) -> dict[str, list[str]]:
-    ranker = resolve_model("proximity", local.reader)
+    ranker = resolve_model("proximity", local.collection)
     return many.run(runner, recipe(local, 2), parsed(local, count), ranker, k, str(path), Silent())
 
 
@@ -186,8 +186,8 @@ def test_a_query_beyond_a_limit(local: fader.Index, tmp_path: Path) -> None:
     How many contexts were seen before they were too many is told by the way, and hangs on who saw them.
     """
     limits = Limits(contexts=30)
-    one = fader.open(local.reader.folder, limits=limits)
-    queries, ranker = parsed(one), resolve_model("count", one.reader)
+    one = fader.open(local.collection.folder, limits=limits)
+    queries, ranker = parsed(one), resolve_model("count", one.collection)
     told: list[list[str]] = []
 
     def by(write: Callable[..., Any], path: str) -> Any:
@@ -222,17 +222,17 @@ def test_outputs_that_cannot_be(local: fader.Index, tmp_path: Path, capsys: pyte
         with pytest.raises(StorageError):
             ran(local, runner, path)
         assert runner.done == 0
-    many.run(InProcess(), recipe(local, 2), parsed(local), resolve_model("count", local.reader), 3, "-", Silent())
-    write_run(local, parsed(local), resolve_model("count", local.reader), 3, str(tmp_path / "run"), Silent())
+    many.run(InProcess(), recipe(local, 2), parsed(local), resolve_model("count", local.collection), 3, "-", Silent())
+    write_run(local, parsed(local), resolve_model("count", local.collection), 3, str(tmp_path / "run"), Silent())
     assert capsys.readouterr().out == (tmp_path / "run").read_text("utf-8")
 
 
 def test_an_index_travels_as_its_recipe(local: fader.Index) -> None:
     """A copy is the index that the other process has open: here the same object."""
-    index = opened(recipe(local, 2))
-    assert pickle.loads(pickle.dumps(index)) is index
-    assert opened(recipe(local, 2)) is index
-    assert opened(recipe(local, 4)) is not index
+    index = open_index(recipe(local, 2))
+    assert pickle.loads(pickle.dumps(index)).collection is index.collection
+    assert open_index(recipe(local, 2)).collection is index.collection
+    assert open_index(recipe(local, 4)).collection is not index.collection
 
 
 def test_errors_of_tasks() -> None:

@@ -28,7 +28,7 @@ from dose import dose
 from fader.cluster.hosts.local_cluster import command_of
 from fader.cluster.jobs import batch as many
 from fader.cluster.jobs.compare import Spread, Unsent
-from fader.cluster.jobs.index_handle import Held, opened
+from fader.cluster.jobs.index_handle import Held, open_index
 from fader.cluster.jobs.job_shards import holding
 from fader.cluster.jobs.scheduler import OnRay
 from fader.corpus.queries import FaultCollector, QueryLine
@@ -53,7 +53,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 @pytest.fixture(scope="module")
 def held(index: Index, driver: Any) -> Iterator[Held]:
     """The index in four groups, held by the nodes."""
-    with holding(driver, str(index.reader.folder), None, 4, Limits()) as found:
+    with holding(driver, str(index.collection.folder), None, 4, Limits()) as found:
         yield found
 
 
@@ -64,7 +64,7 @@ def parsed(index: Index) -> list[Parsed]:
 
 def test_files(index: Index, held: Held, driver: Any, tmp_path: Path) -> None:
     """A run and a table, by tasks on the nodes."""
-    ranker = resolve_model("default", index.reader, any_index=True)
+    ranker = resolve_model("default", index.collection, any_index=True)
     write_run(index, parsed(index), ranker, 10, str(tmp_path / "one"), Silent())
     many.run(OnRay(driver), held, parsed(index), ranker, 10, str(tmp_path / "other"), Silent())
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
@@ -75,10 +75,10 @@ def test_files(index: Index, held: Held, driver: Any, tmp_path: Path) -> None:
 
 def test_a_comparison(demo_files: Path, driver: Any) -> None:
     """Its report, by tasks on the nodes: what is not fitted, and folds that are given their dataset."""
-    systems, index = ["count", "fader(features=noprox+rectangle,lam=1)"], Index(demo_files / "index")
+    systems, index = ["count", "fader(features=noprox+rectangle,lam=1)"], Index.open(demo_files / "index")
     here = compare_judged(judged(index, demo_files, 6), systems, "2", measures=["AP"])
     with holding(driver, str(demo_files / "index"), None, 0, Limits()) as held:
-        pool = Spread(driver, judged(opened(held), demo_files, 6))
+        pool = Spread(driver, judged(open_index(held), demo_files, 6))
         there = compare_judged(pool.judged, systems, "2", measures=["AP"], workers=pool, progress=Unsent(Silent()))
     assert told(there) == told(here)
 
@@ -88,7 +88,7 @@ def until_killed(index: Index, held: Held, connection: Any, folder: Path, kill: 
 
     Runs go in another thread, as Ray starts nodes only in the main one.
     """
-    rng, ranker = random.Random(most), resolve_model("proximity", index.reader)
+    rng, ranker = random.Random(most), resolve_model("proximity", index.collection)
     write_run(index, parsed(index), ranker, 10, str(folder / "one"), Silent())
     kills = lost = n = 0
     seconds: list[float] = []
@@ -137,7 +137,7 @@ def test_killed_workers(index: Index, held: Held, ray_cluster: Any, driver: Any,
 
 
 def test_killed_actors(index: Index, held: Held, ray_cluster: Any, driver: Any, tmp_path: Path) -> None:
-    """The shards of a killed actor are opened again, and the tasks that asked it ask again."""
+    """The shards of a killed actor are open_index again, and the tasks that asked it ask again."""
     kill = killer(ray_cluster, "Holder", 8)
     found = until_killed(index, held, driver, tmp_path, kill, dose(KILLS, 1))
     print(f"actors: {found}")

@@ -31,10 +31,11 @@ from cluster.serving import SECRET, ranged_index
 from dose import dose
 from fader.cluster.hosts.frontend import Front
 from fader.cluster.hosts.placement import placed
-from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.groups import plan
 from fader.cluster.wire.client import Shards
 from fader.errors import IncompleteError
+from fader.search.index import Index
 from fader.serve.settings import Settings
 from serve.live import running
 
@@ -190,7 +191,7 @@ def test_every_system_and_aggregator_by_hosts_of_three_nodes(
     from fader.cluster.hosts.runtime import connected
 
     local = ranged_index(tmp_path / "index")
-    folder, manifest = local.reader.folder, local.reader.manifest
+    folder, manifest = local.collection.folder, local.collection.manifest
     with connected(ray_cluster.address) as connection:
         import ray
 
@@ -207,7 +208,7 @@ def test_every_system_and_aggregator_by_hosts_of_three_nodes(
                     assert ray.get(handle.hold.remote(local.commit, own), timeout=100) == {}
                 at = {name: ray.get(handle.about.remote(), timeout=100)["address"] for name, handle in handles.items()}
                 shards.update({"commit": local.commit, "groups": [[at[name] for name in some] for some in places]})
-                index = ClusterIndex(folder, shards)
+                index = Index(ShardedCollection(folder, shards))
                 for n, ranker in enumerate(rankers):
                     query, kind = QUERIES[n % len(QUERIES)]
                     assert told(index, query, kind, ranker) == expected(local, query, kind, ranker), (groups, ranker)

@@ -72,7 +72,7 @@ def sharded(
     folder, how = tmp_path_factory.mktemp("sharded") / "index", ClusterBuildOptions(request.param, options)
     build(folder, files["corpus"], files["entities"], files["types"], how, OnRay(driver))
     found = fader.open(folder)
-    assert len(found.reader.segments) == request.param
+    assert len(found.collection.manifest.segments) == request.param
     return found
 
 
@@ -88,8 +88,8 @@ def query_for(n: int) -> tuple[str, str | None]:
 
 def test_build(local: fader.Index, sharded: fader.Index) -> None:
     """The tables of contexts of the two indexes, and what is counted of the collection."""
-    assert local.reader.documents == sharded.reader.documents
-    assert local.reader.tokens == sharded.reader.tokens
+    assert local.collection.documents == sharded.collection.documents
+    assert local.collection.tokens == sharded.collection.tokens
     for query in QUERIES:
         equal_tables(local.contexts(*query), sharded.contexts(*query))
 
@@ -98,7 +98,7 @@ def test_batch(local: fader.Index, sharded: fader.Index, rankers: list[Any], dri
     """The tasks of `fader cluster batch`, for all rankers at once."""
     lines = [QueryLine(f"q{n}", text, kind, "", "") for n, (text, kind) in enumerate(QUERIES)]
     queries, found = parse_all(local, lines, FaultCollector()), {}
-    folder, groups = str(sharded.reader.folder), len(sharded.reader.segments)
+    folder, groups = str(sharded.collection.folder), len(sharded.collection.manifest.segments)
     with holding(driver, folder, None, groups, Limits()) as held:
         given = {"fader": __version__, "recipe": held, "queries": queries, "first": 0, "chunk": 0, "k": 100}
         jobs = [Job(f"{n}", ranked_chunk, {**given, "model": ranker}) for n, ranker in enumerate(rankers)]
@@ -127,8 +127,8 @@ def test_serve(
     """Hosts on the nodes, two replicas of each group, asked by what the HTTP server asks."""
     for name, value in ray_cluster.environment.items():
         monkeypatch.setenv(name, value)
-    groups = len(sharded.reader.segments)
-    with Front(sharded.reader.folder, ray_cluster.address, groups, replicas=2) as front:
+    groups = len(sharded.collection.manifest.segments)
+    with Front(sharded.collection.folder, ray_cluster.address, groups, replicas=2) as front:
         assert front.health()["groups"] == groups
         served = front.opened(Limits())
         for n, ranker in enumerate(rankers):

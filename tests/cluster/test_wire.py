@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as hnp
 
 from fader.cluster.wire import frames as wire
 from fader.cluster.wire.frames import MAC, NONCE, Receiver, WireError, frame, greet, receive, send, welcome
-from fader.cluster.wire.serialization import options_from, options_to
+from fader.cluster.wire.serialization import dump_options, load_options
 from fader.contexts.match import MatchOptions
 from fader.errors import LimitError, UsageError
 
@@ -234,5 +234,5 @@ def test_an_answer_cannot_be_used_again() -> None:
 @pytest.mark.parametrize("window", [None, 0, 7, 2.5, 10**25, np.int32(3)])
 def test_any_window_can_be_sent(window: Any) -> None:
     """One that no integer of the frame can hold is as wide as any document."""
-    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(options_to(MatchOptions(window=window))))
-    assert options_from(sent).window == (window if window is None else min(window, 2**32))
+    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(dump_options(MatchOptions(window=window))))
+    assert load_options(sent).window == (window if window is None else min(window, 2**32))

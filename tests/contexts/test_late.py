@@ -25,7 +25,7 @@ OPTIONS = st.sampled_from([{}, {}, {"window": 2}, {"window": 0}, {"overlap": Fal
 def named(oracle: BruteForce, index: Any, numbers: Any) -> list[Document]:
     """The oracle's documents behind an index's numbers."""
     by_id = {document.id: document for document in oracle.documents}
-    return [by_id[index.reader.document_id(int(number))] for number in numbers]
+    return [by_id[name] for name in index.collection.document_ids(numbers.tolist())]
 
 
 def check_values(values: Any, documents: list[Document], literals: Any, contexts: Contexts) -> None:
@@ -88,8 +88,8 @@ def test_documents_that_mention_an_entity(world: World, segment_tokens: int | No
         for entity in oracle.entity_types
     }
     with built(world, segment_tokens=segment_tokens) as index:
-        ids = index.reader.catalog.entity_ids
-        assert {ids[e]: int(n) for e, n in enumerate(index.reader.entity_documents)} == expected
+        ids = index.collection.catalog.entity_ids
+        assert {ids[e]: int(n) for e, n in enumerate(index.collection.entity_documents)} == expected
         for query, answer_type in asked(world, oracle):
             found = index.contexts(query, type=answer_type, **options)
             counted = dict(zip((ids[int(e)] for e in found.entities), found.entity_documents.tolist(), strict=True))
@@ -174,7 +174,7 @@ def test_late_columns_by_hand(segment_tokens: int) -> None:
         assert found.positions.start.tolist() == [1, 3, 2, 4]
         assert found.positions.length.tolist() == [2, 1]
         assert found.entity_documents[found.slot].tolist() == [3]
-        assert index.reader.entity_documents.tolist() == [3, 1]
+        assert index.collection.entity_documents.tolist() == [3, 1]
         nothing = index.contexts("+zzz a")
         assert (len(nothing), nothing.matching.number.size, nothing.documents.number.size) == (0, 0, 0)
         assert (nothing.positions.at.tolist(), nothing.positions.start.size) == ([[0], [0]], 0)

@@ -106,7 +106,7 @@ def documents_after(operations: Sequence[Operation]) -> list[Documents]:
 def answers(folder: Path, at: int | None = None) -> Answers:
     """What an index answers: every document with its text, its counts, and the contexts of some queries."""
     index = fader.open(folder, verify=True, at=at)
-    reader = index.reader
+    reader = index.collection.reader
     stored = []
     for number in range(reader.documents):
         segment, local = reader.locate(number)

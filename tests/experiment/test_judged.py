@@ -288,7 +288,7 @@ def test_nothing_is_written_where_nothing_can_be_learned(index: fader.Index, nam
     queries.write_text("".join(json.dumps(q) + "\n" for q in TINY_QUERIES), encoding="utf-8")
     qrels.write_text(WRONG[name], encoding="utf-8")
     before = sorted(tmp_path.iterdir())
-    folder = index.reader.folder
+    folder = index.collection.folder
     said = refused(1, "train", folder, "--queries", queries, "--qrels", qrels, "-o", tmp_path / "m.json", "--quiet")
     assert said.strip()
     assert sorted(tmp_path.iterdir()) == before
@@ -301,7 +301,7 @@ def test_remarks_reach_whoever_trains(index: fader.Index, tmp_path: Path) -> Non
     lines = [f"{q} 0 {e} {g}\n" for q, of in TINY_QRELS.items() for e, g in of.items()]
     qrels.write_text("".join(lines) + "q0 0 nobody 1\nlost 0 E1 1\n", encoding="utf-8")
     given = ("--queries", queries, "--qrels", qrels, "-o", tmp_path / "m.json", "--features", "noprox", "--lambda", "1")
-    said = passed("train", index.reader.folder, *given).err
+    said = passed("train", index.collection.folder, *given).err
     remarks = trained(index, qrels, queries).remarks_
     assert len(remarks) == 2
     for remark in remarks:

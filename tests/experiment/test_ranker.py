@@ -76,7 +76,7 @@ def test_a_fit_says_where_it_comes_from(index: fader.Index, ranker: Ranker, give
     scope = ranker.model_.scope
     assert scope is not None
     assert scope.collection is not None
-    assert scope.collection.documents == index.reader.documents
+    assert scope.collection.documents == index.collection.documents
 
 
 def test_validation_is_reported(index: fader.Index, given: tuple[Queries, Qrels]) -> None:
@@ -258,7 +258,7 @@ def test_a_model_of_another_index_is_refused(index: fader.Index, ranker: Ranker,
     with pytest.raises(InputError, match=r"trained on another index.*model\.as_portable\(\)"):
         other.rank("red", model=ranker)
     assert other.rank("red", model=ranker.model_.as_portable()).entities
-    system = resolve_model(ranker, other.reader, any_index=True).system
+    system = resolve_model(ranker, other.collection, any_index=True).system
     assert rank_entities(system, other.contexts("red"), 3).entity.size == 3
     stemmed = fader.build(
         tmp_path / "stemmed", corpus=[{"id": "d", "text": "red"}], entities=[], types=[{"id": "T", "name": "t"}],
@@ -291,11 +291,11 @@ def test_better_than_counting(index: fader.Index, ranker: Ranker, given: tuple[Q
     from fader.measures import Pairswap, judge
 
     wrong: dict[str, list[float]] = {"count": [], "trained": []}
-    find = index.reader.catalog.entity_ids.find
+    find = index.collection.catalog.entity_ids.find
     for query in given[0]:
         grades = {find(e): g for e, g in given[1][query["id"]].items()}
         contexts = index.contexts(query["query"], query["type"])
-        for name, model in (("count", resolve_model("count", index.reader)), ("trained", ranker.model_)):
+        for name, model in (("count", resolve_model("count", index.collection)), ("trained", ranker.model_)):
             ranking = rank_entities(model.system, contexts, 1)
             entity = ranking.evidence.entity
             wrong[name].append(Pairswap().of(ranking.values, judge(entity, entity.tolist(), grades)))

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from contracts.tables import Columns, contexts_of, tables
+from fader.contexts.columns import DocumentValues
 from fader.contexts.statistics import Statistics
-from fader.contexts.table import Contexts, DocumentValues
+from fader.contexts.table import Contexts
 from fader.registry import parse
 from features.tables import table
 
@@ -137,7 +138,7 @@ def test_values_are_found_once_a_document() -> None:
 def test_the_constant_alone_needs_no_documents() -> None:
     """They are not found, because they are not read."""
     contexts = contexts_of(table([[1, 2]], [3]))
-    contexts.late = None
+    contexts.columns = None
     assert feature_of("noprox(use=constant)").score(contexts, np.array([2.0])).tolist() == [2, 2]
 
 

@@ -251,7 +251,7 @@ def test_aggregates_do_not_depend_on_pieces(scores: list[list[float]], piece: in
 
 def test_the_limit_of_an_index_holds_for_every_query(index: fader.Index, clock: Clock) -> None:
     """Given when it is opened; a query can take less, never more."""
-    short = fader.open(index.reader.folder, limits=fader.Limits(time_ms=4))
+    short = fader.open(index.collection.folder, limits=fader.Limits(time_ms=4))
     for ask in (short.search, short.rank, short.contexts):
         for options in ({}, {"timeout_ms": FOREVER}):
             with pytest.raises(BudgetError, match="its 4 ms"):
@@ -270,7 +270,7 @@ def queries(tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("clock")
 def test_the_command_line(index: fader.Index, queries: Path, tmp_path: Path) -> None:
     """A query that takes too long is exit code 1; a batch names it, or leaves it out and says so."""
-    folder, run = str(index.reader.folder), str(tmp_path / "run")
+    folder, run = str(index.collection.folder), str(tmp_path / "run")
     assert "more than its 3 ms" in refused(1, "search", folder, "violin", "--timeout-ms", "3")
     assert "time_ms must be a whole number from 1" in refused(2, "search", folder, "violin", "--timeout-ms", "0")
     batch = ("batch", folder, "--queries", queries, "--run", run, "--timeout-ms", "3")
@@ -285,9 +285,9 @@ def test_the_command_line(index: fader.Index, queries: Path, tmp_path: Path) -> 
 def test_the_environment(index: fader.Index, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without an option the environment counts."""
     monkeypatch.setenv("FADER_LIMIT_TIME_MS", "3")
-    assert "more than its 3 ms" in refused(1, "search", str(index.reader.folder), "violin")
+    assert "more than its 3 ms" in refused(1, "search", str(index.collection.folder), "violin")
     monkeypatch.setenv("FADER_LIMIT_TIME_MS", "none")
-    passed("search", str(index.reader.folder), "violin")
+    passed("search", str(index.collection.folder), "violin")
 
 
 def test_work_ends_when_nobody_waits() -> None:

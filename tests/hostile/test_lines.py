@@ -62,7 +62,7 @@ def kept_and_left_out(index: fader.Index) -> int:
     assert index.report is not None
     counts = index.report.faults.counts
     whole = ("lines", "documents over a limit", "repeated documents")
-    return index.reader.documents + sum(counts.get(kind, 0) for kind in whole)
+    return index.collection.documents + sum(counts.get(kind, 0) for kind in whole)
 
 
 def holds(index: fader.Index, lines: list[bytes], expected: int, where: str) -> None:
@@ -70,8 +70,8 @@ def holds(index: fader.Index, lines: list[bytes], expected: int, where: str) -> 
     # A line may have been cut in two by a line's end that was put into it.
     total = sum(1 for text in b"\n".join(lines).split(b"\n") if text and not text.isspace())
     assert kept_and_left_out(index) == total, where
-    assert check(index.reader.folder) == [], where
-    reader = index.reader
+    assert check(index.collection.folder) == [], where
+    reader = index.collection
     for text in lines:
         if text.startswith(b'{"id": "good-'):
             assert reader.find_document(json.loads(text)["id"]) >= 0, f"{where}: {text!r}"

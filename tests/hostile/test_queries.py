@@ -81,7 +81,7 @@ def test_no_query_does_harm(indexes: list[fader.Index]) -> None:
 @TIMEOUT
 def test_no_query_does_harm_at_the_command_line(indexes: list[fader.Index]) -> None:
     """An exit code of 0, 1 or 2, and a message without a traceback where it is not 0."""
-    folder = str(indexes[0].reader.folder)
+    folder = str(indexes[0].collection.folder)
     codes = Counter[int]()
     for number in range(dose(full=4_000, least=40)):
         asked = query(drawn(SEED + "-command", number))

@@ -85,7 +85,7 @@ def build_living(folder: Path, documents: int = 34, tokens: int = 26) -> Path:
 
 def answers(index: Any) -> list[Any]:
     """All that queries give, whatever plan they take, and all that is stored of entities, types and documents."""
-    found: list[Any] = [index.reader.documents, index.reader.tokens, index.reader.mentions]
+    found: list[Any] = [index.collection.documents, index.collection.tokens, index.collection.mentions]
     for query, answer_type in QUERIES:
         for plan in (None, "type", "document"):
             found.append(_table(index.contexts(query, answer_type, plan=plan)))
@@ -93,8 +93,8 @@ def answers(index: Any) -> list[Any]:
         answer = index.search(query, answer_type, k=5, snippets=3, explain=query == "machine café").to_dict()
         answer.pop("took_ms")
         found.append(answer)
-    catalog, reader = index.reader.catalog, index.reader
-    suggester, tree = Suggester(reader), TypeTree(reader)
+    catalog, reader = index.collection.catalog, index.collection.reader
+    suggester, tree = Suggester(index.collection), TypeTree(index.collection)
     found += [suggester.entities(p, 10, t) for p in ("", "a", "z", "lov a", "of c") for t in (None, "person", "place")]
     found += [suggester.types(p) for p in ("", "p", "be l")]
     found.append(tree.children(None))

@@ -14,6 +14,7 @@ from typing import Any
 
 import fader
 from fader.errors import QueryError
+from fader.index.reader import IndexReader
 from fader.index.write.change import ChangeOptions, add, delete, merge
 
 WORDS = ["a", "b", "c", "d", "e", "the", "of", "é", "x1", "A"]
@@ -94,7 +95,7 @@ class History:
         """An index of the survivors, built at once and in another order."""
         documents = list(self.living.values())
         self.chance.shuffle(documents)
-        kept = fader.open(self.folder).reader.segments[0].text.keeps_text
+        kept = IndexReader(self.folder).segments[0].text.keeps_text
         return fader.build(folder, documents, ENTITIES, TYPES, stopwords=STOP, store_text=kept)
 
     def queries(self, count: int) -> Iterator[tuple[str, str | None]]:

@@ -108,14 +108,14 @@ def test_a_faulty_mention_is_skipped(
     """Policy skip: the mention is left out and counted with its place; the rest of its document is indexed."""
     mentions = [CORPUS[1]["mentions"][0], mention]
     index = build(place / "index", corpus=corpus_of(tmp_path, CORPUS[0], document(1, mentions=mentions)))
-    assert (index.reader.documents, index.reader.mentions) == (2, 3)
+    assert (index.collection.documents, index.collection.mentions) == (2, 3)
     assert index.report is not None
     assert index.report.faults.counts == {kind: 1}
     (example,) = index.report.faults.examples[kind]
     assert example.startswith(f"{tmp_path / 'corpus.jsonl'}:2: mention ")
     assert 'document "d1"' in example
     assert reason in example
-    assert fader.open(place / "index").reader.manifest.skipped == {kind: 1}
+    assert fader.open(place / "index").collection.manifest.skipped == {kind: 1}
 
 
 @mention_faults
@@ -136,7 +136,7 @@ def test_a_line_that_is_not_json(tmp_path: Path, place: Path) -> None:
     message = refused(place, CorpusError, corpus=path, on_error="fail")
     assert message.startswith(f"{path}:2: not JSON ")
     index = build(place / "index", corpus=path)
-    assert index.reader.documents == 2
+    assert index.collection.documents == 2
     assert index.report is not None
     assert index.report.faults.counts == {"lines": 1}
 
@@ -147,7 +147,7 @@ def test_duplicate_document_ids(tmp_path: Path, place: Path) -> None:
     message = refused(place, CorpusError, corpus=[path, path], on_error="fail")
     assert message == f'{path}:3: duplicate document id "d0"; mend it, or pass --on-error skip'
     index = build(place / "index", corpus=[path, path], segment_tokens=1)
-    assert index.reader.documents == 2
+    assert index.collection.documents == 2
     assert index.report is not None
     assert index.report.faults.counts == {"repeated documents": 4}
     assert index.rank("another").entities == []
@@ -168,7 +168,7 @@ def test_a_folder_for_a_corpus(tmp_path: Path, place: Path) -> None:
 def test_text_that_no_file_can_hold(place: Path, fields: dict[str, str]) -> None:
     """Lone surrogates in dictionaries are a fault of the document, as their escapes are in a line."""
     refused(place, CorpusError, corpus=[document(0, **fields)], on_error="fail")
-    assert build(place / "index", corpus=[CORPUS[1], document(0, **fields)]).reader.documents == 1
+    assert build(place / "index", corpus=[CORPUS[1], document(0, **fields)]).collection.documents == 1
 
 
 # ----------------------------------------------------------------------------------------- the catalog
@@ -424,7 +424,7 @@ def test_a_disk_that_fills_up_leaves_the_old_index(place: Path, kinds: tuple[str
         assert contents(place / "index") == files, f"call {nth}"
         assert answers(fader.open(place / "index", verify=True)) == before
         assert os.listdir(place) == ["index"]
-    assert fader.open(place / "index", verify=True).reader.documents == 3
+    assert fader.open(place / "index", verify=True).collection.documents == 3
 
 
 LIMITED = """

@@ -38,7 +38,7 @@ def state(index: fader.Index) -> Any:
 
 def test_counts_and_stored_fields(tmp_path: Path) -> None:
     """Documents, tokens and mentions are counted; what was stored is found by document id."""
-    reader = build(tmp_path / "index").reader
+    reader = build(tmp_path / "index").collection.reader
     assert (reader.documents, reader.tokens, reader.mentions) == (30, 180, 60)
     number = reader.find_document("d7")
     segment, local = reader.locate(number)
@@ -75,7 +75,7 @@ def test_files_and_dictionaries_give_the_same_index(tmp_path: Path) -> None:
 def test_nothing_makes_an_index_too(tmp_path: Path) -> None:
     """No documents, no entities, no types: an index that answers nothing."""
     index = build(tmp_path / "index", corpus=[], entities=[], types=[])
-    assert index.reader.documents == 0
+    assert index.collection.documents == 0
     assert index.rank("anything").entities == []
     assert fader.open(tmp_path / "index", verify=True).search("anything").results == []
 
@@ -114,8 +114,8 @@ def test_overwriting_replaces_the_index(tmp_path: Path) -> None:
     old = build(tmp_path / "index", corpus=CORPUS[:10])
     before = state(old)
     new = build(tmp_path / "index", overwrite=True)
-    assert new.reader.documents == fader.open(tmp_path / "index").reader.documents == 30
-    assert fader.open(tmp_path / "index", at=1).reader.documents == 10
+    assert new.collection.documents == fader.open(tmp_path / "index").collection.documents == 30
+    assert fader.open(tmp_path / "index", at=1).collection.documents == 10
     build(tmp_path / "index", overwrite=True)
     assert state(old) == before
     build(tmp_path / "other")

@@ -12,6 +12,7 @@ import pytest
 
 import fader
 from dose import dose
+from fader.index.reader import IndexReader
 from fader.index.verify.check import check
 from fader.index.write.change import merge
 from index.answers import answer, equal_tables
@@ -29,7 +30,7 @@ def test_a_history_equals_a_fresh_build(seed: int, rankers: list[Any], tmp_path:
         history.change()
     changed, fresh = fader.open(history.folder), history.fresh(tmp_path / "fresh")
     assert check(history.folder) == []
-    a, b = changed.reader, fresh.reader
+    a, b = changed.collection, fresh.collection
     assert (a.documents, a.tokens, a.mentions) == (b.documents, b.tokens, b.mentions)
     assert a.documents == len(history.living)
     np.testing.assert_array_equal(a.entity_documents, b.entity_documents)
@@ -47,7 +48,7 @@ def test_a_merged_index_has_the_bytes_of_a_fresh_one(seed: int, tmp_path: Path) 
     for _ in range(CHANGES):
         history.change()
     merge(history.folder)
-    fresh, merged = history.fresh(tmp_path / "fresh").reader, fader.open(history.folder).reader
+    fresh, merged = history.fresh(tmp_path / "fresh").collection.reader, IndexReader(history.folder)
     assert len(merged.segments) == 1
     assert not merged.segments[0].deleted.size
     for part in ("terms", "documents"):
@@ -61,9 +62,9 @@ def test_documents_are_numbered_by_id_whatever_the_order_of_arrival(tmp_path: Pa
     for n, (order, limit) in enumerate([(documents, None), (documents[::-1], 1), (documents, 7)]):
         index = fader.build(tmp_path / str(n), order, ENTITIES, [{"id": "thing"}, {"id": "person"}, {"id": "poet"}],
                             segment_tokens=limit)  # fmt: skip
-        assert [index.reader.document_id(i) for i in range(6)] == ["10", "9", "B", "a", "b", "é"]
-        assert [index.reader.find_document(d["id"]) for d in documents] == [4, 5, 2, 3, 0, 1]
-        segment, local = index.reader.locate(5)
+        assert index.collection.document_ids(range(6)) == ["10", "9", "B", "a", "b", "é"]
+        assert [index.collection.find_document(d["id"]) for d in documents] == [4, 5, 2, 3, 0, 1]
+        segment, local = index.collection.reader.locate(5)
         assert segment.text.text(local) == "a b é"
 
 
@@ -77,4 +78,4 @@ def test_a_reader_keeps_its_snapshot(tmp_path: Path) -> None:
     for _ in range(12):
         history.change()
     assert answer(before, *query, "default") == answers
-    assert fader.open(history.folder).reader.commit > before.reader.commit
+    assert fader.open(history.folder).collection.commit > before.collection.commit

@@ -141,10 +141,10 @@ def test_a_build_goes_on_past_documents_over_a_limit(tmp_path: Path) -> None:
     """The count is in the report and in the manifest."""
     corpus = [document(), document(id="e", text="a" * 100)]
     index = fader.build(tmp_path / "index", corpus, ENTITIES, TYPES, limits=Limits(document_characters=99))
-    assert index.reader.documents == 1
+    assert index.collection.documents == 1
     assert index.report is not None
     assert index.report.faults.counts == {"documents over a limit": 1}
-    assert index.reader.manifest.skipped == {"documents over a limit": 1}
+    assert index.collection.manifest.skipped == {"documents over a limit": 1}
 
 
 def test_a_line_that_is_all_mentions_is_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_corpus_lines_over_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text(json.dumps(document()) + "\n" + json.dumps(document(id="e", x="y" * 500)) + "\n")
     index = fader.build(tmp_path / "index", path, ENTITIES, TYPES, limits=Limits(line_bytes=200))
-    assert index.reader.documents == 1
+    assert index.collection.documents == 1
     assert index.report is not None
     (message,) = index.report.faults.examples["documents over a limit"]
     assert message.startswith(f"{path}:2: a line of ")

@@ -143,7 +143,7 @@ def test_an_index_lives_on_after_repair(copy: Path) -> None:
     add(copy, [document(90)])
     found = examine(copy)
     assert (found.problems, found.debris) == ([], ())
-    assert fader.open(copy, verify=True).reader.documents == 36
+    assert fader.open(copy, verify=True).collection.documents == 36
 
 
 class Crash(BaseException):

@@ -34,7 +34,7 @@ def test_a_second_writer_is_refused_and_harms_nothing(tmp_path: Path) -> None:
     with writing_alone(tmp_path / "index"), pytest.raises(StorageError, match="another process is writing"):
         build(tmp_path / "index", overwrite=True)
     assert sorted(p.name for p in (tmp_path / "index").iterdir()) == before
-    assert build(tmp_path / "index", 5, overwrite=True).reader.documents == 5
+    assert build(tmp_path / "index", 5, overwrite=True).collection.documents == 5
 
 
 def test_debris_of_a_killed_writer_is_removed_by_the_next(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_debris_of_a_killed_writer_is_removed_by_the_next(tmp_path: Path) -> Non
     build(tmp_path / "index")
     for name in ("00000002.catalog", "00000002-0.terms", "pending-00000002"):
         (tmp_path / "index" / name).write_bytes(b"cut")
-    assert build(tmp_path / "index", 7, overwrite=True).reader.documents == 7
+    assert build(tmp_path / "index", 7, overwrite=True).collection.documents == 7
     kept = {name for number in (1, 2) for name in read_commit(tmp_path / "index", number).file_names}
     assert {p.name for p in (tmp_path / "index").iterdir()} == kept | {"commit-00000001.json", "commit-00000002.json"}
 
@@ -51,8 +51,8 @@ def test_an_index_can_be_built_in_an_empty_folder_or_through_a_link(tmp_path: Pa
     """The folder may be there already, under any name."""
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there")
-    assert build(tmp_path / "link").reader.documents == 300
-    assert fader.open(tmp_path / "there").reader.documents == 300
+    assert build(tmp_path / "link").collection.documents == 300
+    assert fader.open(tmp_path / "there").collection.documents == 300
 
 
 READER = """
@@ -62,7 +62,7 @@ READER = """
     end, opened = time.monotonic() + 4, 0
     while time.monotonic() < end:
         index = fader.open(sys.argv[1])
-        assert index.reader.documents in (3, 300)
+        assert index.collection.documents in (3, 300)
         opened += 1
     print(opened)
 """
@@ -101,4 +101,4 @@ def test_memory_is_counted_for_words_and_mentions_too(tmp_path: Path) -> None:
     """A segment ends when its vocabulary or its mentions, not only its tokens, reach the budget."""
     many = [{"id": str(i), "text": " ".join(f"w{i}x{j}" for j in range(3000)), "mentions": []} for i in range(60)]
     index = fader.build(tmp_path / "index", corpus=many, entities=[], types=[], memory_mb=16)
-    assert len(index.reader.segments) > 2
+    assert len(index.collection.manifest.segments) > 2

@@ -41,8 +41,8 @@ def test_adding_gives_the_index_at_its_commit(index: fader.Index, tmp_path: Path
     assert isinstance(more.report, ChangeReport)
     report = more.report
     assert (more.commit, report.added, report.replaced, report.faults.total) == (2, 2, 1, 1)
-    assert (found(more), more.reader.documents) == ([("B", 5), ("A", 5)], 11)
-    assert (index.commit, found(index), index.reader.documents) == (1, [("B", 5), ("A", 5)], 10)
+    assert (found(more), more.collection.documents) == ([("B", 5), ("A", 5)], 11)
+    assert (index.commit, found(index), index.collection.documents) == (1, [("B", 5), ("A", 5)], 10)
     with pytest.raises(InputError, match='needs a "text"'):
         fader.add(tmp_path / "index", [{"id": "no text"}], on_error="fail")
     assert fader.open(tmp_path / "index").commit == 2
@@ -64,15 +64,15 @@ def test_deleting_and_merging(index: fader.Index, tmp_path: Path) -> None:
 
 def test_an_index_is_refreshed(index: fader.Index, tmp_path: Path) -> None:
     """To the newest commit, and it is itself where nothing has changed."""
-    assert index.refreshed() is index
+    assert index.refresh() is index
     index.report = None
     fader.delete(tmp_path / "index", ["d1"])
-    newer = index.refreshed()
+    newer = index.refresh()
     assert (index.commit, newer.commit, newer.report) == (1, 2, None)
     assert (found(index), found(newer)) == ([("B", 5), ("A", 5)], [("A", 5), ("B", 4)])
-    assert newer.refreshed() is newer
+    assert newer.refresh() is newer
     old = fader.open(tmp_path / "index", at=1)
-    assert (old.commit, found(old), old.refreshed().commit) == (1, found(index), 2)
+    assert (old.commit, found(old), old.refresh().commit) == (1, found(index), 2)
 
 
 def test_a_snapshot_outlives_its_files(index: fader.Index, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_refreshed_index_that_is_gone_is_told(index: fader.Index, tmp_path: Pa
     """The folder was moved away."""
     (tmp_path / "index").rename(tmp_path / "moved")
     with pytest.raises(NotAnIndexError, match="no such folder"):
-        index.refreshed()
+        index.refresh()
     assert found(index) == [("B", 5), ("A", 5)]
 
 
@@ -102,7 +102,7 @@ def test_ids_are_texts_or_numbers(index: fader.Index, tmp_path: Path) -> None:
         fewer = fader.delete(tmp_path / "index", given)
         assert isinstance(fewer.report, ChangeReport)
         assert fewer.report.missing == []
-    assert fewer.reader.documents == 10
+    assert fewer.collection.documents == 10
     with pytest.raises(UsageError, match="a text or a whole number, not"):
         fader.delete(tmp_path / "index", ["d1", None])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="ids must be ids of documents"):
@@ -117,7 +117,7 @@ def test_limits_hold_for_what_is_added(index: fader.Index, tmp_path: Path) -> No
     assert isinstance(more.report, ChangeReport)
     assert (more.report.added, more.report.faults.total, more.limits) == (1, 1, limits)
     fader.delete(tmp_path / "index", ["short"])
-    assert more.refreshed().limits == limits
+    assert more.refresh().limits == limits
 
 
 @pytest.mark.parametrize("keep", [0, -1])
@@ -130,22 +130,22 @@ def test_at_least_one_commit_is_kept(index: fader.Index, tmp_path: Path, keep: i
 def test_commits_share_their_origin(index: fader.Index, tmp_path: Path) -> None:
     """And have counts of their own; another index has another origin."""
     more = fader.add(tmp_path / "index", [document("d10")])
-    first, second = collection_of(index.reader), collection_of(more.reader)
+    first, second = collection_of(index.collection), collection_of(more.collection)
     assert first.origin == second.origin != ""
     assert (first.documents, second.documents) == (10, 11)
     assert first.matches(second)
     other = fader.build(
         tmp_path / "other", corpus=[document("d1")], entities=ENTITIES, types=[{"id": "t", "name": "t"}]
     )
-    assert not first.matches(collection_of(other.reader))
+    assert not first.matches(collection_of(other.collection))
 
 
 def test_contents_are_told_apart_where_counts_are_equal(index: fader.Index, tmp_path: Path) -> None:
     """Results that were kept for an index are not taken for what has become of it."""
     changed = fader.add(tmp_path / "index", [document("d1", "word and mere", "A")])
-    assert collection_of(changed.reader) == collection_of(index.reader)
-    assert contents_of(changed.reader) != contents_of(index.reader)
-    assert contents_of(fader.open(tmp_path / "index", at=1).reader) == contents_of(index.reader)
+    assert collection_of(changed.collection) == collection_of(index.collection)
+    assert contents_of(changed.collection) != contents_of(index.collection)
+    assert contents_of(fader.open(tmp_path / "index", at=1).collection) == contents_of(index.collection)
     for i, opened in enumerate((index, changed, index), 1):
         compare(opened, *JUDGED, ["count"], cv=2, keep=tmp_path / "kept")
         assert len(list((tmp_path / "kept").iterdir())) == min(i, 2)
@@ -199,7 +199,7 @@ def test_an_index_that_others_write_opens_at_the_newest_commit(
 
     monkeypatch.setattr(change, "add", followed)
     opened = fader.add(folder, [document("new")], keep=1)
-    assert (opened.commit, opened.reader.find_document("new") >= 0) == (3, True)
+    assert (opened.commit, opened.collection.find_document("new") >= 0) == (3, True)
     assert isinstance(opened.report, ChangeReport)
     assert opened.report.added == 1
 
@@ -209,4 +209,4 @@ def test_what_is_no_id_is_refused(index: fader.Index, tmp_path: Path, ids: Any) 
     """Bytes are no list of numbers, and truth is no id."""
     with pytest.raises(UsageError):
         fader.delete(tmp_path / "index", ids)
-    assert fader.open(tmp_path / "index").reader.documents == 10
+    assert fader.open(tmp_path / "index").collection.documents == 10

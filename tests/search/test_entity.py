@@ -39,7 +39,7 @@ def check_pages(index: fader.Index, query: str, answer_type: str | None, model: 
     """Rank, score and all contexts of every entity of the catalog, from pages of a size."""
     answer = index.search(query, answer_type, 1000, model=model, snippets=1000)
     found = {r.entity: r for r in answer.results}
-    for entity in index.reader.catalog.entity_ids:
+    for entity in index.collection.catalog.entity_ids:
         items: list[Any] = []
         while True:
             page = index.evidence(query, entity, answer_type, model, offset=len(items), limit=size)

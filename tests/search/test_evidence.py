@@ -48,7 +48,7 @@ def check_snippet(
 ) -> None:
     """One snippet against the text of its document and its row of the Contexts table."""
     shown = snippet.snippet
-    tokens = index.reader.analysis.tokens(text)
+    tokens = index.collection.analysis.tokens(text)
     surface = flat(text[tokens[context["start"]].start : tokens[context["end"] - 1].end])
     assert shown[slice(*snippet.mention)] == surface
 
@@ -56,7 +56,7 @@ def check_snippet(
     expected = [(lit, d) for lit, d in zip(literals, distances, strict=True) if d >= 0]
     assert [(m.literal, m.distance) for m in snippet.matches] == [(lit.text, d) for lit, d in expected]
     for (literal, distance), match in zip(expected, snippet.matches, strict=True):
-        terms = [token.term for token in index.reader.analysis.tokens(shown[slice(*match.at)])]
+        terms = [token.term for token in index.collection.analysis.tokens(shown[slice(*match.at)])]
         assert len(terms) == literal.length
         assert [terms[o] for o in literal.offsets] == list(literal.terms)
         side = sides[literals.index(literal)]
@@ -83,7 +83,7 @@ def check_distance(
     assert left[1] <= right[0]
     between = shown[left[1] : right[0]]
     if "…" not in between:
-        assert len(index.reader.analysis.tokens(between)) == distance - 1
+        assert len(index.collection.analysis.tokens(between)) == distance - 1
 
 
 def check_explanation(result: Result) -> None:

@@ -23,7 +23,7 @@ from fader.features.cellmaps.cellmap import CellMap
 from fader.features.combined import Combined, feature_map
 from fader.rank.ranking import Contributions, explain_entity, rank_entities, rank_without
 from fader.registry import discover, parse
-from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explanation_of
+from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explain_entities
 from fader.search.grids import WeightGrid, features_of
 from fader.systems.base import parse_system
 from features.oracles import Match, Plane, shares_of
@@ -205,13 +205,10 @@ def test_a_saved_system_has_the_grids_of_what_was_saved() -> None:
 
 
 class _Documents:
-    """As much of a reader as an explanation asks for."""
+    """As much of a collection as an explanation reads: no texts."""
 
-    def document_id(self, number: int) -> str:
-        return f"d{number}"
-
-    def prefetch(self, documents: list[int], texts: bool = True) -> None:
-        assert not texts, "an explanation shows no texts"
+    def document_ids(self, numbers: list[int]) -> list[str]:
+        return [f"d{number}" for number in numbers]
 
 
 @pytest.mark.parametrize("features", FEATURES, ids=str)
@@ -225,10 +222,11 @@ def test_an_explanation_needs_no_contexts_of_others(
     model = feature_model(features, weights(features, seed), "sum", policy)
     ranking = rank_entities(model, contexts, 1000)
     reader: Any = _Documents()
-    for i in range(ranking.entity.size):
-        shares = explain_entity(model, contexts, ranking, i)
+    every = [explain_entity(model, contexts, ranking, i) for i in range(ranking.entity.size)]
+    explained = explain_entities(reader, contexts, model, ranking, every)
+    for i, shares in enumerate(every):
         order = by_weight(shares)[:SHOWN_CONTEXTS]
-        listed = explanation_of(reader, contexts, model, ranking, i, shares)["contexts"]
+        listed = explained[i]["contexts"]
         for context, row in zip(listed, shares.row[order].tolist(), strict=True):
             assert [c["value"] for c in context["cells"]] == [p.value for p in model.pieces(contexts, row)]
             left = rank_without(model, contexts, ranking, i, row)

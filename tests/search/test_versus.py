@@ -25,7 +25,7 @@ from contracts.models import portable
 from fader.contexts import match as matching
 from fader.errors import BudgetError, QueryError, UsageError
 from fader.learn.model import Model
-from fader.search import index as searching
+from fader.search import local as searching
 from fader.search.models import default_model
 from fader.search.tau import tau_b
 from oracles.strategies import World, worlds

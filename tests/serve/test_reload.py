@@ -72,7 +72,7 @@ def test_an_old_commit_is_kept_by_its_requests_and_by_nothing_else(tmp_path: Pat
     service.warm()
     service.prepare()
     held = service.index()
-    old, first = weakref.ref(held.reader), held.index.search("violin").matched_documents
+    old, first = weakref.ref(held.collection), held.index.search("violin").matched_documents
     fader.add(folder, more(0))
     assert service.reload() == ["small"]
     assert service.index().index.commit == 2
@@ -91,7 +91,7 @@ def test_a_commit_that_cannot_be_opened_leaves_the_old_one(tmp_path: Path, monke
     settings = Settings(indexes={"small": folder}, watch_seconds=0.01, time_ms=60_000)
     with running(settings) as url:
         with monkeypatch.context() as patched:
-            patched.setattr(Index, "refreshed", _fail)
+            patched.setattr(Index, "refresh", _fail)
             fader.add(folder, more(0))
             until(lambda: bool(httpx.get(f"{url}/healthz").json()["problems"]))
             assert httpx.get(f"{url}/v1/search", params={"q": "violin"}, timeout=60).headers["fader-commit"] == "1"

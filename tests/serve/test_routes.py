@@ -167,7 +167,7 @@ def test_suggest_types_analyze(http: httpx.Client, index: fader.Index) -> None:
     from fader.search.suggest import Suggester
     from fader.search.typetree import TypeTree
 
-    suggester, tree = Suggester(index.reader), TypeTree(index.reader)
+    suggester, tree = Suggester(index.collection), TypeTree(index.collection)
     reply = http.get("/v1/suggest", params={"prefix": "p"}).json()
     assert reply == {"kind": "type", "prefix": "p", "suggestions": plain_list(suggester.types("p", 10))}
     asked = {"kind": "entity", "prefix": "d", "limit": 1, "type": "painter"}
@@ -197,11 +197,11 @@ def test_stats_and_systems(http: httpx.Client, index: fader.Index) -> None:
     stats = http.get("/v1/stats").json()
     assert stats["version"] == __version__
     assert (stats["limits"]["k"], stats["limits"]["body_bytes"]) == (K, 65536)
-    expected = describe(index.reader)
+    expected = describe(index.collection)
     del expected["index"]
     assert stats["indexes"][0] == {"name": "small", **plain(expected)}
     assert [each["name"] for each in stats["indexes"]] == ["small", "other"]
-    assert str(index.reader.folder) not in json.dumps(stats)
+    assert str(index.collection.folder) not in json.dumps(stats)
     systems = http.get("/v1/systems").json()
     assert [(m["name"], m["default"]) for m in systems["models"]] == [("trained", True), ("default", False)]
     assert systems["systems"] == [described(part) for part in discover("fader.systems").values()]

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.worlds import World, worlds
+from fader.contexts.columns import GivenColumns
 from fader.errors import UsageError
 from fader.rank.ranking import rank_entities
 from fader.systems.balog1 import Balog1
@@ -93,9 +94,10 @@ def test_values_are_finite_whatever_the_smoothing() -> None:
     contexts = GOLDEN.contexts()
     statistics = replace(contexts.statistics, tokens=10**9, df=np.full(64, 1), cf=np.full(64, 1))
     documents = replace(contexts.documents, counts=np.zeros((64, 2), dtype=np.int32))
-    late = {"documents": documents}.__getitem__
     distances = np.full((64, len(contexts)), -1, dtype=np.int32)
-    many = replace(contexts, statistics=statistics, distances=distances, late=late, memo={})
+    many = replace(
+        contexts, statistics=statistics, distances=distances, columns=GivenColumns(documents=documents), memo={}
+    )
     lam = 1e-6 / (1e-6 + 6)
     ranking = rank_entities(Balog1(beta=1e-6), many, 10)
     assert ranking.score[ranking.entity == 1] == near(64 * math.log(lam * 1e-9))

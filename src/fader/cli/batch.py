@@ -42,7 +42,7 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     options = collect(BatchOptions, given)
     say_when_compiling(quiet)
     refuse_overwriting(options.output, options.queries, options.qrels)
-    index = Index(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
+    index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     search_all(index, lambda *asked: write_run(index, *asked), options, as_json, quiet)
 
 
@@ -50,8 +50,8 @@ def search_all(
     index: Index, write: Callable[..., dict[str, list[str]]], options: BatchOptions, as_json: bool, quiet: bool
 ) -> None:
     """Run every query, wherever `write` does that: `write_run` without the index."""
-    ranker = resolve_model(options.model, index.reader, options.any_index)
-    for line in warnings_of(ranker, index.reader):
+    ranker = resolve_model(options.model, index.collection, options.any_index)
+    for line in warnings_of(ranker, index.collection):
         remark(line, quiet)
     asked = read_asked(index, options.queries, options.qrels, options.on_error, quiet)
     began = time.perf_counter()

@@ -50,7 +50,7 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     options = collect(CompareOptions, given)
     say_when_compiling(quiet)
     check_destination(options.output, options.overwrite)
-    index = Index(folder, at=options.at)
+    index = Index.open(folder, at=options.at)
     compare_all(index, lambda judged, reporter: (judged, options.workers, reporter), options, as_json, quiet)
 
 
@@ -63,8 +63,8 @@ def compare_all(
 ) -> None:
     """Compare, wherever `pool` has it done: given judged queries and progress, it gives them back with its workers."""
     systems = [text.strip() for text in split_top(options.systems, ",")]
-    known = entrants(systems, index.reader)
-    baseline = None if options.baseline is None else baseline_among(options.baseline, known, index.reader)
+    known = entrants(systems, index.collection)
+    baseline = None if options.baseline is None else baseline_among(options.baseline, known, index.collection)
     asked = read_asked(index, options.queries, options.qrels, options.on_error, quiet)
     with progress("Comparing", quiet) as reporter:
         judged = judged_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, options.seed)

@@ -43,7 +43,7 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     options = collect(ContextsOptions, given)
     say_when_compiling(quiet)
     check_output(options)
-    index = Index(folder, at=options.at)
+    index = Index.open(folder, at=options.at)
     write = write_letor if options.format == "letor" else write_contexts
     write_all(index, lambda *asked, **more: write(index, *asked, **more), options, as_json, quiet)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from fader.cli.common import at_option, folder_argument, json_option, print_json
-from fader.index.reader import IndexReader
+from fader.search.index import Index
 from fader.search.suggest import Suggester
 
 
@@ -26,10 +26,10 @@ def command(folder: Path, prefix: str, answer_type: str | None, limit: int, at: 
     accents do not matter.
     """
 
-    reader = IndexReader(folder, at=at)
+    collection = Index.open(folder, at=at).collection
     rows = []
-    for hint in Suggester(reader).entities(prefix, limit, answer_type):
-        aliases = reader.catalog.aliases_of(reader.catalog.resolve_entity(hint.id))
+    for hint in Suggester(collection).entities(prefix, limit, answer_type):
+        aliases = collection.catalog.aliases_of(collection.catalog.resolve_entity(hint.id))
         rows.append({**asdict(hint), "aliases": aliases})
     if as_json:
         print_json(rows)

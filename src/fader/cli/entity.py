@@ -42,10 +42,10 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """
     options = collect(EntityOptions, given)
     say_when_compiling(quiet)
-    index = Index(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
+    index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     card, evidence = index.entity(options.entity), None
     if options.query is not None:
-        ranker = resolve_model(options.model, index.reader, options.any_index)
+        ranker = resolve_model(options.model, index.collection, options.any_index)
         evidence = index.evidence(
             options.query, options.entity, options.type, ranker, offset=options.offset, limit=options.limit
         )

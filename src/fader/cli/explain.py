@@ -42,7 +42,7 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     """
     options = collect(ExplainOptions, given)
     say_when_compiling(quiet)
-    index = Index(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
-    ranker = resolve_model(options.model, index.reader, options.any_index)
+    index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
+    ranker = resolve_model(options.model, index.collection, options.any_index)
     why = index.why(options.query, options.entity, options.type, ranker)
     print_json(why.to_dict()) if as_json else print_why(why)

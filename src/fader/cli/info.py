@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fader.cli.common import at_option, folder_argument, json_option, print_json
-from fader.index.reader import IndexReader
+from fader.search.index import Index
 from fader.search.info import describe
 
 
@@ -19,7 +19,7 @@ from fader.search.info import describe
 def command(folder: Path, at: int | None, as_json: bool) -> None:
     """Show statistics of the index in DIR, and the commits that are kept."""
 
-    described = describe(IndexReader(folder, at=at))
+    described = describe(Index.open(folder, at=at).collection)
     if as_json:
         print_json(described)
         return

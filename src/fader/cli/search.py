@@ -44,8 +44,8 @@ def command(folder: Path, as_json: bool, as_csv: bool, quiet: bool, **given: Any
     say_when_compiling(quiet)
     if as_json and as_csv:
         raise click.UsageError("--json and --csv are two formats; give one")
-    index = Index(folder, options.verify, options.at, Limits.from_environment(time_ms=options.timeout_ms))
-    ranker = resolve_model(options.model, index.reader, options.any_index)
+    index = Index.open(folder, options.verify, options.at, Limits.from_environment(time_ms=options.timeout_ms))
+    ranker = resolve_model(options.model, index.collection, options.any_index)
     answer = index.search(
         options.query, options.type, options.k, ranker, snippets=options.snippets, explain=options.explain
     )
@@ -54,4 +54,4 @@ def command(folder: Path, as_json: bool, as_csv: bool, quiet: bool, **given: Any
     elif as_csv:
         click.echo(to_csv(answer), nl=False)
     else:
-        print_answer(answer, index.reader.catalog)
+        print_answer(answer, index.collection.catalog)

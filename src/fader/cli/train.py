@@ -89,7 +89,7 @@ def command(
         features, aggregator, loss=loss, lam=lam, policy=policy, window=window, top=top, ignore_overlap=ignore_overlap,
         judged_only=judged_only, starts=starts, rounds=rounds, seed=seed, bad=bad,
     )  # fmt: skip
-    index = Index(folder, at=at)
+    index = Index.open(folder, at=at)
     asked = read_asked(index, queries, qrels, on_error, quiet)
     began = time.perf_counter()
     with progress("Training", quiet) as reporter:

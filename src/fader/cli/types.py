@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from fader.cli.common import at_option, folder_argument, json_option, print_json
-from fader.index.reader import IndexReader
+from fader.search.index import Index
 from fader.search.suggest import Suggester
 
 
@@ -25,7 +25,7 @@ def command(folder: Path, prefix: str, limit: int, at: int | None, as_json: bool
     that start so; among them types with the most entities. Case and accents do not matter.
     """
 
-    hints = Suggester(IndexReader(folder, at=at)).types(prefix, limit)
+    hints = Suggester(Index.open(folder, at=at).collection).types(prefix, limit)
     if as_json:
         print_json([asdict(hint) for hint in hints])
         return

@@ -1,55 +1,34 @@
-"""Parts of a Contexts table put together in the order of documents: segments of an index, or shares of machines.
+"""Parts of a Contexts table joined in the order of documents: segments of an index, or partial tables of machines.
 
 A part has some of the rows, of documents that no other part has, each document's rows together; documents carry the
 numbers that they have in the whole collection. So the table is the same however the collection was cut. Columns that
-most rankings never read are found when they are asked for. Knows nothing of where a part comes from.
+most rankings never read are joined when they are first read. Knows nothing of where a part comes from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.contexts.table import DocumentValues, Positions
+from fader.contexts.columns import DocumentColumns, DocumentValues, Positions, RowColumns
+from fader.index.catalog import StoredCatalog
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-OF_DOCUMENTS = ("length", "distinct", "square", "prior")
-
-
-class Values(Protocol):
-    """Those of some documents of a part: `DocumentValues` but `row`."""
-
-    @property
-    def number(self) -> I32: ...
-
-    @property
-    def counts(self) -> I32: ...
-
-    @property
-    def length(self) -> I32: ...
-
-    @property
-    def distinct(self) -> I64: ...
-
-    @property
-    def square(self) -> I64: ...
-
-    @property
-    def prior(self) -> F64: ...
+I8 = NDArray[np.int8]
+D = TypeVar("D", bound=np.generic)
 
 
 class Part(Protocol):
-    """Some rows. `column` gives confidence, sides, start or end; `values` those of `documents` or `matching` documents;
-    `positions` how often each literal occurs in each document that has a row, and where."""
+    """Some rows, and where their further columns are found."""
 
     @property
     def slot(self) -> I32: ...
@@ -63,107 +42,119 @@ class Part(Protocol):
     @property
     def distances(self) -> I32: ...
 
-    def column(self, name: str) -> Any: ...
-
-    def values(self, name: str) -> Values: ...
-
-    def positions(self) -> tuple[NDArray[Any], list[I32]]: ...
+    @property
+    def columns(self) -> RowColumns: ...
 
 
-class Source(Protocol):
+class Lookup(Protocol):
     """What is known of the whole collection."""
 
     @property
-    def catalog(self) -> Any: ...
+    def catalog(self) -> StoredCatalog: ...
 
     def entity_documents_of(self, entities: I32) -> I32: ...
 
     def document_ids(self, documents: list[int]) -> list[str]: ...
 
 
-class Joined:
-    """Columns of the whole table from those of its parts; `in_order` says that these are in order as they stand."""
+class JoinedColumns:
+    """Columns of the whole table from those of its parts; `in_order` says that the parts stand in order already."""
 
-    def __init__(self, parts: Sequence[Part], source: Source, literals: Sequence[int], in_order: bool = False) -> None:
-        self._parts, self._source, self._lengths, self._in_order = parts, source, literals, in_order
+    def __init__(self, parts: Sequence[Part], lookup: Lookup, literals: Sequence[int], in_order: bool = False) -> None:
+        self._parts, self._lookup, self._lengths, self._in_order = parts, lookup, literals, in_order
 
-    def joined(self, column: Callable[[Any], Any], axis: int = 0) -> Any:
-        """A column of all parts."""
-        arrays = [column(part) for part in self._parts]
+    def _join(self, arrays: list[NDArray[D]], axis: int = 0) -> NDArray[D]:
+        """A column of all parts in the order of their documents."""
         joined = arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=axis)
-        return joined if self._order is None else _taken(joined, self._order, axis)
+        return joined if self._order is None else _reorder(joined, self._order, axis)
 
     @cached_property
     def _order(self) -> I64 | None:
         """The rows of the parts, laid end to end, in the order of their documents; None where they are in it."""
-        return None if self._in_order else _ascending(*_laid([part.document for part in self._parts]))
+        return None if self._in_order else _sort_parts(*_lay([part.document for part in self._parts]))
 
     @cached_property
-    def documents(self) -> I32:
+    def document(self) -> I32:
         """The number of each row's document."""
-        documents: I32 = self.joined(lambda p: p.document)
-        return documents
+        return self._join([part.document for part in self._parts])
+
+    @property
+    def distances(self) -> I32:
+        """The distance of each literal in each row."""
+        return self._join([part.distances for part in self._parts], axis=1)
 
     @cached_property
     def slots(self) -> tuple[I32, I32]:
         """The slot of each row's entity, and the entities that the slots stand for, in all parts alike."""
         if len(self._parts) == 1:
-            return self.joined(lambda p: p.slot), self._parts[0].entities
+            return self._join([self._parts[0].slot]), self._parts[0].entities
         own = [part.entities for part in self._parts]
         joined = np.concatenate([np.empty(0, dtype=np.int32), *own])
         joined.sort(kind="stable")  # a merge, since each part's entities ascend
         entities = joined[np.flatnonzero(np.diff(joined, prepend=-1))]
-        places = iter([_places(e, entities) for e in own])
-        return self.joined(lambda p: next(places)[p.slot]), entities
+        return self._join([_places(part.entities, entities)[part.slot] for part in self._parts]), entities
 
-    def late(self, name: str) -> Any:
-        """A column that is found only when it is asked for."""
-        if name in ("confidence", "start", "end"):
-            return self.joined(lambda p: p.column(name))
-        if name == "sides":
-            return self.joined(lambda p: p.column(name), axis=1)
-        if name in ("documents", "matching"):
-            return self._values(name)
-        return getattr(self, f"_late_{name}")()
+    def read_sides(self) -> I8:
+        return self._join([part.columns.read_sides() for part in self._parts], axis=1)
 
-    def _late_entity_names_of(self) -> Any:
-        ids = self._source.catalog.entity_ids
-        return lambda numbers: [ids[e] for e in numbers]
+    def read_start(self) -> I32:
+        return self._join([part.columns.read_start() for part in self._parts])
 
-    def _late_document_names_of(self) -> Any:
-        return self._source.document_ids
+    def read_end(self) -> I32:
+        return self._join([part.columns.read_end() for part in self._parts])
 
-    def _late_entity_documents(self) -> Any:
-        return self._source.entity_documents_of(self.slots[1])
+    def read_confidence(self) -> F64:
+        return self._join([part.columns.read_confidence() for part in self._parts])
 
-    def _values(self, name: str) -> DocumentValues:
+    def read_documents(self) -> DocumentValues:
+        return self._join_values([part.columns.read_documents() for part in self._parts])
+
+    def read_matching(self) -> DocumentValues:
+        return self._join_values([part.columns.read_matching() for part in self._parts])
+
+    def count_entity_documents(self) -> I32:
+        return self._lookup.entity_documents_of(self.slots[1])
+
+    def name_entities(self, numbers: list[int]) -> list[str]:
+        ids = self._lookup.catalog.entity_ids
+        return [ids[e] for e in numbers]
+
+    def name_documents(self, numbers: list[int]) -> list[str]:
+        return self._lookup.document_ids(numbers)
+
+    def _join_values(self, parts: Sequence[DocumentColumns]) -> DocumentValues:
         """Values of some documents of each part, among which are those of all contexts."""
-        parts = [part.values(name) for part in self._parts]
-        order = _ascending(*_laid([values.number for values in parts]))
+        order = _sort_parts(*_lay([values.number for values in parts]))
 
-        def joined(column: str, axis: int = 0) -> Any:
-            whole = np.concatenate([getattr(values, column) for values in parts], axis=axis)
-            return whole if order is None else _taken(whole, order, axis)
+        def join(arrays: list[NDArray[D]], axis: int = 0) -> NDArray[D]:
+            whole = np.concatenate(arrays, axis=axis)
+            return whole if order is None else _reorder(whole, order, axis)
 
-        number, documents = joined("number"), self.documents
-        row = budget.gathered(len(documents), lambda a, b: np.searchsorted(number, documents[a:b]).astype(np.int32))
+        number, document = join([v.number for v in parts]), self.document
+        row = budget.gathered(len(document), lambda a, b: np.searchsorted(number, document[a:b]).astype(np.int32))
         return DocumentValues(
-            row=row, number=number, counts=joined("counts", axis=1), **{c: joined(c) for c in OF_DOCUMENTS}
+            row=row,
+            number=number,
+            counts=join([v.counts for v in parts], axis=1),
+            length=join([v.length for v in parts]),
+            distinct=join([v.distinct for v in parts]),
+            square=join([v.square for v in parts]),
+            prior=join([v.prior for v in parts]),
         )
 
-    def _late_positions(self) -> Positions:
-        parts = [part.positions() for part in self._parts]
-        size = np.concatenate([size for size, _start in parts], axis=1)
-        starts = [start[t] for t in range(len(self._lengths)) for _size, start in parts]
+    def read_positions(self) -> Positions:
+        parts = [part.columns.read_positions() for part in self._parts]
+        size = np.concatenate([np.diff(p.at, axis=1) for p in parts], axis=1)
+        starts = [p.start[p.at[t, 0] : p.at[t, -1]] for t in range(len(self._lengths)) for p in parts]
         laid = np.concatenate([np.empty(0, dtype=np.int32), *starts])
         if self._order is not None:
-            order = _ascending(*_laid([distinct(part.document) for part in self._parts]))
+            order = _sort_parts(*_lay([distinct(part.document) for part in self._parts]))
             if order is not None:
-                laid, size = _lists_in_order(laid, size, order)
-        return Positions(_bounds_of(size), laid, np.array(self._lengths, dtype=np.int32))
+                laid, size = _reorder_lists(laid, size, order)
+        return Positions(bounds_of(size), laid, np.array(self._lengths, dtype=np.int32))
 
 
-def _bounds_of(size: NDArray[Any]) -> I64:
+def bounds_of(size: NDArray[Any]) -> I64:
     """Where lists begin and end, `size[t, j]` long and laid end to end: those of one t after those of another."""
     literals = size.shape[0]
     at = np.zeros((literals, size.shape[1] + 1), dtype=np.int64)
@@ -177,7 +168,7 @@ def distinct(documents: I32) -> I32:
     return documents[np.flatnonzero(np.diff(documents, prepend=-1))]
 
 
-def _laid(numbers: list[I32]) -> tuple[I32, I64]:
+def _lay(numbers: list[I32]) -> tuple[I32, I64]:
     """Numbers of all parts laid end to end, and where each part begins."""
     laid = numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
     return laid, np.cumsum([0, *(n.size for n in numbers)])
@@ -195,10 +186,11 @@ def _places(some: I32, all_: I32) -> I32:
     return out
 
 
-def _taken(values: Any, order: I64, axis: int = 0) -> Any:
+def _reorder(values: NDArray[D], order: I64, axis: int = 0) -> NDArray[D]:
     """Values, or columns of an array of literals (axis 1), in another order."""
     if axis == 0:
-        return budget.gathered(order.size, lambda a, b: values[order[a:b]])
+        taken: NDArray[D] = budget.gathered(order.size, lambda a, b: values[order[a:b]])
+        return taken
     out = np.empty((values.shape[0], order.size), dtype=values.dtype)
     for t in range(values.shape[0]):
         for a, b in budget.chunks(order.size):
@@ -206,7 +198,7 @@ def _taken(values: Any, order: I64, axis: int = 0) -> Any:
     return out
 
 
-def _ascending(numbers: I32, ends: I64) -> I64 | None:
+def _sort_parts(numbers: I32, ends: I64) -> I64 | None:
     """What puts numbers in order, equal ones as they stand; None where they are in order.
 
     Parts are in order as a rule, and few: merging them, small ones first, is quicker than sorting.
@@ -220,12 +212,12 @@ def _ascending(numbers: I32, ends: I64) -> I64 | None:
     while len(parts) > 1:
         budget.check()
         parts.sort(key=len, reverse=True)
-        parts.append(_merged(numbers, parts.pop(), parts.pop()))
+        parts.append(_merge(numbers, parts.pop(), parts.pop()))
     return parts[0]
 
 
 @kernel
-def _merged(numbers: I32, a: I64, b: I64) -> I64:
+def _merge(numbers: I32, a: I64, b: I64) -> I64:
     """Two lists of rows, each in the order of its numbers, as one. No number is in both."""
     U = np.uintp
     out = np.empty(a.size + b.size, dtype=np.int64)
@@ -240,7 +232,7 @@ def _merged(numbers: I32, a: I64, b: I64) -> I64:
     return out
 
 
-def _lists_in_order(values: I32, size: NDArray[Any], order: I64) -> tuple[I32, NDArray[Any]]:
+def _reorder_lists(values: I32, size: NDArray[Any], order: I64) -> tuple[I32, NDArray[Any]]:
     """Lists laid end to end, `size[t, j]` long, with the columns j in another order."""
     begin = np.cumsum(size.reshape(-1), dtype=np.int64).reshape(size.shape) - size
     size, begin = size[:, order], begin[:, order]

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts import nearest
-from fader.contexts.join import Joined, distinct
+from fader.contexts.columns import Positions
+from fader.contexts.join import JoinedColumns, bounds_of, distinct
 from fader.contexts.occurrences import Occurrences
 from fader.contexts.plan import PLANS, choose, mentions_in
 from fader.contexts.query import Literal, Query
@@ -29,6 +29,7 @@ from fader.index.reader import IndexReader
 from fader.index.segment import Mentions, Segment
 from fader.limits import DEFAULTS, Limits
 
+I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
@@ -121,8 +122,7 @@ class SegmentMatch:
         locate = nearest.distances if self._options.overlap else nearest.distances_beside
         locate(self.mentions.place, *self._positions(t), self.distances[t])
 
-    def sides(self) -> NDArray[np.int8]:
-        """The side of the nearest occurrence of each literal."""
+    def read_sides(self) -> I8:
         out = np.zeros(self.distances.shape, dtype=np.int8)
         for t in range(len(self.literals)):
             nearest.sides(self.mentions.place, *self._positions(t), self.distances[t], out[t])
@@ -148,11 +148,6 @@ class SegmentMatch:
         self.mentions = self.mentions.take(near)
         self.distances = np.ascontiguousarray(self.distances[:, near])
 
-    def offset(self, column: int) -> I32:
-        """Start (0) or end (1) of the mentions as token offsets in their documents."""
-        place = self.mentions.place
-        return place[:, column] - place[:, 2]
-
     def skip(self) -> None:
         """No context can be here: leave the columns empty."""
         self._take(Mentions.none())
@@ -174,16 +169,25 @@ class SegmentMatch:
         """The number of each context's document."""
         return self.numbers(self.mentions.document)
 
-    def column(self, name: str) -> Any:
-        """A column that is found when it is asked for."""
-        if name == "confidence":
-            return self.segment.confidence(self.mentions.row)
-        return self.sides() if name == "sides" else self.offset(("start", "end").index(name))
+    @property
+    def columns(self) -> SegmentMatch:
+        """A segment finds its further columns itself."""
+        return self
 
-    def values(self, name: str) -> SegmentValues:
-        """Values of the documents that have a context (`documents`), or of all that match (`matching`)."""
-        some = self._mentioning() if name == "documents" else np.flatnonzero(self.marks).astype(np.int32)
-        return SegmentValues(self, some)
+    def read_start(self) -> I32:
+        return self.mentions.place[:, 0] - self.mentions.place[:, 2]
+
+    def read_end(self) -> I32:
+        return self.mentions.place[:, 1] - self.mentions.place[:, 2]
+
+    def read_confidence(self) -> F64:
+        return self.segment.confidence(self.mentions.row)
+
+    def read_documents(self) -> SegmentValues:
+        return SegmentValues(self, self._mentioning())
+
+    def read_matching(self) -> SegmentValues:
+        return SegmentValues(self, np.flatnonzero(self.marks).astype(np.int32))
 
     def _mentioning(self) -> I32:
         """The documents that have a context; those of the mentions ascend."""
@@ -200,20 +204,18 @@ class SegmentMatch:
                 out[t, a:b] = np.searchsorted(positions, high) - np.searchsorted(positions, low)
         return out
 
-    def positions(self) -> tuple[I32, list[I32]]:
-        """How often each literal occurs in the documents that have a context, and where it begins, counted in these."""
+    def read_positions(self) -> Positions:
         base, documents = self.segment.base, self._mentioning()
-        counts, found = self.counts(documents), []
-        if not documents.size:
-            return counts, [_NOTHING] * len(self.literals)
-        for t, occurrences in enumerate(self.literals):
+        counts, found = self.counts(documents), [_NOTHING]
+        for t, occurrences in enumerate(self.literals if documents.size else ()):
             budget.check()
             positions = occurrences.all()
             first = np.searchsorted(positions, base[documents])
             before = np.cumsum(counts[t]) - counts[t]
             place = np.arange(int(counts[t].sum())) + np.repeat(first - before, counts[t])
             found.append((positions[place] - np.repeat(base[documents], counts[t])).astype(np.int32))
-        return counts, found
+        length = np.array([occurrences.length for occurrences in self.literals], dtype=np.int32)
+        return Positions(bounds_of(counts), np.concatenate(found), length)
 
 
 class SegmentValues:
@@ -249,35 +251,36 @@ class SegmentValues:
 
 def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOptions()) -> Contexts:
     """The contexts of a query."""
-    parts = parts_of(reader, query)
-    statistics = Statistics(reader.documents, reader.tokens, *counted(parts, query))
-    warnings, impossible = unknown(query.literals, statistics)
+    parts = make_parts(reader, query)
+    statistics = Statistics(reader.documents, reader.tokens, *count_literals(parts, query))
+    warnings, impossible = warn_of_unknown(query.literals, statistics)
     match_parts(reader, query, parts, options, skip=bool(impossible))
     joined = join_parts(reader, query, parts)
     slot, entities = joined.slots
     budget.check()
     return Contexts(
-        query, statistics,
+        query,
+        statistics,
         slot=slot,
         entities=entities,
-        document=joined.documents,
-        distances=joined.joined(lambda p: p.distances, axis=1),
-        plan=named(p.plan for p in parts),
+        document=joined.document,
+        distances=joined.distances,
+        plan=name_plans(p.plan for p in parts),
         warnings=[*query.notes, *warnings],
         empty_because=impossible,
         matched_documents=sum(part.matching for part in parts),
-        late=joined.late,
-    )  # fmt: skip
+        columns=joined,
+    )
 
 
-def parts_of(reader: IndexReader, query: Query) -> list[SegmentMatch]:
+def make_parts(reader: IndexReader, query: Query) -> list[SegmentMatch]:
     """The query in each segment, not matched yet."""
     as_stored = reader.numbered_as_stored
     return [SegmentMatch(s, query, None if as_stored else reader.numbers[i]) for i, s in enumerate(reader.segments)]
 
 
-def counted(parts: Iterable[SegmentMatch], query: Query) -> tuple[I64, I64]:
-    """df and cf of each literal, added up."""
+def count_literals(parts: Iterable[SegmentMatch], query: Query) -> tuple[I64, I64]:
+    """df and cf of each literal, summed over parts."""
     df, cf = np.zeros((2, len(query.literals)), dtype=np.int64)
     for part in parts:
         df += [o.documents for o in part.literals]
@@ -300,17 +303,17 @@ def match_parts(
     return quota.contexts
 
 
-def join_parts(reader: IndexReader, query: Query, parts: list[SegmentMatch]) -> Joined:
+def join_parts(reader: IndexReader, query: Query, parts: list[SegmentMatch]) -> JoinedColumns:
     """The parts put together."""
-    return Joined(parts, reader, [literal.length for literal in query.literals], reader.numbered_as_stored)
+    return JoinedColumns(parts, reader, [literal.length for literal in query.literals], reader.numbered_as_stored)
 
 
-def named(plans: Iterable[str]) -> str:
+def name_plans(plans: Iterable[str]) -> str:
     """All plans that were chosen, each once."""
     return "+".join(dict.fromkeys(plan for plan in plans if plan))
 
 
-def unknown(literals: tuple[Literal, ...], statistics: Statistics) -> tuple[list[str], str]:
+def warn_of_unknown(literals: tuple[Literal, ...], statistics: Statistics) -> tuple[list[str], str]:
     """Warnings for literals that occur nowhere, and why the answer is empty where one of them is required."""
     missing = [lit for lit, df in zip(literals, statistics.df, strict=True) if df == 0]
     required = [lit for lit in missing if lit.mode == "required"]

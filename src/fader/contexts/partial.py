@@ -1,42 +1,54 @@
-"""What a part of a collection gives of a query, and the Contexts table of all shares: exactly that of one machine.
+"""What a part of a collection contributes to a query, and the Contexts table of all parts: exactly that of one machine.
 
-    share_of    a reader over some segments -> its counts of every literal and its rows
-    table_of    counts added up, rows put together in the order of documents
+    match_partial     a reader over some segments -> its counts of every literal and its rows
+    join_partials     counts summed, rows joined in the order of documents
 
 Counts are integers and rows stand in the order of documents' numbers in the whole collection, so nothing depends on
-how it was cut. How many contexts a query may have is asked of all shares together. Knows nothing of machines.
+how it was cut. The limit on contexts of a query holds for all parts together. Knows nothing of machines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.contexts.join import OF_DOCUMENTS, Joined, Source
-from fader.contexts.match import MatchOptions, counted, join_parts, match_parts, named, parts_of, unknown
+from fader.contexts.columns import ColumnSource, DocumentValues, Positions, RowColumns, take_documents
+from fader.contexts.join import JoinedColumns, Lookup
+from fader.contexts.match import (
+    MatchOptions,
+    count_literals,
+    join_parts,
+    make_parts,
+    match_parts,
+    name_plans,
+    warn_of_unknown,
+)
 from fader.contexts.query import Query
 from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
-from fader.contexts.table import Contexts, DocumentValues, Positions
+from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.index.reader import IndexReader
 from fader.kernel import kernel
 
+I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+Source = TypeVar("Source", bound=RowColumns, covariant=True)
 
 
 @dataclass(frozen=True)
-class Share:
+class PartialContexts(Generic[Source]):
     """The rows of some segments, documents by their numbers in the whole collection, and counts of literals there.
 
     All of `entities`, which ascend, have a row. `taken` counts the mentions that were looked at, `matched` the
-    documents that match. `late` finds the other columns: confidence, sides, start, end, documents, matching, positions.
+    documents that match.
     """
 
     df: I64
@@ -48,112 +60,129 @@ class Share:
     matched: int
     taken: int
     plan: str
-    late: Callable[[str], Any]
+    columns: Source
 
     def __len__(self) -> int:
         return int(self.slot.size)
 
-    def column(self, name: str) -> Any:
-        return self.late(name)
 
-    def values(self, name: str) -> DocumentValues:
-        values: DocumentValues = self.late(name)
-        return values
-
-    def positions(self) -> tuple[NDArray[Any], list[I32]]:
-        found: Positions = self.late("positions")
-        return np.diff(found.at, axis=1), [found.start[at[0] : at[-1]] for at in found.at]
-
-
-def statistics_of(reader: IndexReader, query: Query) -> tuple[I64, I64]:
+def count_query(reader: IndexReader, query: Query) -> tuple[I64, I64]:
     """How many documents have each literal, and how often it occurs in all of them: df and cf."""
-    return counted(parts_of(reader, query), query)
+    return count_literals(make_parts(reader, query), query)
 
 
-def share_of(reader: IndexReader, query: Query, options: MatchOptions = MatchOptions()) -> Share:  # noqa: B008
+def match_partial(
+    reader: IndexReader,
+    query: Query,
+    options: MatchOptions = MatchOptions(),  # noqa: B008
+) -> PartialContexts[ColumnSource]:
     """The rows of a reader's segments."""
-    parts = parts_of(reader, query)
-    df, cf = counted(parts, query)
+    parts = make_parts(reader, query)
+    df, cf = count_literals(parts, query)
     taken = match_parts(reader, query, parts, options)
     joined = join_parts(reader, query, parts)
-    slot, entities = _occupied(*joined.slots)
-    return Share(
-        df, cf, entities, slot, joined.documents, joined.joined(lambda p: p.distances, axis=1),
-        matched=sum(part.matching for part in parts), taken=taken, plan=named(p.plan for p in parts), late=joined.late,
-    )  # fmt: skip
+    slot, entities = _drop_unused(*joined.slots)
+    matched, plan = sum(part.matching for part in parts), name_plans(p.plan for p in parts)
+    return PartialContexts(df, cf, entities, slot, joined.document, joined.distances, matched, taken, plan, joined)
 
 
-def of_entities(share: Share, entities: I32) -> Share:
+def select_entities(partial: PartialContexts[ColumnSource], entities: I32) -> PartialContexts[RowColumns]:
     """The rows of some entities alone; documents are those that have one of these rows."""
-    wanted = np.isin(share.entities, entities)
-    rows = np.flatnonzero(wanted[share.slot]).astype(np.int32)
-    slot, kept = _occupied(share.slot[rows], share.entities)
-    document = share.document[rows]
-
-    def late(name: str) -> Any:
-        if name == "sides":
-            return np.ascontiguousarray(share.late(name)[:, rows])
-        if name == "documents":
-            return _values_of(share.late(name), np.unique(document))
-        if name in ("start", "end", "confidence"):
-            return share.late(name)[rows]
-        raise UsageError(f"the rows of some entities have no {name}")
-
-    return replace(
-        share, entities=kept, slot=slot, document=document, late=late,
-        distances=np.ascontiguousarray(share.distances[:, rows]),
-    )  # fmt: skip
-
-
-def _values_of(values: DocumentValues, numbers: I32) -> DocumentValues:
-    """Those of some documents."""
-    kept = np.searchsorted(values.number, numbers)
-    columns = {name: getattr(values, name)[kept] for name in ("number", *OF_DOCUMENTS)}
-    return DocumentValues(
-        row=np.empty(0, dtype=np.int32), counts=np.ascontiguousarray(values.counts[:, kept]), **columns
+    wanted = np.isin(partial.entities, entities)
+    rows = np.flatnonzero(wanted[partial.slot]).astype(np.int32)
+    slot, kept = _drop_unused(partial.slot[rows], partial.entities)
+    document = partial.document[rows]
+    return PartialContexts(
+        partial.df,
+        partial.cf,
+        entities=kept,
+        slot=slot,
+        document=document,
+        distances=np.ascontiguousarray(partial.distances[:, rows]),
+        matched=partial.matched,
+        taken=partial.taken,
+        plan=partial.plan,
+        columns=EntityColumns(partial.columns, rows, document),
     )
 
 
-def table_of(
-    query: Query, documents: int, tokens: int, shares: Sequence[Share], source: Source,
+@dataclass(frozen=True)
+class EntityColumns:
+    """Columns of the rows of some entities: enough to show and to score these rows."""
+
+    source: RowColumns
+    rows: I32
+    document: I32
+
+    def read_sides(self) -> I8:
+        return np.ascontiguousarray(self.source.read_sides()[:, self.rows])
+
+    def read_start(self) -> I32:
+        return self.source.read_start()[self.rows]
+
+    def read_end(self) -> I32:
+        return self.source.read_end()[self.rows]
+
+    def read_confidence(self) -> F64:
+        return self.source.read_confidence()[self.rows]
+
+    def read_documents(self) -> DocumentValues:
+        values = self.source.read_documents()
+        return take_documents(values, np.searchsorted(values.number, np.unique(self.document)))
+
+    def read_matching(self) -> DocumentValues:
+        raise UsageError("the rows of some entities have no values of all matching documents; ask for all rows")
+
+    def read_positions(self) -> Positions:
+        raise UsageError("the rows of some entities have no positions; ask for all rows")
+
+
+def join_partials(
+    query: Query,
+    documents: int,
+    tokens: int,
+    partials: Sequence[PartialContexts[RowColumns]],
+    lookup: Lookup,
     options: MatchOptions = MatchOptions(),  # noqa: B008
-) -> Contexts:  # fmt: skip
-    """The Contexts table of a query in a collection of so many documents and tokens, of one share at least."""
-    statistics = Statistics(documents, tokens, _added(s.df for s in shares), _added(s.cf for s in shares))
-    ContextQuota(options.limits, len(query.literals)).reserve(sum(s.taken for s in shares))
-    warnings, impossible = unknown(query.literals, statistics)
-    joined = Joined(shares, source, [literal.length for literal in query.literals])
+) -> Contexts:
+    """The Contexts table of a query in a collection of so many documents and tokens, from one part at least."""
+    df, cf = _sum(p.df for p in partials), _sum(p.cf for p in partials)
+    statistics = Statistics(documents, tokens, df, cf)
+    ContextQuota(options.limits, len(query.literals)).reserve(sum(p.taken for p in partials))
+    warnings, impossible = warn_of_unknown(query.literals, statistics)
+    joined = JoinedColumns(partials, lookup, [literal.length for literal in query.literals])
     slot, entities = joined.slots
     budget.check()
     return Contexts(
-        query, statistics,
+        query,
+        statistics,
         slot=slot,
         entities=entities,
-        document=joined.documents,
-        distances=joined.joined(lambda s: s.distances, axis=1),
-        plan=named(plan for s in shares for plan in s.plan.split("+")),
+        document=joined.document,
+        distances=joined.distances,
+        plan=name_plans(plan for p in partials for plan in p.plan.split("+")),
         warnings=[*query.notes, *warnings],
         empty_because=impossible,
-        matched_documents=sum(s.matched for s in shares),
-        late=joined.late,
-    )  # fmt: skip
+        matched_documents=sum(p.matched for p in partials),
+        columns=joined,
+    )
 
 
-def table_of_share(query: Query, statistics: Statistics, share: Share, late: Callable[[str], Any]) -> Contexts:
-    """The table of one share by itself, with the statistics of the whole collection: enough to score its rows."""
-    return Contexts(
-        query, statistics, share.slot, share.entities, share.document, share.distances, share.plan, share.matched,
-        late=late,
-    )  # fmt: skip
+def table_partial(
+    query: Query, statistics: Statistics, partial: PartialContexts[ColumnSource], columns: ColumnSource
+) -> Contexts:
+    """The table of one part by itself, with the statistics of the whole collection: enough to score its rows."""
+    rows = partial.slot, partial.entities, partial.document, partial.distances
+    return Contexts(query, statistics, *rows, partial.plan, partial.matched, columns=columns)
 
 
-def _added(counts: Any) -> I64:
+def _sum(counts: Iterable[I64]) -> I64:
     total: I64 = np.sum(list(counts), axis=0, dtype=np.int64)
     return total
 
 
-def _occupied(slot: I32, entities: I32) -> tuple[I32, I32]:
-    """Slots among the entities that have a row alone: what else is listed under a type need not be told."""
+def _drop_unused(slot: I32, entities: I32) -> tuple[I32, I32]:
+    """Slots among the entities that have a row alone; what else is listed under a type need not be sent."""
     place = np.zeros(entities.size, dtype=np.int32)
     for a, b in budget.chunks(slot.size):
         _see(slot[a:b], place)

@@ -1,7 +1,8 @@
 """The Contexts table: every mention of a matching entity in a matching document, with all distances.
 
 Columns are flat arrays, rows in the order of documents and positions; `groups` sorts them by entity. Everything
-that scores, aggregates or learns starts here and needs nothing of how it was found.
+that scores, aggregates or learns starts here and needs nothing of how it was found. Columns that most rankings never
+read are found when they are first read (`contexts.columns`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.contexts.columns import ColumnSource, DocumentValues, Positions, take_documents
 from fader.contexts.query import Query
 from fader.contexts.statistics import Statistics
 from fader.kernel import kernel
@@ -23,35 +25,6 @@ I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentValues:
-    """What position-blind features need, once per document: `row[i]` is the document of context i.
-
-    `counts[t, j]` = tf of literal t in document j; `length` its tokens; `distinct` its different terms and
-    `square` the sum of its squared term counts.
-    """
-
-    row: I32
-    number: I32
-    counts: I32
-    length: I32
-    distinct: I64
-    square: I64
-    prior: F64
-
-
-@dataclass(frozen=True, slots=True)
-class Positions:
-    """Every occurrence: in document j of `Contexts.documents` literal t begins at `start[at[t, j]:at[t, j+1]]`.
-
-    Tokens are counted in the document and ascend; a literal covers `length[t]` of them.
-    """
-
-    at: I64
-    start: I32
-    length: I32
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +56,7 @@ class Contexts:
     matched_documents: int = 0
     warnings: list[str] = field(default_factory=list)
     empty_because: str = ""
-    late: Callable[[str], Any] | None = None
+    columns: ColumnSource | None = None
     memo: dict[Hashable, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -105,42 +78,42 @@ class Contexts:
     @cached_property
     def sides(self) -> I8:
         """Side of each literal's nearest occurrence: -1 left, 0 overlap or absent, 1 right."""
-        return self._late("sides")  # type: ignore[no-any-return]
+        return self._source.read_sides()
 
     @cached_property
     def start(self) -> I32:
         """First token of each mention, counted in its document."""
-        return self._late("start")  # type: ignore[no-any-return]
+        return self._source.read_start()
 
     @cached_property
     def end(self) -> I32:
         """One behind the last token of each mention."""
-        return self._late("end")  # type: ignore[no-any-return]
+        return self._source.read_end()
 
     @cached_property
     def confidence(self) -> F64:
         """Annotation confidence of each context's mention."""
-        return self._late("confidence")  # type: ignore[no-any-return]
+        return self._source.read_confidence()
 
     @cached_property
     def documents(self) -> DocumentValues:
         """Values of the documents that have a context."""
-        return self._late("documents")  # type: ignore[no-any-return]
+        return self._source.read_documents()
 
     @cached_property
     def matching(self) -> DocumentValues:
         """Values of all documents that match the query, whether they have a context or not."""
-        return self._late("matching")  # type: ignore[no-any-return]
+        return self._source.read_matching()
 
     @cached_property
     def entity_documents(self) -> I32:
         """How many documents of the whole collection mention each of `entities`."""
-        return self._late("entity_documents")  # type: ignore[no-any-return]
+        return self._source.count_entity_documents()
 
     @cached_property
     def positions(self) -> Positions:
         """Every occurrence of every literal in the documents that have a context, whatever the window."""
-        return self._late("positions")  # type: ignore[no-any-return]
+        return self._source.read_positions()
 
     def shared(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What several systems need of this query is made once: a document ranking, say."""
@@ -149,19 +122,27 @@ class Contexts:
             self.memo[key] = make()
         return self.memo[key]
 
-    def take(self, rows: NDArray[Any]) -> Contexts:
-        """The table of some rows, ascending; the documents stay those of the whole table."""
-        return replace(
-            self, slot=self.slot[rows], document=self.document[rows],
-            distances=np.ascontiguousarray(self.distances[:, rows]), late=_Taken(self, rows), memo={},
-        )  # fmt: skip
+    def take(self, rows: NDArray[np.integer], compact: bool = False) -> Contexts:
+        """The table of some rows, ascending.
 
-    def _late(self, name: str) -> Any:
-        """Columns that most rankings never read are found when first asked for."""
+        Its documents stay those of the whole table, or with `compact` are those of the rows alone; then there are no
+        positions, which go by the documents of the whole table.
+        """
+        return replace(
+            self,
+            slot=self.slot[rows],
+            document=self.document[rows],
+            distances=np.ascontiguousarray(self.distances[:, rows]),
+            columns=TakenColumns(self, rows, compact),
+            memo={},
+        )
+
+    @property
+    def _source(self) -> ColumnSource:
         budget.check()
-        if self.late is None:
-            raise ValueError(f"this Contexts table was made without {name}")
-        return self.late(name)
+        if self.columns is None:
+            raise ValueError("this Contexts table was made without a source of further columns")
+        return self.columns
 
     @cached_property
     def groups(self) -> Groups:
@@ -174,20 +155,19 @@ class Contexts:
 
     def entity_ids(self) -> list[str]:
         """The entity id of each row."""
-        names, place = self._named("entity_names_of", self.entity)
+        names, place = _sort_names(self._source.name_entities, self.entity)
         return [names[i] for i in place]
 
     def document_ids(self) -> list[str]:
         """The document id of each row."""
-        names, place = self._named("document_names_of", self.document)
+        names, place = _sort_names(self._source.name_documents, self.document)
         return [names[i] for i in place]
 
     def rows(self) -> list[tuple[str, str, int, int, float, tuple[int, ...], tuple[int, ...]]]:
         """Plain tuples sorted by entity, document id, start, end; for people and tests."""
-        columns = (
-            self.entity_ids(), self.document_ids(), self.start.tolist(), self.end.tolist(), self.confidence.tolist(),
-            [tuple(c) for c in self.distances.T.tolist()], [tuple(c) for c in self.sides.T.tolist()],
-        )  # fmt: skip
+        offsets = self.start.tolist(), self.end.tolist()
+        matches = [tuple(c) for c in self.distances.T.tolist()], [tuple(c) for c in self.sides.T.tolist()]
+        columns = (self.entity_ids(), self.document_ids(), *offsets, self.confidence.tolist(), *matches)
         return sorted(zip(*columns, strict=True), key=lambda r: r[:4])
 
     def to_arrow(self, qid: str = "") -> Any:
@@ -195,47 +175,80 @@ class Contexts:
         import pyarrow as pa
 
         n, literals = len(self), self.distances.shape[0]
-        entities, entity = self._named("entity_names_of", self.entity)
-        documents, document = self._named("document_names_of", self.document)
+        entities, entity = _sort_names(self._source.name_entities, self.entity)
+        documents, document = _sort_names(self._source.name_documents, self.document)
         order = np.lexsort((self.end, self.start, document, entity))
         every = np.arange(0, n * literals + 1, literals, dtype=np.int32)
         columns = [
             pa.array([qid] * n, type=pa.string()),
             pa.array(entities, type=pa.string()).take(pa.array(entity[order])),
             pa.array(documents, type=pa.string()).take(pa.array(document[order])),
-            pa.array(self.start[order]), pa.array(self.end[order]), pa.array(self.confidence[order]),
+            pa.array(self.start[order]),
+            pa.array(self.end[order]),
+            pa.array(self.confidence[order]),
             pa.ListArray.from_arrays(every, pa.array(np.ascontiguousarray(self.distances[:, order].T).reshape(-1))),
             pa.ListArray.from_arrays(every, pa.array(np.ascontiguousarray(self.sides[:, order].T).reshape(-1))),
-        ]  # fmt: skip
+        ]
         return pa.Table.from_arrays(columns, schema=arrow_schema())
 
-    def _named(self, how: str, numbers: I32) -> tuple[list[str], I64]:
-        """The different names behind some numbers, sorted, and for each number the place of its name."""
-        distinct, inverse = np.unique(numbers, return_inverse=True)
-        names = self._late(how)(distinct.tolist())
-        order = sorted(range(len(names)), key=names.__getitem__)
-        place = np.empty(len(names), dtype=np.int64)
-        place[order] = np.arange(len(names))
-        return [names[i] for i in order], place[inverse]
+
+@dataclass(frozen=True)
+class TakenColumns:
+    """Columns of some rows of a table."""
+
+    table: Contexts
+    rows: NDArray[np.integer]
+    compact: bool
+
+    def read_sides(self) -> I8:
+        return np.ascontiguousarray(self.table.sides[:, self.rows])
+
+    def read_start(self) -> I32:
+        taken: I32 = self.table.start[self.rows]
+        return taken
+
+    def read_end(self) -> I32:
+        taken: I32 = self.table.end[self.rows]
+        return taken
+
+    def read_confidence(self) -> F64:
+        taken: F64 = self.table.confidence[self.rows]
+        return taken
+
+    def read_documents(self) -> DocumentValues:
+        values = self.table.documents
+        if not self.compact:
+            return replace(values, row=values.row[self.rows])
+        kept, row = np.unique(values.row[self.rows], return_inverse=True)
+        return take_documents(values, kept, row.astype(np.int32))
+
+    def read_matching(self) -> DocumentValues:
+        values = self.table.matching
+        return replace(values, row=values.row[self.rows])
+
+    def read_positions(self) -> Positions:
+        if self.compact:
+            raise ValueError("a table of some rows with their own documents alone has no positions")
+        return self.table.positions
+
+    def count_entity_documents(self) -> I32:
+        return self.table.entity_documents
+
+    def name_entities(self, numbers: list[int]) -> list[str]:
+        return self.table._source.name_entities(numbers)
+
+    def name_documents(self, numbers: list[int]) -> list[str]:
+        return self.table._source.name_documents(numbers)
 
 
-class _Taken:
-    """Late columns of some rows of a table."""
-
-    def __init__(self, table: Contexts, rows: NDArray[Any]) -> None:
-        self._table, self._rows = table, rows
-
-    def __call__(self, name: str) -> Any:
-        if name in ("start", "end", "confidence"):
-            return getattr(self._table, name)[self._rows]
-        if name == "sides":
-            return np.ascontiguousarray(self._table.sides[:, self._rows])
-        if name in ("documents", "matching"):
-            values: DocumentValues = getattr(self._table, name)
-            return replace(values, row=values.row[self._rows])
-        if name in ("positions", "entity_documents"):
-            return getattr(self._table, name)
-        return self._table._late(name)
+def _sort_names(name: Callable[[list[int]], list[str]], numbers: I32) -> tuple[list[str], I64]:
+    """The different names behind some numbers, sorted, and for each number the place of its name."""
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    names = name(distinct.tolist())
+    order = sorted(range(len(names)), key=names.__getitem__)
+    place = np.empty(len(names), dtype=np.int64)
+    place[order] = np.arange(len(names))
+    return [names[i] for i in order], place[inverse]
 
 
 @kernel
@@ -252,11 +265,9 @@ def arrow_schema() -> Any:
     """The columns of a stored Contexts table."""
     import pyarrow as pa
 
-    return pa.schema([
-        ("qid", pa.string()), ("entity", pa.string()), ("doc", pa.string()), ("start", pa.int32()),
-        ("end", pa.int32()), ("confidence", pa.float64()), ("distances", pa.list_(pa.int32())),
-        ("sides", pa.list_(pa.int8())),
-    ])  # fmt: skip
+    texts = [(name, pa.string()) for name in ("qid", "entity", "doc")]
+    numbers = [("start", pa.int32()), ("end", pa.int32()), ("confidence", pa.float64())]
+    return pa.schema([*texts, *numbers, ("distances", pa.list_(pa.int32())), ("sides", pa.list_(pa.int8()))])
 
 
 def occupied(entities: I32, size: NDArray[Any]) -> tuple[I32, I64]:

@@ -55,7 +55,7 @@ def compare(
 
     With `keep`, a folder, each system's result is kept there, and taken from there if the comparison is run again.
     """
-    index = index if isinstance(index, Index) else Index(index)
+    index = index if isinstance(index, Index) else Index.open(index)
     parsed = parse_all(index, load_queries(queries), FaultCollector())
     judged = judged_queries(index, parsed, load_qrels(qrels), progress)
     return compare_judged(
@@ -70,15 +70,15 @@ def compare_judged(
     progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
     """The same for queries that are brought together with their judgments already."""
-    reader = judged.index.reader
-    named = entrants(systems, reader)
-    baseline = None if baseline is None else baseline_among(baseline, named, reader)
+    collection = judged.index.collection
+    named = entrants(systems, collection)
+    baseline = None if baseline is None else baseline_among(baseline, named, collection)
     parse_cv(cv)
     chosen = [find_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
     contest = Contest(judged, str(cv), chosen, seed, workers or cores(), progress or Silent())
     found = _all_measured(contest, named, Kept(keep, _about(contest)))
     return Comparison(
-        title=title or f"Comparison on {reader.folder.name}",
+        title=title or f"Comparison on {collection.folder.name}",
         measures=[str(m) for m in chosen],
         queries=list(judged.ids),
         systems=[f.result for f in found],
@@ -215,18 +215,18 @@ def _about(contest: Contest) -> dict[str, Any]:
         grades.update(
             f"{query.id}\t{query.query.text}\t{query.query.type}\t{sorted(map(str, graded.items()))}\n".encode()
         )
-    reader = judged.index.reader
+    collection = judged.index.collection
     return {
-        "fader": __version__, "collection": contents_of(reader), "analysis": reader.analysis.to_dict(),
+        "fader": __version__, "collection": contents_of(collection), "analysis": collection.analysis.to_dict(),
         "queries": grades.hexdigest(), "seed": contest.seed, "measures": [str(m) for m in contest.measures],
     }  # fmt: skip
 
 
 def _provenance(judged: JudgedQueries, cv: str | int, seed: int, baseline: str | None) -> dict[str, Any]:
-    reader = judged.index.reader
+    collection = judged.index.collection
     return {
-        "index": reader.folder.name, "documents": reader.documents, "tokens": reader.tokens,
-        "mentions": reader.mentions, "queries": len(judged), "cross-validation": str(cv), "seed": seed,
+        "index": collection.folder.name, "documents": collection.documents, "tokens": collection.tokens,
+        "mentions": collection.mentions, "queries": len(judged), "cross-validation": str(cv), "seed": seed,
         **({"baseline": baseline} if baseline else {}), **({"remarks": judged.remarks} if judged.remarks else {}),
     }  # fmt: skip
 

@@ -79,7 +79,7 @@ class Contest:
 
     def _foreign(self, tested: Sequence[Tested], measure: Foreign) -> list[float]:
         """A measure that wants rankings of ids."""
-        ids = self.judged.index.reader.catalog.entity_ids
+        ids = self.judged.index.collection.catalog.entity_ids
         runs, grades = {}, {}
         for query, one, graded in zip(self.judged.ids, tested, self.judged.grades, strict=True):
             names = [ids[e] for e in one.judgments.entity.tolist()]

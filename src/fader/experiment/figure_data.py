@@ -42,7 +42,7 @@ def context_scores(judged: JudgedQueries, label: str, found: Validation) -> Iter
     """
     if not found.outcomes or not found.outcomes[0].model.aggregator.linear:
         return
-    ids = judged.index.reader.catalog.entity_ids
+    ids = judged.index.collection.catalog.entity_ids
     by_support = sorted(found.outcomes, key=lambda o: -_largest_good(o))
     for outcome in by_support[: SHOWN_ENTITIES // 2]:
         cells = outcome.model.features.expand(outcome.model.weights)

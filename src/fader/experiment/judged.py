@@ -50,7 +50,7 @@ class JudgedQueries:
 
     def contexts(self, i: int, view: View) -> Contexts:
         """The Contexts table of the i-th query."""
-        return self.index.viewed(self.queries[i].query, None, view)
+        return self.index.view_contexts(self.queries[i].query, None, view)
 
     def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
         """All queries encoded; edges that are to be learned are learned from the training queries."""
@@ -94,7 +94,7 @@ def judged_queries(
     if 0 < sample < len(kept):
         remarks.append(f"{sample} of {len(kept)} judged queries, drawn by seed {seed}")
         kept = [kept[i] for i in sorted(np.random.default_rng(seed).permutation(len(kept))[:sample])]
-    find = index.reader.catalog.entity_ids.find
+    find = index.collection.catalog.entity_ids.find
     grades, unknown = [], []
     for query in kept:
         numbered: dict[Hashable, int] = {}

@@ -67,7 +67,7 @@ class Ranker:
 
     def fit(self, index: Index | str | Path, queries: Any, qrels: Any, *, progress: Progress | None = None) -> Self:
         """Train on the judged queries of an index, which may be given by its folder."""
-        index = index if isinstance(index, Index) else Index(index)
+        index = index if isinstance(index, Index) else Index.open(index)
         parsed = parse_all(index, load_queries(queries), FaultCollector())
         return self.fit_judged(judged_queries(index, parsed, load_qrels(qrels), progress), progress)
 
@@ -130,11 +130,11 @@ def save_model(model: Model, path: str | Path) -> None:
 
 def feature_model(spec: FeatureModel, trained: Trained, choice: Choice, judged: JudgedQueries) -> Model:
     """The model of what training found, with where it comes from."""
-    reader, fit, settings = judged.index.reader, trained.fit, trained.settings
+    collection, fit, settings = judged.index.collection, trained.fit, trained.settings
     provenance = {
         "queries": len(judged), "lambda": settings.lam, "loss": settings.loss, "judged_only": settings.judged_only,
         "seed": settings.seed, "objective": fit.objective, "starts": fit.starts, "rounds": fit.rounds,
         "stable": fit.stable, "iterations": fit.iterations, "converged": fit.converged, "validation": choice.tried,
     }  # fmt: skip
-    scope = ModelScope(reader.analysis.to_dict(), collection_of(reader), False, provenance)
+    scope = ModelScope(collection.analysis.to_dict(), collection_of(collection), False, provenance)
     return Model(spec.filled_in(trained), scope)

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from fader.errors import UsageError, quoted
-from fader.index.reader import IndexReader
 from fader.learn.crossvalidate import parse_cv
 from fader.learn.learner import Learner
 from fader.learn.model import Model
 from fader.rank.system import System
 from fader.registry import build, discover, name_and_arguments, split_top
+from fader.search.collection import Collection
 from fader.search.models import resolve_model
 from fader.systems.fader import FeatureModel
 
@@ -57,13 +57,13 @@ class Entrant:
         return first if isinstance(first, FeatureModel) and not first.is_fitted else None
 
 
-def entrant(given: Any, reader: IndexReader) -> Entrant:
+def entrant(given: Any, collection: Collection) -> Entrant:
     """What a text, a model file or a value stands for."""
     if isinstance(given, str):
         name = given.split("(")[0].strip()
         if name in discover("fader.systems") and name != FeatureModel.name:
             return _spelled(given.strip())
-    model = resolve_model(given, reader)
+    model = resolve_model(given, collection)
     system, trained = model.system, None if model.scope is None else model
     if isinstance(system, FeatureModel) and not system.is_fitted:
         return Entrant(str(system), (system,), system.title, system.cv)
@@ -97,9 +97,9 @@ def _values(system: str, key: str, text: str) -> list[str]:
     return values
 
 
-def entrants(given: Sequence[Any], reader: IndexReader) -> list[Entrant]:
+def entrants(given: Sequence[Any], collection: Collection) -> list[Entrant]:
     """All of them, each once."""
-    found = [entrant(g, reader) for g in given]
+    found = [entrant(g, collection) for g in given]
     if not found:
         raise UsageError("nothing to compare; name one system at least")
     for i, e in enumerate(found):
@@ -113,9 +113,9 @@ def entrants(given: Sequence[Any], reader: IndexReader) -> list[Entrant]:
     return found
 
 
-def baseline_among(given: Any, named: Sequence[Entrant], reader: IndexReader) -> str:
+def baseline_among(given: Any, named: Sequence[Entrant], collection: Collection) -> str:
     """The name of the one that the others are to be compared with."""
-    name, names = entrant(given, reader).name, [e.name for e in named]
+    name, names = entrant(given, collection).name, [e.name for e in named]
     if name not in names:
         raise UsageError(f"the baseline {quoted(name)} is not among the systems: {', '.join(names)}")
     return name

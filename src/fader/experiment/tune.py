@@ -44,7 +44,7 @@ def tune(
     judged: JudgedQueries, system: Any, seed: int = 0, workers: int = 0, progress: Progress | None = None
 ) -> Tuned:
     """Train or tune a system on all judged queries."""
-    named = entrant(system, judged.index.reader)
+    named = entrant(system, judged.index.collection)
     if named.family is not None:
         trained, choice = train(judged, named.family.candidates(), seed, workers, progress)
         return Tuned(feature_model(named.family, trained, choice, judged), choice.precision, choice.tried)
@@ -69,7 +69,7 @@ def _best(contest: Contest, named: Entrant) -> Tuned:
 def _saved(
     system: System, judged: JudgedQueries, seed: int, precision: float, tried: dict[str, float], validated: bool
 ) -> Tuned:
-    reader = judged.index.reader
+    collection = judged.index.collection
     provenance = {"queries": len(judged), "seed": seed, "validation": tried}
-    scope = ModelScope(reader.analysis.to_dict(), collection_of(reader), False, provenance)
+    scope = ModelScope(collection.analysis.to_dict(), collection_of(collection), False, provenance)
     return Tuned(Model(system, scope), precision, tried, validated)

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.contexts.columns import DocumentValues
 from fader.contexts.statistics import Statistics
-from fader.contexts.table import Contexts, DocumentValues
+from fader.contexts.table import Contexts
 from fader.errors import UsageError, did_you_mean, quoted
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.column import even_shares

@@ -5,22 +5,26 @@ Documents are numbered by the ranks of their ids (`numbering`). Knows nothing of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.corpus.analysis import Analysis
 from fader.errors import DamagedError, StorageError, UsageError, quoted
 from fader.index.catalog import StoredCatalog
 from fader.index.commit import commit_numbers, read_commit
+from fader.index.manifest import Manifest
 from fader.index.numbering import Numbered, SegmentIds, find_starts, is_identity, number_documents, number_from
 from fader.index.segment import Segment
 from fader.memory import Cache, keep_freed_memory
 
 I32 = NDArray[np.int32]
+T = TypeVar("T")
 CACHE_MB = 256
 TRIES = 5
 
@@ -34,6 +38,26 @@ class Stored(NamedTuple):
     text: str
 
 
+@dataclass(frozen=True)
+class CommitHead:
+    """A commit without its segments: manifest, catalog and analysis."""
+
+    folder: Path
+    manifest: Manifest
+    catalog: StoredCatalog
+    analysis: Analysis
+
+    @property
+    def commit(self) -> int:
+        return self.manifest.commit
+
+
+def open_head(folder: str | Path, at: int | None = None) -> CommitHead:
+    """Open the newest commit, or commit `at`, without its segments."""
+    return _open_commit(Path(folder), at, lambda head: head)
+
+
+@final
 class IndexReader:
     """A commit of an index folder: the newest, or the one with number `at`.
 
@@ -42,8 +66,6 @@ class IndexReader:
     segments (contexts, documents that mention an entity) is of these alone. `starts` (`numbering.find_starts`) saves
     reading the ids of the other segments.
     """
-
-    is_elsewhere = False  # whether each look at a document costs a call to another machine
 
     def __init__(
         self,
@@ -55,45 +77,26 @@ class IndexReader:
         starts: Sequence[int] | None = None,
     ) -> None:
         keep_freed_memory()
-        self.folder = Path(folder)
-        self._cache = Cache(cache_mb << 20)
-        self._wanted, self._starts = segments, starts
-        self._open(at)
+        self.folder, self._starts = Path(folder), starts
+        cache = Cache(cache_mb << 20)
+
+        def open_segments(head: CommitHead) -> tuple[CommitHead, list[int], list[Segment]]:
+            places = self._choose_segments(head.manifest, segments)
+            return head, places, [Segment(head.folder, head.manifest.segments[place], cache) for place in places]
+
+        self.head, self.places, self.segments = _open_commit(self.folder, at, open_segments)
+        self.manifest, self.catalog, self.analysis = self.head.manifest, self.head.catalog, self.head.analysis
         if verify:
             self.verify()
 
-    def _open(self, at: int | None) -> None:
-        """Open a commit; the newest again, where a writer has replaced it while its files were being opened."""
-        for _ in range(TRIES):
-            self.manifest = read_commit(self.folder, at)
-            try:
-                return self._open_files()
-            except DamagedError:
-                if at is not None or commit_numbers(self.folder)[-1:] == [self.manifest.commit]:
-                    raise
-        raise StorageError(f"{self.folder}: is replaced faster than it can be opened; try again")
-
-    def _open_files(self) -> None:
-        try:
-            catalog = self.manifest.catalog
-            self.catalog = StoredCatalog(self.folder / catalog.name, catalog.file)
-            self.analysis = self.manifest.analysis.load()
-            self.places = self._choose_segments()
-            entries = [self.manifest.segments[place] for place in self.places]
-            self.segments = [Segment(self.folder, entry, self._cache) for entry in entries]
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            message = f"{self.folder}: the commit or a file of it lacks {error}; the index is damaged, rebuild it"
-            raise DamagedError(message) from None
-
-    def _choose_segments(self) -> list[int]:
+    def _choose_segments(self, manifest: Manifest, wanted: Sequence[int] | None) -> list[int]:
         """The places of the segments that are opened."""
-        count = len(self.manifest.segments)
-        chosen = list(range(count)) if self._wanted is None else sorted(set(self._wanted))
-        if self._wanted is not None and not (chosen and 0 <= chosen[0] <= chosen[-1] < count):
-            raise UsageError(f"{self.folder}: commit {self.commit} has the segments 0 to {count - 1}, not {chosen}")
+        count, where = len(manifest.segments), f"{self.folder}: commit {manifest.commit}"
+        chosen = list(range(count)) if wanted is None else sorted(set(wanted))
+        if wanted is not None and not (chosen and 0 <= chosen[0] <= chosen[-1] < count):
+            raise UsageError(f"{where} has the segments 0 to {count - 1}, not {chosen}")
         if self._starts is not None and len(self._starts) != count:
-            given = f"{len(self._starts)} starts are given"
-            raise UsageError(f"{self.folder}: commit {self.commit} has {count} segments, but {given}")
+            raise UsageError(f"{where} has {count} segments, but {len(self._starts)} starts are given")
         return chosen
 
     @property
@@ -213,18 +216,14 @@ class IndexReader:
         segment, local = self.locate(document)
         return segment.text.ids[local]
 
-    def document_ids(self, documents: list[int]) -> list[str]:
+    def document_ids(self, documents: Iterable[int]) -> list[str]:
         """The ids of some documents."""
         return [self.document_id(document) for document in documents]
 
-    def stored(self, document: int) -> Stored:
-        """What is shown of a document."""
-        segment, local = self.locate(document)
-        text = segment.text
-        return Stored(text.ids[local], text.titles[local], text.urls[local], text.text(local))
-
-    def prefetch(self, documents: Iterable[int], texts: bool = True) -> None:
-        """Ids of documents, and texts, that will be asked for: of use to a reader whose documents are elsewhere."""
+    def stored(self, documents: Iterable[int]) -> list[Stored]:
+        """What is shown of some documents."""
+        places = [self.locate(document) for document in documents]
+        return [Stored(s.text.ids[d], s.text.titles[d], s.text.urls[d], s.text.text(d)) for s, d in places]
 
     def find_document(self, doc_id: str) -> int:
         """The number of a document, -1 if there is none with that id."""
@@ -233,3 +232,20 @@ class IndexReader:
             if local >= 0:
                 return local if self.numbered_as_stored else int(self.numbers[s][local])
         return -1
+
+
+def _open_commit(folder: Path, at: int | None, open_rest: Callable[[CommitHead], T]) -> T:
+    """Open a commit; the newest again, where a writer has replaced it while its files were being opened."""
+    for _ in range(TRIES):
+        manifest = read_commit(folder, at)
+        try:
+            catalog = StoredCatalog(folder / manifest.catalog.name, manifest.catalog.file)
+            return open_rest(CommitHead(folder, manifest, catalog, manifest.analysis.load()))
+        except (DamagedError, KeyError, TypeError, ValueError, OverflowError) as error:
+            if at is None and commit_numbers(folder)[-1:] != [manifest.commit]:
+                continue
+            if isinstance(error, DamagedError):
+                raise
+            message = f"{folder}: the commit or a file of it lacks {error}; the index is damaged, rebuild it"
+            raise DamagedError(message) from None
+    raise StorageError(f"{folder}: is replaced faster than it can be opened; try again")

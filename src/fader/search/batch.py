@@ -188,7 +188,7 @@ def letor_lines(
     from fader.learn.dataset import query_data
     from fader.learn.objective import summed_vectors
 
-    ids, find = index.reader.catalog.entity_ids, index.reader.catalog.entity_ids.find
+    ids, find = index.collection.catalog.entity_ids, index.collection.catalog.entity_ids.find
     numbered: dict[Hashable, int] = {find(e): grade for e, grade in grades.items()}
     data = query_data(query.id, index.contexts(query.query, **options), maps, policy, numbered)
     vectors = summed_vectors(data.best(maps.expand(maps.start())), maps)

@@ -85,8 +85,8 @@ def _check_ids(ids: str | int | Iterable[str | int]) -> list[str]:
 def _open_at(path: str | Path, report: ChangeReport, limits: Limits | None) -> Index:
     """The index at a report's commit, or at the newest if later writers have removed that commit."""
     try:
-        index = Index(path, at=report.manifest.commit, limits=limits)
+        index = Index.open(path, at=report.manifest.commit, limits=limits)
     except (DamagedError, StorageError):
-        index = Index(path, limits=limits)
+        index = Index.open(path, limits=limits)
     index.report = report
     return index

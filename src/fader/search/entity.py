@@ -11,12 +11,12 @@ from typing import Any
 
 from fader import budget
 from fader.errors import UsageError, quoted
-from fader.index.reader import IndexReader
 from fader.limits import variable, whole
 from fader.search.answer import Snippet
+from fader.search.collection import Collection
 from fader.search.entity_rank import EntityRank, entity_number
 from fader.search.evidence import by_weight
-from fader.search.snippets import snippet_of
+from fader.search.snippets import cut_snippets
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +87,23 @@ class EntityEvidence:
         return asdict(self)
 
 
-def entity_card(reader: IndexReader, wanted: str) -> EntityCard:
+def entity_card(collection: Collection, wanted: str) -> EntityCard:
     """The card of an entity given by id."""
-    catalog, entity = reader.catalog, entity_number(reader, wanted)
+    catalog, entity = collection.catalog, entity_number(collection, wanted)
     numbers = catalog.entity_types[catalog.entity_types_at[entity] : catalog.entity_types_at[entity + 1]]
-    types = [_path(reader, int(t)) for t in numbers]
+    types = [_path(collection, int(t)) for t in numbers]
     return EntityCard(
-        wanted, catalog.entity_names[entity], catalog.aliases_of(entity), types, int(reader.entity_documents[entity])
+        wanted,
+        catalog.entity_names[entity],
+        catalog.aliases_of(entity),
+        types,
+        int(collection.entity_documents[entity]),
     )
 
 
-def _path(reader: IndexReader, number: int) -> TypePath:
+def _path(collection: Collection, number: int) -> TypePath:
     """Upwards level by level until a type has nothing above it; of equally short ways, the first by id."""
-    catalog = reader.catalog
+    catalog = collection.catalog
     own = catalog.type_ids[number]
     below: dict[str, str | None] = {own: None}
     ahead = [own]
@@ -107,18 +111,18 @@ def _path(reader: IndexReader, number: int) -> TypePath:
         budget.check()
         above = sorted(catalog.supertypes_of(catalog.type_ids.find(found)))
         if not above:
-            return TypePath(own, catalog.type_names[number], _down(reader, found, below))
+            return TypePath(own, catalog.type_names[number], _down(collection, found, below))
         fresh = [one for one in above if one not in below]
         below |= dict.fromkeys(fresh, found)
         ahead += fresh
     return TypePath(own, catalog.type_names[number], [])  # a cycle, in a hierarchy that no check has seen
 
 
-def _down(reader: IndexReader, root: str, below: dict[str, str | None]) -> list[Named]:
+def _down(collection: Collection, root: str, below: dict[str, str | None]) -> list[Named]:
     path: list[Named] = []
     at: str | None = root
     while at is not None:
-        path.append(Named(at, reader.catalog.type_names[reader.catalog.type_ids.find(at)]))
+        path.append(Named(at, collection.catalog.type_names[collection.catalog.type_ids.find(at)]))
         at = below[at]
     return path
 
@@ -138,11 +142,12 @@ def entity_evidence(found: EntityRank, offset: int, limit: int) -> EntityEvidenc
     """A page of an entity's contexts."""
     shares, contexts = found.contributions(), found.contexts
     order = by_weight(shares)
-    items = []
-    found.reader.prefetch(contexts.document[shares.row[order[offset : offset + limit]]].tolist())
-    for place, x in enumerate(order[offset : offset + limit].tolist(), offset + 1):
-        cut = snippet_of(found.reader, contexts, int(shares.row[x]), float(shares.share[x]))
-        items.append(Placed(**{f.name: getattr(cut, f.name) for f in fields(Snippet)}, place=place))
+    page = order[offset : offset + limit]
+    cut = cut_snippets(found.collection, contexts, shares.row[page].tolist(), shares.share[page].tolist())
+    items = [
+        Placed(**{f.name: getattr(snippet, f.name) for f in fields(Snippet)}, place=place)
+        for place, snippet in enumerate(cut, offset + 1)
+    ]
     return EntityEvidence(
         query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.model), entity=found.id,
         name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
-from fader.index.reader import IndexReader
 from fader.learn.model import Model
 from fader.rank.ranking import Contributions, explain_entity, order_entities, rank_of
 from fader.rank.system import Ranking, View
+from fader.search.collection import Collection
 from fader.search.models import warnings_of
 
 I32 = NDArray[np.int32]
@@ -31,7 +31,7 @@ class EntityRank:
     then say why.
     """
 
-    reader: IndexReader
+    collection: Collection
     model: Model
     contexts: Contexts
     entity: int
@@ -41,11 +41,11 @@ class EntityRank:
 
     @property
     def id(self) -> str:
-        return self.reader.catalog.entity_ids[self.entity]
+        return self.collection.catalog.entity_ids[self.entity]
 
     @property
     def name(self) -> str:
-        return self.reader.catalog.entity_names[self.entity]
+        return self.collection.catalog.entity_names[self.entity]
 
     @property
     def rank(self) -> int | None:
@@ -69,22 +69,22 @@ class EntityRank:
         return Contributions(np.zeros(0, dtype=np.int32), none, none, lambda: np.zeros(shape))
 
 
-def entity_number(reader: IndexReader, wanted: object) -> int:
+def entity_number(collection: Collection, wanted: object) -> int:
     """The number of an entity given by id."""
     if not isinstance(wanted, str):
         raise UsageError(f"an entity is given by its id, a text, not {quoted(wanted)}")
-    return reader.catalog.resolve_entity(wanted)
+    return collection.catalog.resolve_entity(wanted)
 
 
-def find_entity(reader: IndexReader, model: Model, contexts: Contexts, whole: Ranking, entity: int) -> EntityRank:
+def find_entity(collection: Collection, model: Model, contexts: Contexts, whole: Ranking, entity: int) -> EntityRank:
     """Find one candidate in the ranking of all."""
     budget.check()
     found = np.flatnonzero(whole.evidence.entity == entity)
-    warnings = [*warnings_of(model, reader), *contexts.warnings]
+    warnings = [*warnings_of(model, collection), *contexts.warnings]
     if not found.size:
-        why = contexts.empty_because or _no_candidate(reader, model, contexts, entity)
-        return EntityRank(reader, model, contexts, entity, whole.candidates, None, [*warnings, why])
-    return EntityRank(reader, model, contexts, entity, whole.candidates, alone(whole, int(found[0])), warnings)
+        why = contexts.empty_because or _no_candidate(collection, model, contexts, entity)
+        return EntityRank(collection, model, contexts, entity, whole.candidates, None, [*warnings, why])
+    return EntityRank(collection, model, contexts, entity, whole.candidates, alone(whole, int(found[0])), warnings)
 
 
 def alone(ranking: Ranking, place: int) -> Ranking:
@@ -116,9 +116,9 @@ def _found(among: I32, entities: I32) -> tuple[NDArray[np.int64], I32]:
     return places, among[places]
 
 
-def _no_candidate(reader: IndexReader, model: Model, contexts: Contexts, entity: int) -> str:
+def _no_candidate(collection: Collection, model: Model, contexts: Contexts, entity: int) -> str:
     """Why an entity is not ranked."""
-    catalog, wanted = reader.catalog, contexts.query.type
+    catalog, wanted = collection.catalog, contexts.query.type
     named = f"{quoted(catalog.entity_ids[entity])} is no candidate"
     if wanted is not None:
         mask = catalog.type_mask(catalog.resolve_type(wanted))

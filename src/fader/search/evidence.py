@@ -6,31 +6,37 @@ the entity would be without it. Knows the contract of systems, nothing of how sc
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.contexts.table import Contexts, DocumentValues
+from fader.contexts.table import Contexts
 from fader.features.base import Piece
-from fader.index.reader import IndexReader
 from fader.rank.ranking import Contributions, rank_without
 from fader.rank.system import Ranking, System
 from fader.search.answer import Snippet
-from fader.search.snippets import snippet_of
+from fader.search.collection import Collection
+from fader.search.snippets import cut_snippets
 
 I32 = NDArray[np.int32]
 SHOWN_CONTEXTS = 20
 RANKED_AGAIN = 5  # contexts that are thought away where everything must be ranked again for each
 
 
-def evidence_of(reader: IndexReader, contexts: Contexts, shares: Contributions, limit: int) -> list[Snippet]:
-    """Snippets of the contexts that contribute most."""
-    best = by_weight(shares)[:limit]
-    reader.prefetch(contexts.document[shares.row[best]].tolist())
-    return [snippet_of(reader, contexts, int(shares.row[i]), float(shares.share[i])) for i in best]
+def show_evidence(
+    collection: Collection, contexts: Contexts, contributions: Sequence[Contributions], limit: int
+) -> list[list[Snippet]]:
+    """Snippets per entity of the contexts that contribute most, all texts read in one batch."""
+    best = [by_weight(shares)[:limit] for shares in contributions]
+    rows = [row for shares, some in zip(contributions, best, strict=True) for row in shares.row[some].tolist()]
+    share = [value for shares, some in zip(contributions, best, strict=True) for value in shares.share[some].tolist()]
+    cut = iter(cut_snippets(collection, contexts, rows, share))
+    return [list(islice(cut, some.size)) for some in best]
 
 
 def by_weight(shares: Contributions) -> NDArray[np.int64]:
@@ -38,18 +44,32 @@ def by_weight(shares: Contributions) -> NDArray[np.int64]:
     return np.argsort(-shares.share if shares.share.sum() >= 0 else shares.share, kind="stable")
 
 
-def explanation_of(
-    reader: IndexReader, contexts: Contexts, system: System, ranking: Ranking | None, i: int, shares: Contributions
+def explain_entities(
+    collection: Collection,
+    contexts: Contexts,
+    system: System,
+    ranking: Ranking | None,
+    contributions: Sequence[Contributions],
+) -> list[dict[str, Any]]:
+    """How the scores of the first entities of a ranking come about, all document ids read in one batch."""
+    rows = [row for shares in contributions for row in shares.row[by_weight(shares)[:SHOWN_CONTEXTS]].tolist()]
+    documents = contexts.document[rows].tolist() if rows else []
+    ids = dict(zip(documents, collection.document_ids(documents), strict=True))
+    return [_explain(ids, contexts, system, ranking, i, shares) for i, shares in enumerate(contributions)]
+
+
+def _explain(
+    ids: dict[int, str], contexts: Contexts, system: System, ranking: Ranking | None, i: int, shares: Contributions
 ) -> dict[str, Any]:
     """How a score comes about: a share per context, split among literals and feature cells; what each is worth.
 
     Where there are many contexts, those of least share are summed. `without` is what the entity would be without a
-    context; None where that is not looked into.
+    context; None where that is not computed.
     """
+    budget.check()
     names = [literal.text for literal in contexts.query.literals]
     order = by_weight(shares)
-    reader.prefetch(contexts.document[shares.row[order[:SHOWN_CONTEXTS]]].tolist(), texts=False)
-    listed = [_contribution(reader, contexts, shares, int(x), names) for x in order[:SHOWN_CONTEXTS]]
+    listed = [_contribution(ids, contexts, shares, int(x), names) for x in order[:SHOWN_CONTEXTS]]
     if ranking is not None:
         table, rows = _looked_at(contexts, system, shares.row[order[:SHOWN_CONTEXTS]])
         ifs = SHOWN_CONTEXTS if system.values_are_independent else RANKED_AGAIN
@@ -74,22 +94,7 @@ def _looked_at(contexts: Contexts, system: System, rows: I32) -> tuple[Contexts,
     if system.feature_scoring is None or not rows.size:
         return contexts, rows
     own = np.flatnonzero(contexts.slot == contexts.slot[rows[0]]).astype(np.int32)
-    taken = contexts.take(own)
-
-    def late(name: str) -> Any:
-        if name == "positions":  # these go by the documents of the whole table, and no feature reads them
-            raise ValueError("the table of one entity has no positions")
-        return _documents(contexts.documents, own) if name == "documents" else getattr(taken, name)
-
-    return replace(taken, late=late), np.searchsorted(own, rows)
-
-
-def _documents(values: DocumentValues, rows: I32) -> DocumentValues:
-    """The documents of some contexts alone."""
-    kept, row = np.unique(values.row[rows], return_inverse=True)
-    columns = {name: getattr(values, name)[kept] for name in ("number", "length", "distinct", "square", "prior")}
-    counts = np.ascontiguousarray(values.counts[:, kept])
-    return DocumentValues(row=row.astype(np.int32), counts=counts, **columns)
+    return contexts.take(own, compact=True), np.searchsorted(own, rows)
 
 
 def _cell(piece: Piece, names: list[str]) -> dict[str, Any]:
@@ -98,7 +103,7 @@ def _cell(piece: Piece, names: list[str]) -> dict[str, Any]:
 
 
 def _contribution(
-    reader: IndexReader, contexts: Contexts, shares: Contributions, i: int, names: list[str]
+    ids: dict[int, str], contexts: Contexts, shares: Contributions, i: int, names: list[str]
 ) -> dict[str, Any]:
     row = int(shares.row[i])
     distances = contexts.distances[:, row].tolist()
@@ -108,7 +113,7 @@ def _contribution(
         if d >= 0
     ]
     return {
-        "doc": reader.document_id(int(contexts.document[row])),
+        "doc": ids[int(contexts.document[row])],
         "start": int(contexts.start[row]),
         "end": int(contexts.end[row]),
         "score": float(shares.score[i]),

@@ -12,35 +12,35 @@ from typing import Any
 from msgspec import to_builtins
 
 from fader.index.commit import list_commits
-from fader.index.reader import IndexReader
+from fader.search.collection import Collection
 
 
-def describe(reader: IndexReader) -> dict[str, Any]:
+def describe(collection: Collection) -> dict[str, Any]:
     """The statistics as plain data."""
-    sizes = _sizes(reader.folder)
+    sizes = _sizes(collection.folder)
     total = sum(sizes.values())
-    analysis = reader.analysis
+    analysis = collection.analysis
     return {
-        "index": str(reader.folder),
-        "commit": reader.manifest.commit,
-        "format": reader.manifest.format,
-        "documents": reader.documents,
-        "tokens": reader.tokens,
-        "mentions": reader.mentions,
-        "deleted": reader.manifest.buried._asdict(),
-        "entities": len(reader.catalog.entity_ids),
-        "types": len(reader.catalog.type_ids),
-        "segments": len(reader.manifest.segments),
-        "average_length": round(reader.tokens / max(1, reader.documents), 2),
+        "index": str(collection.folder),
+        "commit": collection.manifest.commit,
+        "format": collection.manifest.format,
+        "documents": collection.documents,
+        "tokens": collection.tokens,
+        "mentions": collection.mentions,
+        "deleted": collection.manifest.buried._asdict(),
+        "entities": len(collection.catalog.entity_ids),
+        "types": len(collection.catalog.type_ids),
+        "segments": len(collection.manifest.segments),
+        "average_length": round(collection.tokens / max(1, collection.documents), 2),
         "stemmer": analysis.stemmer or "none",
         "stop_words": len(analysis.stopwords),
         "unicode": analysis.unicode,
-        "skipped": reader.manifest.skipped or "nothing",
+        "skipped": collection.manifest.skipped or "nothing",
         "bytes": total,
         "bytes_without_text": total - sizes.get("text", 0),
         "bytes_by_part": sizes,
-        "commits_kept": reader.manifest.keep,
-        "commits": _commits(reader.folder),
+        "commits_kept": collection.manifest.keep,
+        "commits": _commits(collection.folder),
     }
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from fader.errors import FaderError, UsageError, quoted
-from fader.index.reader import IndexReader
 from fader.learn.model import Model, parse_model, read_model
-from fader.learn.modelfile import Collection
+from fader.learn.modelfile import Collection as CollectionCounts
 from fader.rank.system import System
 from fader.registry import discover
+from fader.search.collection import Collection
 from fader.systems.base import parse_system
 
 DEFAULT = "default"
@@ -28,26 +28,26 @@ def default_model() -> Model:
     return parse_model(text, "default model")
 
 
-def collection_of(reader: IndexReader) -> Collection:
+def collection_of(collection: Collection) -> CollectionCounts:
     """What distinguishes an index's collection from others."""
-    counts = reader.documents, reader.tokens, reader.mentions, len(reader.catalog.entity_ids)
-    return Collection(*counts, reader.manifest.origin)
+    counts = collection.documents, collection.tokens, collection.mentions, len(collection.catalog.entity_ids)
+    return CollectionCounts(*counts, collection.origin)
 
 
-def warnings_of(model: Model, reader: IndexReader) -> list[str]:
+def warnings_of(model: Model, collection: Collection) -> list[str]:
     """What a user should know of a model that fits the index."""
-    return [] if model.scope is None else model.scope.warnings(collection_of(reader))
+    return [] if model.scope is None else model.scope.warnings(collection_of(collection))
 
 
-def contents_of(reader: IndexReader) -> dict[str, Any]:
+def contents_of(collection: Collection) -> dict[str, Any]:
     """What results of an index depend on: its counts, and, since an index can be changed, its files."""
-    counts = dict(zip(("documents", "tokens", "mentions", "entities"), collection_of(reader).counts, strict=True))
-    if reader.manifest.format == 1:
+    counts = dict(zip(("documents", "tokens", "mentions", "entities"), collection_of(collection).counts, strict=True))
+    if collection.manifest.format == 1:
         return counts
-    return counts | {"files": reader.manifest.fingerprint}
+    return counts | {"files": collection.manifest.fingerprint}
 
 
-def resolve_model(given: Any, reader: IndexReader, any_index: bool = False) -> Model:
+def resolve_model(given: Any, collection: Collection, any_index: bool = False) -> Model:
     """The model that a name, a file or an object stands for, if it fits the index.
 
     Objects are a `Model`, a `System`, or a fitted `Ranker`, which has its model in `model_`.
@@ -62,7 +62,7 @@ def resolve_model(given: Any, reader: IndexReader, any_index: bool = False) -> M
         )
     model = model.as_portable() if any_index else model
     if model.scope is not None:
-        model.scope.check(reader.analysis.to_dict(), collection_of(reader))
+        model.scope.check(collection.analysis.to_dict(), collection_of(collection))
     return model
 
 

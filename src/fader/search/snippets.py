@@ -10,6 +10,7 @@ the Contexts table, nothing of scores.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fader import budget
@@ -17,8 +18,9 @@ from fader.contexts.query import Literal
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.corpus.tokenise import token_spans
-from fader.index.reader import IndexReader
+from fader.index.reader import Stored
 from fader.search.answer import Match, Snippet
+from fader.search.collection import Collection
 
 AROUND = 8  # tokens shown on each side of a highlight
 BEYOND = 20  # characters shown before the first token of a text and behind its last
@@ -63,22 +65,27 @@ class _Piece:
     last: int
 
 
-def snippet_of(reader: IndexReader, contexts: Contexts, row: int, share: float) -> Snippet:
-    """One context, with what it contributes."""
+def cut_snippets(
+    collection: Collection, contexts: Contexts, rows: Sequence[int], shares: Sequence[float]
+) -> list[Snippet]:
+    """A snippet per row, with what the row contributes. The texts are read in one batch."""
+    documents = collection.stored([int(contexts.document[row]) for row in rows])
+    shown = zip(rows, shares, documents, strict=True)
+    return [_cut_snippet(collection.analysis, contexts, row, share, stored) for row, share, stored in shown]
+
+
+def _cut_snippet(analysis: Analysis, contexts: Contexts, row: int, share: float, stored: Stored) -> Snippet:
     budget.check()
-    stored = reader.stored(int(contexts.document[row]))
     text = stored.text
     tokens = _Tokens(text)
-    marks = _marks(reader.analysis, contexts, row, text, tokens) if len(tokens) else []
+    marks = _marks(analysis, contexts, row, text, tokens) if len(tokens) else []
     # A text may have fewer tokens than when it was indexed, where Unicode has changed since: show what there is.
     marks = [mark for mark in marks if mark.end <= len(tokens)]
     shown, placed = _cut(text, tokens, marks)
     mention = next(((a, b) for mark, a, b in placed if mark.literal is None), (0, 0))
     matches = [Match(m.literal.text, (a, b), m.distance) for m, a, b in placed if m.literal is not None]
-    return Snippet(
-        doc=stored.id, title=stored.title, url=stored.url, score=share,
-        confidence=float(contexts.confidence[row]), snippet=shown, mention=mention, matches=matches,
-    )  # fmt: skip
+    confidence = float(contexts.confidence[row])
+    return Snippet(stored.id, stored.title, stored.url, share, confidence, shown, mention, matches)
 
 
 def _marks(analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: _Tokens) -> list[_Mark]:

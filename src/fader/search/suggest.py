@@ -29,9 +29,9 @@ from fader import budget
 from fader.errors import UsageError, quoted
 from fader.index.catalog import transposed
 from fader.index.names import Names, fold, words_of
-from fader.index.reader import IndexReader
 from fader.kernel import kernel
 from fader.limits import Limits, whole
+from fader.search.collection import Collection
 
 I32 = NDArray[np.int32]
 U64 = NDArray[np.uint64]
@@ -66,12 +66,12 @@ class EntityHint:
 class Suggester:
     """Completes labels of one commit of an index. Safe to share among threads."""
 
-    def __init__(self, reader: IndexReader, limits: Limits | None = None) -> None:
-        self._reader = reader
+    def __init__(self, collection: Collection, limits: Limits | None = None) -> None:
+        self._collection = collection
         self._limits = limits or Limits.from_environment()
-        c = reader.catalog
+        c = collection.catalog
         self._types = _Once(lambda: _Completion(c.type_labels, c.entities_below))
-        self._entities = entities = _Once(lambda: _EntityCompletion(reader))
+        self._entities = entities = _Once(lambda: _EntityCompletion(collection))
         self._of_type = lru_cache(TYPES_KEPT)(lambda number: entities().of_types(c.descendants(number)))
 
     def warm(self) -> None:
@@ -84,7 +84,7 @@ class Suggester:
 
     def types(self, text: str, limit: int = 10) -> list[TypeHint]:
         """Types by name or id."""
-        c, wanted, count = self._reader.catalog, self._wanted(text), _counted(limit)
+        c, wanted, count = self._collection.catalog, self._wanted(text), _counted(limit)
         entities = c.entities_below
         return [
             TypeHint(
@@ -96,9 +96,9 @@ class Suggester:
 
     def entities(self, text: str, limit: int = 10, type: str | None = None) -> list[EntityHint]:
         """Entities by name or alias; with a type, those that match it."""
-        c, wanted, count = self._reader.catalog, self._wanted(text), _counted(limit)
+        c, wanted, count = self._collection.catalog, self._wanted(text), _counted(limit)
         among = NOTHING if type is None else self._of_type(c.resolve_type(type))
-        completion, documents = self._entities(), self._reader.entity_documents
+        completion, documents = self._entities(), self._collection.entity_documents
         return [
             EntityHint(
                 c.entity_ids[e], c.entity_names[e], wanted.label_among(c.labels_of_entity(e)), c.types_of(e),
@@ -224,9 +224,9 @@ class _Completion:
 class _EntityCompletion(_Completion):
     """Entities, and which of them match a type."""
 
-    def __init__(self, reader: IndexReader) -> None:
-        c = reader.catalog
-        super().__init__(c.entity_labels, reader.entity_documents)
+    def __init__(self, collection: Collection) -> None:
+        c = collection.catalog
+        super().__init__(c.entity_labels, collection.entity_documents)
         self._type_at, entities = transposed(c.entity_types_at, c.entity_types, len(c.type_ids))
         self._type_ranks: I32 = self.rank[entities]
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import UsageError, quoted
-from fader.index.reader import IndexReader
 from fader.kernel import kernel
 from fader.limits import DEFAULTS, whole
+from fader.search.collection import Collection
 
 I32 = NDArray[np.int32]
 
@@ -36,8 +36,8 @@ class TypeNode:
 class TypeTree:
     """The types of one commit; types are given by their ids, or by names that only one has."""
 
-    def __init__(self, reader: IndexReader) -> None:
-        self._catalog = reader.catalog
+    def __init__(self, collection: Collection) -> None:
+        self._catalog = collection.catalog
 
     def node(self, id: str) -> TypeNode:
         """One type."""

@@ -18,13 +18,13 @@ import numpy as np
 
 from fader import budget
 from fader.contexts.table import Contexts
-from fader.index.reader import IndexReader
 from fader.learn.model import Model
 from fader.rank.ranking import explain_entity, rank_entities
 from fader.rank.system import Ranking, View
 from fader.search.answer import Snippet
+from fader.search.collection import Collection
 from fader.search.entity_rank import ranks_of
-from fader.search.evidence import evidence_of
+from fader.search.evidence import show_evidence
 from fader.search.models import warnings_of
 from fader.search.tau import tau_b
 from fader.systems.shared.weighting import in_best_documents
@@ -90,13 +90,13 @@ class _Ranked:
 
 
 def versus(
-    reader: IndexReader, models: tuple[Model, Model], matched: Callable[[View], Contexts], k: int, snippets: int
+    collection: Collection, models: tuple[Model, Model], matched: Callable[[View], Contexts], k: int, snippets: int
 ) -> Versus:
     """Put a query to two systems; `matched` gives the contexts that a view leaves, all documents taken."""
     tables: dict[View, tuple[Contexts, float]] = {}
     first, second = (_rank(model, matched, tables, k) for model in models)
     pairs = ((first, second), (second, first))
-    sides = [_side(reader, own, other, snippets) for own, other in pairs]
+    sides = [_side(collection, own, other, snippets) for own, other in pairs]
     budget.check()
     among = first.ranking.evidence.entity, second.ranking.evidence.entity
     return Versus(
@@ -129,28 +129,37 @@ def _timed(make: Callable[[], Contexts]) -> tuple[Contexts, float]:
     return make(), 1000 * (time.perf_counter() - began)
 
 
-def _side(reader: IndexReader, own: _Ranked, other: _Ranked, snippets: int) -> Side:
+def _side(collection: Collection, own: _Ranked, other: _Ranked, snippets: int) -> Side:
     began = time.perf_counter()
+    every = range(own.ranking.entity.size)
+    shares = [explain_entity(own.model.system, own.contexts, own.ranking, i) for i in every] if snippets else []
+    evidence = show_evidence(collection, own.contexts, shares, snippets) or [[] for _i in every]
     ranks = ranks_of(other.ranking, own.ranking.entity)
-    results = [_moved(reader, own, i, rank, snippets) for i, rank in enumerate(ranks)]
+    results = [_moved(collection, own.ranking, i, shown, ranks[i]) for i, shown in enumerate(evidence)]
     empty = [own.contexts.empty_because] if own.contexts.empty_because else []
     return Side(
-        model=str(own.model), took_ms=own.took_ms + 1000 * (time.perf_counter() - began),
-        contexts=len(own.contexts), candidates=own.ranking.candidates, results=results,
-        warnings=[*warnings_of(own.model, reader), *own.contexts.warnings, *empty],
-    )  # fmt: skip
+        model=str(own.model),
+        took_ms=own.took_ms + 1000 * (time.perf_counter() - began),
+        contexts=len(own.contexts),
+        candidates=own.ranking.candidates,
+        results=results,
+        warnings=[*warnings_of(own.model, collection), *own.contexts.warnings, *empty],
+    )
 
 
-def _moved(reader: IndexReader, own: _Ranked, i: int, other_rank: int | None, snippets: int) -> Moved:
+def _moved(collection: Collection, ranking: Ranking, i: int, evidence: list[Snippet], other_rank: int | None) -> Moved:
     budget.check()
-    catalog, ranking = reader.catalog, own.ranking
-    entity = int(ranking.entity[i])
-    shares = explain_entity(own.model.system, own.contexts, ranking, i) if snippets else None
+    catalog, entity = collection.catalog, int(ranking.entity[i])
     return Moved(
-        rank=i + 1, entity=catalog.entity_ids[entity], name=catalog.entity_names[entity],
-        types=catalog.types_of(entity), score=float(ranking.score[i]), support=int(ranking.support[i]),
-        evidence=evidence_of(reader, own.contexts, shares, snippets) if shares else [], other_rank=other_rank,
-    )  # fmt: skip
+        rank=i + 1,
+        entity=catalog.entity_ids[entity],
+        name=catalog.entity_names[entity],
+        types=catalog.types_of(entity),
+        score=float(ranking.score[i]),
+        support=int(ranking.support[i]),
+        evidence=evidence,
+        other_rank=other_rank,
+    )
 
 
 def _agreement(a: Ranking, b: Ranking) -> Agreement:

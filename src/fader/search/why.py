@@ -15,7 +15,7 @@ from fader.contexts.table import Contexts
 from fader.rank.ranking import Contributions
 from fader.search.answer import Snippet
 from fader.search.entity_rank import EntityRank
-from fader.search.evidence import SHOWN_CONTEXTS, by_weight, evidence_of, explanation_of
+from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explain_entities, show_evidence
 from fader.search.grids import FeaturePart, WeightGrid, features_of
 
 _SIDES = {-1: "left", 0: "overlap", 1: "right"}
@@ -76,13 +76,14 @@ def why_of(found: EntityRank) -> Why:
     """The explanation of where an entity stands."""
     contexts, shares = found.contexts, found.contributions()
     budget.check()
-    explain = explanation_of(found.reader, contexts, found.model.system, found.ranking, 0, shares)
+    explain = explain_entities(found.collection, contexts, found.model.system, found.ranking, [shares])[0]
+    evidence = show_evidence(found.collection, contexts, [shares], SHOWN_CONTEXTS)[0]
     grids, features = features_of(found.model.system, contexts, shares)
     return Why(
         query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.model), entity=found.id,
         name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,
         literals=_literals(contexts), explain=explain,
-        evidence=evidence_of(found.reader, contexts, shares, SHOWN_CONTEXTS), features=features, grids=grids,
+        evidence=evidence, features=features, grids=grids,
         matches=_matches(contexts, shares), warnings=found.warnings,
     )  # fmt: skip
 

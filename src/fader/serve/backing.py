@@ -43,10 +43,10 @@ class Folders:
     """Indexes in folders of this machine, which are there as a whole or not at all."""
 
     def open(self, folder: Path, limits: Limits) -> Index:
-        return Index(folder, limits=limits)
+        return Index.open(folder, limits=limits)
 
     def newest(self, index: Index) -> Index:
-        return index.refreshed()
+        return index.refresh()
 
     def partial(self, index: Index) -> Index:
         return index

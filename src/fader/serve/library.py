@@ -76,7 +76,7 @@ class Library:
             wanted = self._settings.models[key][1]
             if wanted in (name, None):
                 try:
-                    found[key] = resolve_model(made, index.reader)
+                    found[key] = resolve_model(made, index.collection)
                 except FaderError as error:
                     if wanted is not None or len(self._settings.indexes) == 1:
                         raise InputError(f"{self._settings.models[key][0]}: {error}") from None

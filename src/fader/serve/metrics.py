@@ -74,7 +74,7 @@ class _Looked(Collector):
         served = {s.name: s for s in self._service.library}
         commits = {name: s.index.commit for name, s in served.items()}
         yield _gauge("fader_index_commit", "The commit that is served.", "index", commits)
-        documents = {name: s.reader.documents for name, s in served.items()}
+        documents = {name: s.collection.documents for name, s in served.items()}
         yield _gauge("fader_index_documents", "Documents of the commit that is served.", "index", documents)
         problems = {name: int(name in self._service.problems) for name in served}
         yield _gauge("fader_index_problem", "1 where a newer commit cannot be opened.", "index", problems)

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 from fader.errors import UsageError, did_you_mean, quoted
-from fader.index.reader import IndexReader
 from fader.learn.model import Model
+from fader.search.collection import Collection
 from fader.search.index import Index
 from fader.search.info import describe
 from fader.search.models import DEFAULT, default_model, resolve_model
@@ -44,8 +44,8 @@ class Served:
         return again
 
     @property
-    def reader(self) -> IndexReader:
-        return self.index.reader
+    def collection(self) -> Collection:
+        return self.index.collection
 
     @cached_property
     def partial(self) -> Index:
@@ -56,18 +56,18 @@ class Served:
     def suggester(self) -> Any:
         from fader.search.suggest import Suggester
 
-        return Suggester(self.reader)
+        return Suggester(self.collection)
 
     @cached_property
     def tree(self) -> Any:
         from fader.search.typetree import TypeTree
 
-        return TypeTree(self.reader)
+        return TypeTree(self.collection)
 
     @cached_property
     def described(self) -> dict[str, Any]:
         """Its statistics, without the folder."""
-        plain = describe(self.reader)
+        plain = describe(self.collection)
         del plain["index"]
         return plain
 
@@ -93,7 +93,7 @@ class Served:
 
     def _some_query(self) -> tuple[str, str]:
         """A query with few contexts, and an entity that has one: an entity's name, if one is found soon."""
-        catalog, size = self.reader.catalog, len(self.reader.catalog.entity_ids)
+        catalog, size = self.collection.catalog, len(self.collection.catalog.entity_ids)
         for e in range(0, size, max(1, size // TRIED)):
             words = [term for term, _a, _b in self.index.analyze(catalog.entity_names[e])]
             query = " ".join(f"+{word}" for word in words[:2])
@@ -113,7 +113,7 @@ class Served:
         if text in self.models:
             return self.models[text]
         if text == DEFAULT:
-            return resolve_model(default_model(), self.reader)
+            return resolve_model(default_model(), self.collection)
         if len(text) > MODEL_CHARACTERS:
             raise BadRequest(f"a model has at most {MODEL_CHARACTERS:,} characters, not {len(text):,}", field="model")
         with self._lock:

@@ -138,7 +138,7 @@ def check_row_order(feature: FeatureMap, columns: Columns, order: I64, seed: int
 def check_empty(feature: FeatureMap) -> None:
     """An empty table has no scores, even where nothing else of it can be found."""
     contexts, none = contexts_of(columns_of([[], []], [3, 0])), np.empty(0, dtype=np.int32)
-    contexts.late = None
+    contexts.columns = None
     expect(feature.score(contexts, feature.start()).shape == (0,), "an empty table has scores")
     expect(feature.by_literal(contexts, none, feature.start()).shape == (2, 0), "an empty table has shares")
     expect(len(feature.blocks(contexts)) == len(maps_of(feature)), "an empty table has no blocks")

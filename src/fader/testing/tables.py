@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.contexts.columns import DocumentValues, GivenColumns
 from fader.contexts.query import parse_query
 from fader.contexts.statistics import Statistics
-from fader.contexts.table import Contexts, DocumentValues
+from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 
 # More than occur in any table: not every candidate need have a context.
@@ -73,15 +74,15 @@ def contexts_of(columns: Columns, order: NDArray[np.int64] | None = None) -> Con
         "document": columns.document[rows],
         "distances": np.ascontiguousarray(columns.distances[:, rows]),
     }
-    late: dict[str, Any] = {
-        "start": columns.start[rows],
-        "end": columns.start[rows] + np.int32(1),
-        "sides": np.ascontiguousarray(columns.sides[:, rows]),
-        "confidence": columns.confidence[rows],
-        "documents": document_values(columns, rows),
-        "entity_documents": ENTITIES % 7 + np.int32(1),
-    }
-    return Contexts(**known, late=late.__getitem__)
+    given = GivenColumns(
+        start=columns.start[rows],
+        end=columns.start[rows] + np.int32(1),
+        sides=np.ascontiguousarray(columns.sides[:, rows]),
+        confidence=columns.confidence[rows],
+        documents=document_values(columns, rows),
+        entity_documents=ENTITIES % 7 + np.int32(1),
+    )
+    return Contexts(**known, columns=given)
 
 
 def sides_of(distances: NDArray[np.int32]) -> NDArray[np.int8]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from fader.contexts.columns import DocumentValues, GivenColumns, Positions
 from fader.contexts.query import parse_query
 from fader.contexts.statistics import Statistics
-from fader.contexts.table import Contexts, DocumentValues, Positions
+from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 
 # Token numbers of each literal; the third is a phrase.
@@ -103,15 +103,15 @@ class World:
         rows = self.rows
         distances = [[self.distance(d, m, t) for d, m in rows] for t in range(self.literals)]
         entities = np.array(sorted({m.entity for _d, m in rows}), dtype=np.int32)
-        late: dict[str, Any] = {
-            "start": np.array([m.start for _d, m in rows], dtype=np.int32),
-            "end": np.array([m.end for _d, m in rows], dtype=np.int32),
-            "confidence": np.array([m.confidence for _d, m in rows], dtype=np.float64),
-            "documents": self._values(sorted({d for d, _m in rows})),
-            "matching": self._values(self.matching),
-            "positions": self._positions(sorted({d for d, _m in rows})),
-            "entity_documents": np.array([self.documents_with(int(e)) for e in entities], dtype=np.int32),
-        }
+        given = GivenColumns(
+            start=np.array([m.start for _d, m in rows], dtype=np.int32),
+            end=np.array([m.end for _d, m in rows], dtype=np.int32),
+            confidence=np.array([m.confidence for _d, m in rows], dtype=np.float64),
+            documents=self._values(sorted({d for d, _m in rows})),
+            matching=self._values(self.matching),
+            positions=self._positions(sorted({d for d, _m in rows})),
+            entity_documents=np.array([self.documents_with(int(e)) for e in entities], dtype=np.int32),
+        )
         return Contexts(
             query=parse_query(" ".join(text for text, _words in LITERALS[: self.literals]), Analysis()),
             statistics=Statistics(len(self.documents), self.tokens, np.array(self.df), np.array(self.cf)),
@@ -121,7 +121,7 @@ class World:
             distances=np.array(distances, dtype=np.int32).reshape(self.literals, len(rows)),
             plan="",
             matched_documents=len(self.matching),
-            late=late.__getitem__,
+            columns=given,
         )
 
     def _values(self, numbers: list[int]) -> DocumentValues:

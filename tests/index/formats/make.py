@@ -72,7 +72,7 @@ def told(folder: Path) -> dict[str, Any]:
 
 
 def _told(index: Any) -> dict[str, Any]:
-    reader = index.reader
+    reader = index.collection.reader
     counts = {"documents": reader.documents, "tokens": reader.tokens, "mentions": reader.mentions}
     return {**counts, "stored": _stored(reader), "queries": [_asked(index, *query) for query in QUERIES]}
 
@@ -92,7 +92,7 @@ def _stored(reader: Any) -> list[Any]:
 def _asked(index: Any, query: str, answer_type: str | None) -> dict[str, Any]:
     """The contexts of a query as rows, and its answers with their evidence."""
     c = index.contexts(query, answer_type)
-    names, catalog = index.reader.document_id, index.reader.catalog
+    names, catalog = index.collection.reader.document_id, index.collection.catalog
     rows = [
         [names(int(c.document[i])), catalog.entity_ids[int(c.entities[c.slot[i]])], int(c.start[i]), int(c.end[i]),
          float(c.confidence[i]), *c.distances[:, i].tolist()]

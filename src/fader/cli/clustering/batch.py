@@ -11,7 +11,7 @@ from fader.cli.clustering import address_option, check_index, groups_option, ind
 from fader.cli.common import collect, declare, json_option, plugin_option, quiet_option, say_when_compiling
 from fader.cluster.hosts.runtime import connected
 from fader.cluster.jobs.batch import run
-from fader.cluster.jobs.index_handle import opened
+from fader.cluster.jobs.index_handle import open_index
 from fader.cluster.jobs.job_shards import holding
 from fader.cluster.jobs.scheduler import OnRay
 from fader.limits import Limits
@@ -41,4 +41,4 @@ def command(folder: str, address: str | None, groups: int, as_json: bool, quiet:
     check_index(folder, options.at)
     limits = Limits.from_environment(time_ms=options.timeout_ms)
     with connected(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
-        search_all(opened(held), lambda *asked: run(OnRay(connection), held, *asked), options, as_json, quiet)
+        search_all(open_index(held), lambda *asked: run(OnRay(connection), held, *asked), options, as_json, quiet)

@@ -11,7 +11,7 @@ from fader.cli.common import collect, declare, json_option, plugin_option, quiet
 from fader.cli.compare import compare_all
 from fader.cluster.hosts.runtime import connected
 from fader.cluster.jobs.compare import Spread, Unsent
-from fader.cluster.jobs.index_handle import opened
+from fader.cluster.jobs.index_handle import open_index
 from fader.cluster.jobs.job_shards import holding
 from fader.experiment.options import CompareOptions
 from fader.experiment.reporting.report import check_destination
@@ -48,4 +48,4 @@ def command(folder: str, address: str | None, groups: int, as_json: bool, quiet:
             pool = Spread(connection, judged)
             return pool.judged, pool, Unsent(reporter)
 
-        compare_all(opened(held), spread, options, as_json, quiet)
+        compare_all(open_index(held), spread, options, as_json, quiet)

@@ -11,7 +11,7 @@ from fader.cli.common import collect, declare, json_option, plugin_option, quiet
 from fader.cli.contexts import check_output, write_all
 from fader.cluster.hosts.runtime import connected
 from fader.cluster.jobs import batch
-from fader.cluster.jobs.index_handle import opened
+from fader.cluster.jobs.index_handle import open_index
 from fader.cluster.jobs.job_shards import holding
 from fader.cluster.jobs.scheduler import OnRay
 from fader.limits import Limits
@@ -44,4 +44,4 @@ def command(folder: str, address: str | None, groups: int, as_json: bool, quiet:
     limits = Limits.from_environment()
     with connected(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
         runner = OnRay(connection)
-        write_all(opened(held), lambda *asked, **more: write(runner, held, *asked, **more), options, as_json, quiet)
+        write_all(open_index(held), lambda *asked, **more: write(runner, held, *asked, **more), options, as_json, quiet)

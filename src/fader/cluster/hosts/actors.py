@@ -25,10 +25,10 @@ from typing import Any
 from fader import __version__
 from fader.budget import deadline
 from fader.cluster.hosts.cache import local_folder
-from fader.cluster.shards.scores import text_of
+from fader.cluster.shards.scores import dump_features
 from fader.cluster.shards.shard import KEPT_BYTES, Shard
 from fader.cluster.storage import is_plain, masked, plain_path
-from fader.cluster.wire.serialization import options_to, query_to, statistics_to
+from fader.cluster.wire.serialization import dump_options, dump_query, dump_statistics
 from fader.cluster.wire.server import ShardServer
 from fader.contexts.match import MatchOptions
 from fader.contexts.query import parse_query
@@ -187,13 +187,12 @@ def warm(shard: Shard) -> None:
     scoring = default_model().system.feature_scoring
     assert scoring is not None
     with suppress(FaderError), deadline(WARM_MS):  # a collection may have none of the words
-        query = query_to(parse_query(SAMPLE, shard.reader.analysis))
+        query = dump_query(parse_query(SAMPLE, shard.reader.analysis))
         counts = shard.call("statistics", {"query": query})
         whole = Statistics(shard.reader.documents, shard.reader.tokens, counts["df"], counts["cf"])
-        shard.call("scores", {
-            "query": query, "options": options_to(MatchOptions()), "statistics": statistics_to(whole),
-            "features": text_of(scoring.features), "weights": scoring.weights, "policy": scoring.policy,
-        })  # fmt: skip
+        wanted = {"query": query, "options": dump_options(MatchOptions()), "statistics": dump_statistics(whole)}
+        features = {"features": dump_features(scoring.features), "weights": scoring.weights}
+        shard.call("scores", wanted | features | {"policy": scoring.policy})
 
 
 def range_of(folder: Path, commit: int, segment: int) -> Range:

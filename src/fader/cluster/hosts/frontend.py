@@ -1,7 +1,7 @@
 """A cluster as an HTTP server sees it: the controller kept running, its maps fed to the client, indexes over shards.
 
     with Front(path, address="head:6379") as front:          waits until all groups are served
-        index = front.opened(limits)                         a ClusterIndex, asked like any other
+        index = front.opened(limits)                         an Index, asked like any other
         newer = front.newest(index)                          at the newest commit that is served
 
 The process that has it is no Ray driver: it survives the head, and goes on with the hosts that are alive. A controller
@@ -29,7 +29,7 @@ from fader.cluster.hosts.actors import LEASE_SECONDS, index_path
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.runtime import PATIENCE_SECONDS, parsed, unreachable, wanted_address
 from fader.cluster.hosts.service_state import Wanted
-from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.wire.client import ClientSettings, Shards, error_of
 from fader.cluster.wire.transport import Missing
 from fader.errors import ClusterError, FaderError
@@ -74,7 +74,7 @@ class Front:
         self._maps: dict[int, dict[str, Any]] = {}
         self._refused: dict[int, dict[str, Any]] = {}  # maps that could not be taken, to be tried again
         self._state: dict[str, Any] = {"nodes": 0, "hosts": 0, "problems": {}}
-        self._opened: weakref.WeakSet[ClusterIndex] = weakref.WeakSet()
+        self._opened: weakref.WeakSet[Index] = weakref.WeakSet()
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
         self._changed = threading.Condition()
@@ -129,11 +129,11 @@ class Front:
 
     # --- indexes ---------------------------------------------------------------------------------------------
 
-    def opened(self, limits: Limits | None = None, at: int | None = None, partial: bool = False) -> ClusterIndex:
+    def opened(self, limits: Limits | None = None, at: int | None = None, partial: bool = False) -> Index:
         """The index at the newest commit that is served."""
         if self._folder is None:
             raise ClusterError("the shards are not served yet; wait until the cluster is up")
-        index = ClusterIndex(self._folder, self.shards, at, limits, allow_partial=partial)
+        index = Index(ShardedCollection(self._folder, self.shards, at, allow_partial=partial), limits)
         with self._lock:
             self._opened.add(index)
         return index

@@ -18,7 +18,7 @@ import msgspec
 import fader.errors
 from fader import __version__
 from fader.cluster.jobs.checkpoint import Parts, parts_of
-from fader.cluster.jobs.index_handle import Found, Given, Recipe, asking, opened
+from fader.cluster.jobs.index_handle import Found, Given, Recipe, asking, open_index
 from fader.cluster.jobs.scheduler import Job, Runner
 from fader.corpus.queries import FaultCollector
 from fader.errors import LimitError, quoted
@@ -47,7 +47,7 @@ def run(
     fault: FaultCollector | None = None,
 ) -> dict[str, list[str]]:  # fmt: skip
     """A TREC run of all queries; see `write_run`."""
-    opened(recipe).limits.check("k", k)
+    open_index(recipe).limits.check("k", k)
     asked = {"model": model, "k": k}
     about = _about(recipe, queries) | {"run": model.key, "k": k}
     with parts_of(path, about) as parts:
@@ -59,7 +59,7 @@ def run(
 @asking
 def ranked_chunk(given: Given) -> Found:
     """The rankings of some queries; of one that passes a limit what it is told."""
-    index = opened(given["recipe"])
+    index = open_index(given["recipe"])
     rows: list[list[Any]] = []
     for query in given["queries"]:
         found = ranked_or_refused(index, query.query, given["model"], given["k"])
@@ -97,7 +97,7 @@ def tables_chunk(given: Given) -> Found:
     """The contexts of some queries, as streams of Arrow."""
     import pyarrow as pa
 
-    index, rows = opened(given["recipe"]), []
+    index, rows = open_index(given["recipe"]), []
     for query in given["queries"]:
         table = index.contexts(query.query, **given["options"]).to_arrow(query.id)
         sink = pa.BufferOutputStream()
@@ -118,7 +118,7 @@ def letor(
     features: str = "noprox+rectangle", policy: str = "document", **options: Any,
 ) -> int:  # fmt: skip
     """One line an entity with its summed features; see `write_letor`."""
-    maps = letor_maps(opened(recipe), queries, features, **options)
+    maps = letor_maps(open_index(recipe), queries, features, **options)
     about = _about(recipe, queries) | {"letor": options, "features": str(maps), "policy": policy, "grades": qrels}
     with parts_of(path, about) as parts:
         asked = {"options": options, "maps": maps, "policy": policy, "qrels": qrels or {}}
@@ -130,7 +130,7 @@ def letor(
 @asking
 def letor_chunk(given: Given) -> Found:
     """The lines of some queries."""
-    index = opened(given["recipe"])
+    index = open_index(given["recipe"])
     how = given["maps"], given["policy"]
     rows = [
         letor_lines(index, query, number, given["qrels"].get(query.id, {}), *how, **given["options"])
@@ -174,8 +174,7 @@ def chunks(count: int, most: int) -> list[range]:
 
 def _about(recipe: Recipe, queries: Sequence[Parsed]) -> dict[str, Any]:
     """What results hang on besides what is asked."""
-    index = opened(recipe)
-    return {
-        "fader": __version__, "collection": contents_of(index.reader), "analysis": index.reader.analysis.to_dict(),
-        "queries": [[q.id, repr(q.query)] for q in queries], "limits": str(index.limits),
-    }  # fmt: skip
+    index = open_index(recipe)
+    collection, analysis = contents_of(index.collection), index.collection.analysis.to_dict()
+    asked = {"queries": [[q.id, repr(q.query)] for q in queries], "limits": str(index.limits)}
+    return {"fader": __version__, "collection": collection, "analysis": analysis} | asked

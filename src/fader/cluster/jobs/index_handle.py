@@ -1,6 +1,6 @@
 """Shards asked from a task of a job: where they are is asked of the actors that hold them, again whenever one has died.
 
-    opened(held).rank(...)                           an index like any other, in whatever process of the cluster
+    open_index(held).rank(...)                       an index like any other, in whatever process of the cluster
 
 A task gets a `Recipe`, plain enough to travel, and opens the index that it stands for; a process keeps the one that it
 opened last, as its next task has the same. When a group does not answer, its actor may be being started again, on
@@ -15,18 +15,19 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Any, Protocol
 
 from fader import __version__, budget
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.runtime import Connection, imported, line_of
-from fader.cluster.shards.collection import ClusterIndex
+from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.local import LocalShards
 from fader.cluster.wire.client import ClientSettings, Shards
 from fader.cluster.wire.transport import Arguments
 from fader.errors import ClusterError, FaderError, IncompleteError
 from fader.limits import Limits
+from fader.search.index import Index
 
 PATIENCE_SECONDS = 600.0  # for a group that does not answer: a node must be found, and the shards opened there
 PAUSE_SECONDS = 0.2
@@ -48,7 +49,9 @@ class Recipe(Protocol):
     @property
     def limits(self) -> Limits: ...
 
-    def made(self) -> ClusterIndex: ...
+    def open(self) -> ShardedCollection:
+        """Open the collection here."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,9 @@ class Held:
     holder: tuple[int, ...]
     limits: Limits
 
-    def made(self) -> ClusterIndex:
-        return TravellingIndex(self, local_folder(self.path, self.commit, []), HeldShards(self))
+    def open(self) -> ShardedCollection:
+        folder, shards = local_folder(self.path, self.commit, []), HeldShards(self)
+        return ShardedCollection(folder, shards, reopen=partial(open_collection, self))
 
 
 @dataclass(frozen=True)
@@ -80,40 +84,35 @@ class Here:
     def key(self) -> str:
         return f"{self.path} {self.commit} {self.groups} {self.limits}"
 
-    def made(self) -> ClusterIndex:
-        return TravellingIndex(self, Path(self.path), LocalShards.of(self.path, self.groups, self.commit))
+    def open(self) -> ShardedCollection:
+        shards = LocalShards.of(self.path, self.groups, self.commit)
+        return ShardedCollection(self.path, shards, reopen=partial(open_collection, self))
 
 
-class TravellingIndex(ClusterIndex):
-    """An index that arrives in another process as the one that is opened there by the same recipe."""
-
-    def __init__(self, recipe: Recipe, folder: Path, shards: Any) -> None:
-        super().__init__(folder, shards, limits=recipe.limits)
-        self._recipe = recipe
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return opened, (self._recipe,)
-
-
-_opened: dict[str, ClusterIndex] = {}
+_open: dict[str, ShardedCollection] = {}
 _opening = threading.Lock()
 
 
-def opened(recipe: Recipe) -> ClusterIndex:
-    """The index of a recipe; the one that this process has open, if it is that."""
+def open_index(recipe: Recipe) -> Index:
+    """The index of a recipe. A copy in another process opens it there by the same recipe."""
+    return Index(open_collection(recipe), recipe.limits)
+
+
+def open_collection(recipe: Recipe) -> ShardedCollection:
+    """The collection of a recipe; the one that this process has open, if it is that."""
     with _opening:
-        if recipe.key not in _opened:
-            _opened.clear()
-            _opened[recipe.key] = recipe.made()
-        return _opened[recipe.key]
+        if recipe.key not in _open:
+            _open.clear()
+            _open[recipe.key] = recipe.open()
+        return _open[recipe.key]
 
 
 def forget(key: str) -> None:
-    """Close the index of a recipe, if this process has it open; its shards are not there any more."""
+    """Close the collection of a recipe, if this process has it open; its shards have ended."""
     with _opening:
-        index = _opened.pop(key, None)
-    if index is not None and isinstance(index.reader.shards, HeldShards):
-        index.reader.shards.close()
+        collection = _open.pop(key, None)
+    if collection is not None and isinstance(collection.groups.shards, HeldShards):
+        collection.groups.shards.close()
 
 
 class HeldShards:

@@ -1,7 +1,7 @@
 """Shards held for as long as a job runs: an actor on each node opens some groups and serves them by a socket.
 
     with holding(connection, path, commit, groups, limits) as held:
-        opened(held).rank(...)                       here, or in any task that is given `held` (asking.py)
+        open_index(held).rank(...)                   here, or in any task that is given `held` (asking.py)
 
 An actor knows its groups from the start, so that Ray alone can start it again after it, or its node, has died: on
 another node if need be, as nothing is kept on one. Actors end with the driver, however that ends. Knows nothing of what

@@ -1,136 +1,194 @@
-"""An index whose segments are elsewhere: asked like any other, it asks its shards and puts their answers together.
+"""A collection whose segments are on other machines: it asks shards and joins their answers.
 
-    index = ClusterIndex(folder, shards)        folder: manifest and catalog; shards: `Shards` or `LocalShards`
+    index = Index(ShardedCollection(folder, shards))    folder: manifest and catalog; shards: `Shards` or `LocalShards`
     index.search("bayesian nonparametric models", type="person")
 
-Everything above the Contexts table works unchanged on the table of all shares, which is bit for bit that of one
-machine. Never silently partial: a group that does not answer is an error, unless `allow_partial`; then a warning says
-what is missing. Knows nothing of sockets or Ray.
+The table of all shards is bit for bit that of one machine, so everything above it works unchanged. Never silently
+partial: a group that does not answer is an error, unless `allow_partial`; then a warning says what is missing. Knows
+nothing of sockets or Ray.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.cluster.shards.reader import ClusterReader, added, nobody
-from fader.cluster.shards.scores import Scores, interleave, merged, text_of
-from fader.cluster.wire.serialization import Plain, column_from, options_to, query_to, share_from, statistics_to
+from fader.cluster.shards.asking import ShardGroups, add_counts, describe_absence
+from fader.cluster.shards.scores import Scores, dump_features, interleave, merge_scores
+from fader.cluster.wire.serialization import Column, Plain, dump_options, dump_query, dump_statistics, load_partial
 from fader.cluster.wire.transport import Missing, Transport
-from fader.contexts.match import MatchOptions, unknown
-from fader.contexts.partial import table_of
+from fader.contexts.match import MatchOptions, warn_of_unknown
+from fader.contexts.partial import join_partials
 from fader.contexts.policy import select
 from fader.contexts.query import Query
 from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.combined import Combined
-from fader.limits import Limits
+from fader.index.reader import Stored, open_head
 from fader.rank.ranking import rank_values
 from fader.rank.system import FeatureScoring, Ranking, System, aggregate_evidence
-from fader.search.index import Asked, Index
+from fader.search.collection import RankedContexts
+from fader.search.local import rank_contexts
 
-log = logging.getLogger("fader.cluster")
 I32 = NDArray[np.int32]
 KEPT_COUNTS = 100_000  # literals whose counts are known
-KEPT_FEATURES = 1_000  # of which it is known that shards cannot find their scores
+KEPT_FEATURES = 1_000  # features known to need more than a shard has
 _UNKNOWN = (-1, -1)
-# Columns that are asked for together as a rule: what a snippet shows of a context.
-TOGETHER = ("start", "end", "sides", "confidence")
+# Columns that are read together as a rule: what a snippet shows of a context.
+TOGETHER = (Column.START, Column.END, Column.SIDES, Column.CONFIDENCE)
 
 
-class ClusterIndex(Index):
-    """An index asked through its shards; `allow_partial` answers from the groups that are there, and says so."""
+@final
+class ShardedCollection:
+    """A collection asked through its shards; `allow_partial` answers from the groups that are there, and says so.
 
-    reader: ClusterReader
+    `reopen` opens the same collection in another process, where copies of this one arrive.
+    """
 
     def __init__(
-        self, folder: str | Path, shards: Transport, at: int | None = None, limits: Limits | None = None,
+        self,
+        folder: str | Path,
+        shards: Transport,
+        at: int | None = None,
         allow_partial: bool = False,
-    ) -> None:  # fmt: skip
-        self.limits = limits or Limits.from_environment()
-        self.reader = ClusterReader(folder, shards, at, allow_partial)
-        self.report = None
-        self.allow_partial = allow_partial
+        reopen: Callable[[], ShardedCollection] | None = None,
+    ) -> None:
+        head = open_head(folder, shards.commit if at is None else at)
+        self.folder, self.manifest, self.catalog, self.analysis = (
+            head.folder,
+            head.manifest,
+            head.catalog,
+            head.analysis,
+        )
+        self.commit, self.origin = head.commit, head.manifest.origin
+        self.documents, self.tokens, self.mentions = head.manifest.live
+        self.groups, self.allow_partial = ShardGroups(head, shards, allow_partial), allow_partial
+        self._reopen = reopen
         self._counts: dict[Any, tuple[int, int]] = {}
-        self._elsewhere: set[str] = set()  # features whose scores cannot be found by shards
+        self._elsewhere: set[str] = set()  # features whose scores cannot be computed by shards
 
-    def refreshed(self) -> Index:
-        """The index at the commit whose shards are asked now: itself where that is open already."""
-        shards = self.reader.shards
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._reopen is None:
+            raise TypeError("a collection on other machines cannot be copied to another process; open it there")
+        return self._reopen, ()
+
+    def forget(self) -> None:
+        """Drop what is kept of earlier queries: counts of literals, and documents."""
+        self._counts = {}
+        self.groups.forget_documents()
+
+    @property
+    def entity_documents(self) -> I32:
+        return self.groups.entity_documents
+
+    def stored(self, documents: Sequence[int]) -> list[Stored]:
+        return self.groups.stored(documents)
+
+    def document_ids(self, documents: Sequence[int]) -> list[str]:
+        return self.groups.document_ids(documents)
+
+    def find_document(self, doc_id: str) -> int:
+        return int(max(self.groups.ask("find_document", {"doc_id": doc_id})))
+
+    def refresh(self) -> ShardedCollection:
+        """The collection at the commit whose shards are asked now: itself where that is open already."""
+        shards = self.groups.shards
         if shards.commit == self.commit:
             return self
-        return type(self)(self.reader.folder, shards, limits=self.limits, allow_partial=self.allow_partial)
+        return ShardedCollection(self.folder, shards, allow_partial=self.allow_partial)
 
-    def _match(self, query: Query, options: MatchOptions) -> Contexts:
-        self.reader.about()
-        asked = {"query": query_to(query), "options": options_to(options)}
-        answers = self.reader.ask("share", asked, self.allow_partial)
-        table = self._table(query, options, asked, answers)
-        table.warnings += self._missing(answers)
+    def contexts(self, query: Query, options: MatchOptions) -> Contexts:
+        self.groups.about()
+        asked = {"query": dump_query(query), "options": dump_options(options)}
+        answers = self.groups.ask("contexts", asked, self.allow_partial)
+        table = self._join(query, options, asked, answers)
+        table.warnings += self.groups.warn_of_missing(answers)
         return table
 
-    def _table(self, query: Query, options: MatchOptions, asked: Plain, answers: list[Any]) -> Contexts:
-        """The table of the shares that came."""
-        there = [(g, a) for g, a in enumerate(answers) if a is not None and not isinstance(a, Missing)]
-        if not there:
-            raise nobody(answers)
-        late = _Late(self.reader, asked, {g for g, _answer in there})
-        shares = [share_from(answer, late.of(group)) for group, answer in there]
-        source = self.reader if len(there) == len(answers) else late
-        return table_of(query, self.reader.documents, self.reader.tokens, shares, source, options)
+    def rows(self, query: Query, options: MatchOptions, entities: I32) -> Contexts:
+        self.groups.about()
+        asked = {"query": dump_query(query), "options": dump_options(options), "entities": entities}
+        answers = self.groups.ask("contexts", asked | {"columns": TOGETHER}, self.allow_partial)
+        table = self._join(query, options, asked, answers)
+        table.warnings += self.groups.warn_of_missing(answers)
+        return table
 
-    def _ranked(
-        self, system: System, query: str | Query, type: str | None, k: int, *, entity: int | None = None,
+    def _join(self, query: Query, options: MatchOptions, asked: Plain, answers: list[Any]) -> Contexts:
+        """The table of the groups that answered."""
+        there = {g: a for g, a in enumerate(answers) if a is not None and not isinstance(a, Missing)}
+        if not there:
+            raise describe_absence(answers)
+        columns = _GroupColumns(self.groups, asked, set(there))
+        partials = [load_partial(answer, partial(columns.fetch, group)) for group, answer in there.items()]
+        lookup = _Lookup(self, columns if len(there) < len(answers) else None)
+        return join_partials(query, self.documents, self.tokens, partials, lookup, options)
+
+    def evidence(
+        self,
+        query: Query,
+        options: MatchOptions,
+        system: System,
+        k: int,
+        *,
         with_rows: bool = True,
-    ) -> Asked:  # fmt: skip
-        """Scores are found where contexts are, if they can be; then only the rows that are to be shown are fetched."""
-        scoring, view = system.feature_scoring, system.view
-        features = None if scoring is None or view.top else text_of(scoring.features)
+        entity: int | None = None,
+    ) -> RankedContexts:
+        """Scores are computed where contexts are, if they can be; then only the rows to be shown are fetched."""
+        scoring = system.feature_scoring
+        features = None if scoring is None or system.view.top else dump_features(scoring.features)
         if scoring is None or features is None or features in self._elsewhere:
-            return super()._ranked(system, query, type, k, entity=entity, with_rows=with_rows)
-        self.reader.about()
-        parsed, options = self._parsed(query, type), MatchOptions(view.overlap, view.window, None, self.limits)
-        asked = {"query": query_to(parsed), "options": options_to(options)}
-        statistics, missing = self._statistics(parsed)
-        given = asked | {
-            "statistics": statistics_to(statistics), "features": features, "weights": scoring.weights,
-            "policy": scoring.policy, "combined": isinstance(scoring.features, Combined),
-        }  # fmt: skip
-        found = self._scores(given, missing)
+            return rank_contexts(self.contexts(query, options), system, k)
+        self.groups.about()
+        asked = {"query": dump_query(query), "options": dump_options(options)}
+        statistics, missing = self._count(query)
+        wanted = asked | {
+            "statistics": dump_statistics(statistics),
+            "features": features,
+            "weights": scoring.weights,
+            "policy": scoring.policy,
+            "combined": isinstance(scoring.features, Combined),
+        }
+        found = self._score(wanted, missing)
         if found is None:
             if len(self._elsewhere) >= KEPT_FEATURES:
                 self._elsewhere.clear()
             self._elsewhere.add(features)
-            return super()._ranked(system, parsed, None, k, entity=entity, with_rows=with_rows)
+            return rank_contexts(self.contexts(query, options), system, k)
         answers, parts = found
-        ContextQuota(self.limits, len(parsed.literals)).reserve(sum(part.taken for part in parts))
-        evidence = merged(parts)
-        ranking = rank_values(evidence, aggregate_evidence(scoring.aggregator, evidence), k)
-        warnings, empty = unknown(parsed.literals, statistics)
-        contexts = self._rows(parsed, options, asked, answers, ranking, entity, with_rows, scoring)
+        ContextQuota(options.limits, len(query.literals)).reserve(sum(part.taken for part in parts))
+        merged = merge_scores(parts)
+        ranking = rank_values(merged, aggregate_evidence(scoring.aggregator, merged), k)
+        shown = ranking.entity if entity is None else np.array([entity], dtype=np.int32)
+        contexts = _empty_table(query)
+        if with_rows and shown.size:
+            contexts = self._fetch_rows(query, options, asked | {"entities": shown}, answers, ranking, scoring)
+        warnings, empty = warn_of_unknown(query.literals, statistics)
         contexts = replace(
-            contexts, statistics=statistics, warnings=[*parsed.notes, *warnings, *self._missing(answers)],
-            empty_because=empty, matched_documents=sum(part.matched for part in parts),
-        )  # fmt: skip
-        return Asked(contexts, ranking, sum(part.contexts for part in parts))
+            contexts,
+            statistics=statistics,
+            warnings=[*query.notes, *warnings, *self.groups.warn_of_missing(answers)],
+            empty_because=empty,
+            matched_documents=sum(part.matched for part in parts),
+        )
+        return RankedContexts(contexts, ranking, sum(part.contexts for part in parts))
 
-    def _statistics(self, query: Query) -> tuple[Statistics, dict[int, Missing]]:
-        """Counts of the literals in the whole collection, known where asked for lately; and what groups are missing."""
+    def _count(self, query: Query) -> tuple[Statistics, dict[int, Missing]]:
+        """Counts of the literals in the whole collection, kept from earlier queries, and which groups are missing."""
         keys = [(literal.terms, literal.offsets) for literal in query.literals]
         known = [self._counts.get(key, _UNKNOWN) for key in keys]
         missing: dict[int, Missing] = {}
         if _UNKNOWN in known:
-            answers = self.reader.ask("statistics", {"query": query_to(query)}, self.allow_partial)
+            answers = self.groups.ask("statistics", {"query": dump_query(query)}, self.allow_partial)
             missing = {a.group: a for a in answers if isinstance(a, Missing)}
             if len(missing) == len(answers):
-                raise nobody(answers)
+                raise describe_absence(answers)
             counts = [[a["df"], a["cf"]] for a in answers if not isinstance(a, Missing)]
             known = [(df, cf) for df, cf in np.sum(counts, axis=0).T.tolist()]
             if not missing:
@@ -138,93 +196,83 @@ class ClusterIndex(Index):
                     self._counts = {}
                 self._counts.update(zip(keys, known, strict=True))
         df, cf = (np.array(column, dtype=np.int64) for column in zip(*known, strict=True))
-        return Statistics(self.reader.documents, self.reader.tokens, df, cf), missing
+        return Statistics(self.documents, self.tokens, df, cf), missing
 
-    def _scores(self, given: Plain, missing: dict[int, Missing]) -> tuple[list[Any], list[Scores]] | None:
-        """What each group answers, those apart that are missing already; None where scores cannot be found there."""
-        each = [None if g in missing else given for g in range(self.reader.groups)]
-        answers = [missing.get(g, a) for g, a in enumerate(self.reader.ask("scores", each, self.allow_partial))]
+    def _score(self, wanted: Plain, missing: dict[int, Missing]) -> tuple[list[Any], list[Scores]] | None:
+        """What each group answers, but those known to be missing; None where groups cannot compute the scores."""
+        each = [None if g in missing else wanted for g in range(self.groups.count)]
+        answers = [missing.get(g, a) for g, a in enumerate(self.groups.ask("scores", each, self.allow_partial))]
         parts = [Scores(**a) for a in answers if a is not None and not isinstance(a, Missing)]
         if any(a is None for a in answers):
             return None
         if not parts:
-            raise nobody(answers)
+            raise describe_absence(answers)
         if interleave(parts):
-            there = [None if isinstance(a, Missing) else given | {"documents": True} for a in answers]
-            parts = [Scores(**a) for a in self.reader.ask("scores", there) if a is not None]
+            there = [None if isinstance(a, Missing) else wanted | {"documents": True} for a in answers]
+            parts = [Scores(**a) for a in self.groups.ask("scores", there) if a is not None]
         return answers, parts
 
-    def _rows(
-        self, query: Query, options: MatchOptions, asked: Plain, answers: list[Any], ranking: Ranking,
-        entity: int | None, with_rows: bool, scoring: FeatureScoring,
-    ) -> Contexts:  # fmt: skip
-        """The table of the rows that are to be shown; the evidence is told which these are."""
-        wanted = ranking.entity if entity is None else np.array([entity], dtype=np.int32)
-        if not with_rows or not wanted.size:
-            return _no_rows(query)
-        there = [a for a in answers if not isinstance(a, Missing)]
-        columns = list(dict.fromkeys([*TOGETHER, *(name for a in there for name in a["used"])]))
-        asked = asked | {"entities": wanted}
+    def _fetch_rows(
+        self,
+        query: Query,
+        options: MatchOptions,
+        asked: Plain,
+        answers: list[Any],
+        ranking: Ranking,
+        scoring: FeatureScoring,
+    ) -> Contexts:
+        """The table of the rows to be shown; the evidence of the ranking gets their places in it."""
+        used = [name for a in answers if not isinstance(a, Missing) for name in a["used"]]
+        columns = list(dict.fromkeys([*TOGETHER, *used]))
         given = [None if isinstance(a, Missing) else asked | {"columns": columns} for a in answers]
-        table = self._table(query, options, asked, self.reader.ask("share", given))
+        table = self._join(query, options, asked, self.groups.ask("contexts", given))
         own = select(table, scoring.score(table), scoring.policy)
         whole = ranking.evidence
         first = whole.at[np.searchsorted(whole.entity, own.entity)]
         whole.row[np.repeat(first - own.at[:-1], np.diff(own.at)) + np.arange(own.row.size)] = own.row
         return table
 
-    def _missing(self, answers: Sequence[Any]) -> list[str]:
-        """A warning of what a partial answer lacks."""
-        missing, reader = [a for a in answers if isinstance(a, Missing)], self.reader
-        if not missing:
-            return []
-        if len(missing) == len(answers):
-            raise nobody(answers)
-        lacking = {a.group for a in missing}
-        for one in missing:  # the log may name machines, the answer must not
-            log.warning("partial answer of commit %d: shard group %d: %s", self.commit, one.group, one.why)
-        held = [(g, a["documents"]) for g, a in enumerate(reader.about()) if not isinstance(a, Missing)]
-        there = sum(documents for g, documents in held if g not in lacking)
-        numbers = ", ".join(map(str, sorted(lacking)[:8])) + (" and more" if len(lacking) > 8 else "")
-        lost = f"{len(missing)} of {reader.groups} shard groups did not answer"
-        return [
-            f"this answer is partial: {lost}, and {reader.documents - there:,} of {reader.documents:,} documents were "
-            f"not looked at (missing: {numbers})"
-        ]
 
+class _GroupColumns:
+    """Columns of one query's partial contexts: fetched of all groups at once, when one of them is first read.
 
-class _Late:
-    """Late columns of the shares of one query: asked of all groups at once, when one share's is first asked for.
-
-    Only groups that gave a share are asked, and they must answer: a table is of these groups, or there is none.
+    Only groups that gave partial contexts are asked, and they must answer: a table is of all of these groups.
     """
 
-    def __init__(self, reader: ClusterReader, asked: Plain, there: set[int]) -> None:
-        self._reader, self._asked, self._there = reader, asked, there
-        self.catalog, self.document_ids = reader.catalog, reader.document_ids
-        self._found: dict[str, list[Any]] = {}
+    def __init__(self, groups: ShardGroups, asked: Plain, there: set[int]) -> None:
+        self._groups, self._asked, self._there = groups, asked, there
+        self._found: dict[Column, list[Any]] = {}
 
-    def of(self, group: int) -> Callable[[str], Any]:
-        return lambda name: self._columns(name)[group]
+    def fetch(self, group: int, column: Column) -> Any:
+        """A column of one group."""
+        if column not in self._found:
+            wanted = [c for c in TOGETHER if c not in self._found] if column == Column.START else [column]
+            answers = self.ask("columns", self._asked | {"names": wanted})
+            for c in wanted:
+                self._found[c] = [None if a is None else a[c] for a in answers]
+        return self._found[column][group]
 
-    def _columns(self, name: str) -> list[Any]:
-        if name not in self._found:
-            names = [n for n in TOGETHER if n not in self._found] if name == "start" else [name]
-            answers = self._ask("columns", self._asked | {"names": names})
-            for n in names:
-                self._found[n] = [None if a is None else column_from(n, a[n]) for a in answers]
-        return self._found[name]
+    def ask(self, method: str, arguments: Plain) -> list[Any]:
+        """The answers of the groups that gave partial contexts."""
+        return self._groups.ask(method, [arguments if g in self._there else None for g in range(self._groups.count)])
 
-    def _ask(self, method: str, given: Plain) -> list[Any]:
-        every = range(self._reader.groups)
-        return self._reader.ask(method, [given if g in self._there else None for g in every])
+
+class _Lookup:
+    """What a table needs to know of the whole collection, or of the groups that answered where some are missing."""
+
+    def __init__(self, collection: ShardedCollection, answering: _GroupColumns | None) -> None:
+        self.catalog, self._groups, self._answering = collection.catalog, collection.groups, answering
+
+    def document_ids(self, documents: list[int]) -> list[str]:
+        return self._groups.document_ids(documents)
 
     def entity_documents_of(self, entities: I32) -> I32:
-        """How many documents of these groups mention each of some entities."""
-        return added(self._ask("entity_documents", {"entities": entities}))
+        if self._answering is None:
+            return self._groups.entity_documents_of(entities)
+        return add_counts(self._answering.ask("entity_documents", {"entities": entities}))
 
 
-def _no_rows(query: Query) -> Contexts:
+def _empty_table(query: Query) -> Contexts:
     none, no_counts = np.empty(0, dtype=np.int32), np.zeros(len(query.literals), dtype=np.int64)
     distances = np.empty((len(query.literals), 0), dtype=np.int32)
     return Contexts(query, Statistics(0, 0, no_counts, no_counts), none, none, none, distances, "")

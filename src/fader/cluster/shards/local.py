@@ -1,7 +1,7 @@
 """Shards in this process, asked as those of a cluster are: for tests, and for small jobs on one machine.
 
     shards = LocalShards.of(folder, groups=4)
-    index = ClusterIndex(folder, shards)
+    index = Index(ShardedCollection(folder, shards))
 
 Knows nothing of sockets.
 """

@@ -1,10 +1,10 @@
 """A shard: some segments of a commit, and what they answer. Every method is a pure function of its arguments.
 
-    Shard(folder, commit, segments).call("share", {"query": ..., "options": ..., "columns": ["start"]})
+    Shard(folder, commit, segments).call("contexts", {"query": ..., "options": ..., "columns": ["start"]})
 
 So any replica answers a call, a call may be made twice, and a later call may go to another machine than the first. The
 matches of the last queries are kept, so that asking for more columns of one does not match it again. Arguments and
-answers are plain data (plain.py). Knows nothing of sockets, of other shards or of Ray.
+answers are plain data (`wire.serialization`). Knows nothing of sockets, of other shards or of Ray.
 """
 
 from __future__ import annotations
@@ -22,27 +22,40 @@ from numpy.typing import NDArray
 
 from fader.budget import deadline
 from fader.cluster.shards.groups import documents_in
-from fader.cluster.shards.scores import maps_of, scored
-from fader.cluster.wire.serialization import Plain, columns_to, options_from, query_from, share_to, statistics_from
-from fader.contexts.partial import Share, of_entities, share_of, statistics_of
+from fader.cluster.shards.scores import load_features, score_partial
+from fader.cluster.wire.serialization import (
+    Plain,
+    dump_columns,
+    dump_partial,
+    load_options,
+    load_query,
+    load_statistics,
+    parse_columns,
+)
+from fader.contexts.columns import ColumnSource, RowColumns
+from fader.contexts.partial import PartialContexts, count_query, match_partial, select_entities
 from fader.errors import UsageError, quoted
 from fader.index.reader import CACHE_MB, IndexReader
 
 I32 = NDArray[np.int32]
 KEPT = 32  # queries whose matches are kept, if they are not too large
 KEPT_BYTES = 256 << 20  # of matches, by all groups of a host together
-METHODS = (
-    "about", "statistics", "share", "columns", "scores", "texts", "document_ids", "find_document", "entity_documents",
-)  # fmt: skip
+_OF_QUERIES = ("statistics", "contexts", "columns", "scores")
+METHODS = ("about", *_OF_QUERIES, "texts", "document_ids", "find_document", "entity_documents")
 
 
 class Shard:
     """Some segments of a commit, by their places in the manifest. Safe to share among threads."""
 
     def __init__(
-        self, folder: str | Path, commit: int | None, segments: Sequence[int], cache_mb: int = CACHE_MB,
-        starts: Sequence[int] | None = None, kept_bytes: int = KEPT_BYTES,
-    ) -> None:  # fmt: skip
+        self,
+        folder: str | Path,
+        commit: int | None,
+        segments: Sequence[int],
+        cache_mb: int = CACHE_MB,
+        starts: Sequence[int] | None = None,
+        kept_bytes: int = KEPT_BYTES,
+    ) -> None:
         self.reader = IndexReader(folder, cache_mb=cache_mb, at=commit, segments=segments, starts=starts)
         self._kept = _Kept(kept_bytes)
 
@@ -76,31 +89,38 @@ class Shard:
 
     def statistics(self, query: Plain) -> Plain:
         """df and cf of the query's literals here."""
-        df, cf = statistics_of(self.reader, query_from(query))
+        df, cf = count_query(self.reader, load_query(query))
         return {"df": df, "cf": cf}
 
-    def share(self, query: Plain, options: Plain, columns: Sequence[str] = (), entities: Any = None) -> Plain:
-        """The rows of the query here, or those of some entities alone, with some late columns."""
-        share = self._share(query, options)
-        return share_to(share if entities is None else of_entities(share, entities), columns)
+    def contexts(self, query: Plain, options: Plain, columns: Sequence[str] = (), entities: Any = None) -> Plain:
+        """The rows of the query here, or those of some entities alone, with some further columns."""
+        return dump_partial(self._select(query, options, entities), parse_columns(columns))
 
     def columns(self, query: Plain, options: Plain, names: Sequence[str], entities: Any = None) -> Plain:
-        """Late columns of the rows that `share` has given for the same query, options and entities."""
-        share = self._share(query, options)
-        return columns_to(share if entities is None else of_entities(share, entities), names)
+        """Further columns of the rows that `contexts` gives for the same query, options and entities."""
+        return dump_columns(self._select(query, options, entities).columns, parse_columns(names))
 
     def scores(
-        self, query: Plain, options: Plain, statistics: Plain, features: str, weights: Any, policy: str,
-        combined: bool = True, documents: bool = False,
-    ) -> Plain | None:  # fmt: skip
+        self,
+        query: Plain,
+        options: Plain,
+        statistics: Plain,
+        features: str,
+        weights: Any,
+        policy: str,
+        combined: bool = True,
+        documents: bool = False,
+    ) -> Plain | None:
         """The scores of the contexts that count, by entity; statistics are those of the whole collection."""
-        share, whole, maps = self._share(query, options), statistics_from(statistics), maps_of(features, combined)
-        return scored(query_from(query), whole, share, maps, np.asarray(weights), policy, documents)
+        partial, whole = self._match(query, options), load_statistics(statistics)
+        maps, weights = load_features(features, combined), np.asarray(weights)
+        found = score_partial(load_query(query), whole, partial, maps, weights, policy, documents)
+        return None if found is None else vars(found)
 
     def texts(self, documents: Any) -> list[list[str] | None]:
         """Id, title, url and text of some documents, by number; None for one that is not here."""
         held = (int(d) for d in documents)
-        return [list(self.reader.stored(d)) if self.reader.holds(d) else None for d in held]
+        return [list(self.reader.stored([d])[0]) if self.reader.holds(d) else None for d in held]
 
     def document_ids(self, documents: Any) -> list[str | None]:
         """The ids of some documents, by number; None for one that is not here."""
@@ -115,13 +135,17 @@ class Shard:
         """How many documents here mention each of some entities; of all without any named."""
         return self.reader.entity_documents if entities is None else self.reader.entity_documents_of(entities)
 
-    def _share(self, query: Plain, options: Plain) -> Share:
+    def _match(self, query: Plain, options: Plain) -> PartialContexts[ColumnSource]:
         key = msgspec.msgpack.encode([query, options])
         found = self._kept.get(key)
         if found is None:
-            found = share_of(self.reader, query_from(query), options_from(options))
+            found = match_partial(self.reader, load_query(query), load_options(options))
             self._kept.put(key, found)
         return found
+
+    def _select(self, query: Plain, options: Plain, entities: Any) -> PartialContexts[RowColumns]:
+        partial = self._match(query, options)
+        return partial if entities is None else select_entities(partial, entities)
 
 
 def _bound(method: Any, arguments: Plain) -> Plain:
@@ -134,27 +158,27 @@ def _bound(method: Any, arguments: Plain) -> Plain:
 
 
 class _Kept:
-    """The shares found last, few and not too large."""
+    """The matches found last, few and not too large."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._shares: OrderedDict[bytes, tuple[Share, int]] = OrderedDict()
+        self._matches: OrderedDict[bytes, tuple[PartialContexts[ColumnSource], int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: bytes) -> Share | None:
+    def get(self, key: bytes) -> PartialContexts[ColumnSource] | None:
         with self._lock:
-            found = self._shares.get(key)
+            found = self._matches.get(key)
             if found is not None:
-                self._shares.move_to_end(key)
+                self._matches.move_to_end(key)
             return found[0] if found else None
 
-    def put(self, key: bytes, share: Share) -> None:
-        size = 3 * sum(a.nbytes for a in (share.slot, share.document, share.distances))  # with what is behind columns
+    def put(self, key: bytes, found: PartialContexts[ColumnSource]) -> None:
+        size = 3 * sum(a.nbytes for a in (found.slot, found.document, found.distances))  # with what is behind columns
         with self._lock:
-            self._shares[key] = share, size
-            while len(self._shares) > 1 and (len(self._shares) > KEPT or self._bytes > self._most):
-                self._shares.popitem(last=False)
+            self._matches[key] = found, size
+            while len(self._matches) > 1 and (len(self._matches) > KEPT or self._bytes > self._most):
+                self._matches.popitem(last=False)
 
     @property
     def _bytes(self) -> int:
-        return sum(size for _share, size in self._shares.values())
+        return sum(size for _found, size in self._matches.values())

@@ -1,6 +1,6 @@
 """One call to all shard groups: a small loop over their sockets, in the thread that asks.
 
-    with Call(shards, commit, "share", arguments, deadline_ms, allow_partial) as call:
+    with Call(shards, commit, "contexts", arguments, deadline_ms, allow_partial) as call:
         call.answers()
 
 Failover, hedging and deadlines, as client.py says, are here. Whatever happens, connections on which an answer may still

@@ -2,7 +2,7 @@
 
     shards = Shards(secret)
     shards.update({"commit": 3, "groups": [["10.0.0.1:4001", "10.0.0.2:4001"], ["10.0.0.3:4001", "10.0.0.1:4002"]]})
-    shards.call_all("share", {"query": ..., "options": ...})                 one answer a group
+    shards.call_all("contexts", {"query": ..., "options": ...})                 one answer a group
 
     failover   a replica that fails is replaced by another at once; where none answers, all are tried again, by the map
                of that moment, until patience or time is over

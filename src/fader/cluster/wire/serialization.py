@@ -1,56 +1,52 @@
-"""Queries, options and shares as plain data: what crosses a wire, dictionaries of texts, numbers and arrays, and back.
+"""Queries, options and partial contexts as what crosses a wire, dictionaries of texts, numbers and arrays, and back.
 
-What comes back is not believed: a value of the wrong kind is an error of the caller's. Knows nothing of sockets.
+What is received is not trusted: a value of the wrong kind is an error of the caller. Knows nothing of sockets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.contexts.columns import DocumentColumns, DocumentValues, Positions, RowColumns
 from fader.contexts.match import MatchOptions
-from fader.contexts.partial import Share
+from fader.contexts.partial import PartialContexts
 from fader.contexts.query import Literal, Query
 from fader.contexts.statistics import Statistics
-from fader.contexts.table import DocumentValues, Positions
 from fader.errors import UsageError, quoted
 from fader.limits import DEFAULTS
 
 I32 = NDArray[np.int32]
 Plain = dict[str, Any]
-EAGER = ("df", "cf", "entities", "slot", "document", "distances", "matched", "taken", "plan")
-LATE = ("confidence", "sides", "start", "end", "documents", "matching", "positions")
-OF_DOCUMENTS = ("number", "counts", "length", "distinct", "square", "prior")
 FARTHEST = 2**32  # no two tokens of a document are so far apart
 _NOTHING = np.empty(0, dtype=np.int32)
 
 
-def query_to(query: Query) -> Plain:
-    """What is looked for; how it was written is of no use elsewhere."""
-    return {
-        "literals": [_literal_to(one) for one in query.literals],
-        "forbidden": [_literal_to(one) for one in query.forbidden], "type": query.type,
-    }  # fmt: skip
+def dump_query(query: Query) -> Plain:
+    """What is searched for; how the query was written does not matter elsewhere."""
+    literals, forbidden = ([_dump_literal(one) for one in some] for some in (query.literals, query.forbidden))
+    return {"literals": literals, "forbidden": forbidden, "type": query.type}
 
 
-def query_from(plain: Plain) -> Query:
+def load_query(plain: Plain) -> Query:
     try:
-        literals = tuple(_literal_from(one) for one in plain["literals"])
-        forbidden = tuple(_literal_from(one) for one in plain["forbidden"])
+        literals = tuple(_load_literal(one) for one in plain["literals"])
+        forbidden = tuple(_load_literal(one) for one in plain["forbidden"])
         return Query("", literals, forbidden, plain["type"])
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"not a query ({type(error).__name__}: {error})") from None
 
 
-def _literal_to(literal: Literal) -> list[Any]:
+def _dump_literal(literal: Literal) -> list[Any]:
     return [list(literal.terms), list(literal.offsets), literal.mode]
 
 
-def _literal_from(plain: Sequence[Any]) -> Literal:
+def _load_literal(plain: Sequence[Any]) -> Literal:
     terms, offsets, mode = plain
     literal = Literal(tuple(map(str, terms)), tuple(map(int, offsets)), str(mode), " ".join(terms))
     if not literal.terms or len(literal.terms) != len(literal.offsets):
@@ -58,17 +54,20 @@ def _literal_from(plain: Sequence[Any]) -> Literal:
     return literal
 
 
-def options_to(options: MatchOptions) -> Plain:
+def dump_options(options: MatchOptions) -> Plain:
     """How contexts are taken."""
     limits, window = options.limits, options.window
     window = window.item() if isinstance(window, np.generic) else window
     return {
-        "overlap": bool(options.overlap), "window": None if window is None else min(window, FARTHEST),
-        "plan": options.plan, "contexts": limits.contexts, "memory_mb": limits.memory_mb,
-    }  # fmt: skip
+        "overlap": bool(options.overlap),
+        "window": None if window is None else min(window, FARTHEST),
+        "plan": options.plan,
+        "contexts": limits.contexts,
+        "memory_mb": limits.memory_mb,
+    }
 
 
-def options_from(plain: Plain) -> MatchOptions:
+def load_options(plain: Plain) -> MatchOptions:
     try:
         limits = replace(DEFAULTS, contexts=plain["contexts"], memory_mb=plain["memory_mb"])
         return MatchOptions(bool(plain["overlap"]), plain["window"], plain["plan"], limits)
@@ -76,55 +75,131 @@ def options_from(plain: Plain) -> MatchOptions:
         raise UsageError(f"not options of a match ({type(error).__name__}: {error})") from None
 
 
-def statistics_to(statistics: Statistics) -> Plain:
+def dump_statistics(statistics: Statistics) -> Plain:
     """Counts of the whole collection."""
-    return {
-        "documents": statistics.documents, "tokens": statistics.tokens, "df": statistics.df, "cf": statistics.cf,
-    }  # fmt: skip
+    counts = {"documents": statistics.documents, "tokens": statistics.tokens}
+    return counts | {"df": statistics.df, "cf": statistics.cf}
 
 
-def statistics_from(plain: Plain) -> Statistics:
+def load_statistics(plain: Plain) -> Statistics:
     return Statistics(**plain)
 
 
-def check_columns(names: Sequence[str]) -> None:
-    """Refuse a late column that is none."""
+class Column(StrEnum):
+    """A column that is sent on demand."""
+
+    CONFIDENCE = "confidence"
+    SIDES = "sides"
+    START = "start"
+    END = "end"
+    DOCUMENTS = "documents"
+    MATCHING = "matching"
+    POSITIONS = "positions"
+
+
+def parse_columns(names: Sequence[str]) -> list[Column]:
+    """The columns of some names."""
+    known = list(Column)
     for name in names:
-        if name not in LATE:
-            raise UsageError(f"a share has no column {quoted(name)}; there are {', '.join(LATE)}")
+        if name not in known:
+            raise UsageError(f"partial contexts have no column {quoted(name)}; there are {', '.join(known)}")
+    return [Column(name) for name in names]
 
 
-def share_to(share: Share, columns: Sequence[str] = ()) -> Plain:
-    """A share with some of its late columns."""
-    return {name: getattr(share, name) for name in EAGER} | {"columns": columns_to(share, columns)}
+def dump_partial(partial: PartialContexts[RowColumns], columns: Sequence[Column] = ()) -> Plain:
+    """Partial contexts with some of their further columns."""
+    return {
+        "df": partial.df,
+        "cf": partial.cf,
+        "entities": partial.entities,
+        "slot": partial.slot,
+        "document": partial.document,
+        "distances": partial.distances,
+        "matched": partial.matched,
+        "taken": partial.taken,
+        "plan": partial.plan,
+        "columns": dump_columns(partial.columns, columns),
+    }
 
 
-def columns_to(share: Share, columns: Sequence[str]) -> Plain:
-    """Late columns of a share; `row` of document values is left out, as it follows from the documents."""
-    check_columns(columns)
-    return {name: _column_to(share.late(name)) for name in columns}
+def dump_columns(source: RowColumns, columns: Sequence[Column]) -> Plain:
+    """Some columns; `row` of document values is left out, as it follows from the documents."""
+    return {column.value: _dump_column(source, column) for column in columns}
 
 
-def _column_to(value: Any) -> Any:
-    if isinstance(value, DocumentValues):
-        return {name: getattr(value, name) for name in OF_DOCUMENTS}
-    if isinstance(value, Positions):
-        return {"at": value.at, "start": value.start, "length": value.length}
-    return value
+def _dump_column(source: RowColumns, column: Column) -> Any:
+    match column:
+        case Column.CONFIDENCE:
+            return source.read_confidence()
+        case Column.SIDES:
+            return source.read_sides()
+        case Column.START:
+            return source.read_start()
+        case Column.END:
+            return source.read_end()
+        case Column.DOCUMENTS:
+            return _dump_documents(source.read_documents())
+        case Column.MATCHING:
+            return _dump_documents(source.read_matching())
+        case Column.POSITIONS:
+            found = source.read_positions()
+            return {"at": found.at, "start": found.start, "length": found.length}
 
 
-def column_from(name: str, value: Any) -> Any:
-    """A late column."""
-    if name in ("documents", "matching"):
-        return DocumentValues(row=_NOTHING, **value)
-    return Positions(**value) if name == "positions" else value
+def _dump_documents(values: DocumentColumns) -> Plain:
+    return {
+        "number": values.number,
+        "counts": values.counts,
+        "length": values.length,
+        "distinct": values.distinct,
+        "square": values.square,
+        "prior": values.prior,
+    }
 
 
-def share_from(plain: Plain, late: Callable[[str], Any]) -> Share:
-    """A share; what columns did not come with it, `late` finds."""
-    there = {name: column_from(name, value) for name, value in plain["columns"].items()}
+def load_partial(plain: Plain, fetch: FetchColumn) -> PartialContexts[RowColumns]:
+    """Partial contexts; columns that did not come with them are fetched when they are read."""
+    eager = {name: value for name, value in plain.items() if name != "columns"}
+    return PartialContexts(**eager, columns=SentColumns(plain["columns"], fetch))
 
-    def found(name: str) -> Any:
-        return there[name] if name in there else late(name)
 
-    return Share(**{name: plain[name] for name in EAGER}, late=found)
+class FetchColumn(Protocol):
+    """Fetches a column of one group's partial contexts, as it was sent."""
+
+    def __call__(self, column: Column) -> Any: ...
+
+
+@dataclass(frozen=True)
+class SentColumns:
+    """Columns of partial contexts that came over the wire, or come when they are read."""
+
+    given: Plain
+    fetch: FetchColumn
+
+    def _read(self, column: Column) -> Any:
+        return self.given[column] if column in self.given else self.fetch(column)
+
+    def read_sides(self) -> NDArray[np.int8]:
+        found: NDArray[np.int8] = self._read(Column.SIDES)
+        return found
+
+    def read_start(self) -> I32:
+        found: I32 = self._read(Column.START)
+        return found
+
+    def read_end(self) -> I32:
+        found: I32 = self._read(Column.END)
+        return found
+
+    def read_confidence(self) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self._read(Column.CONFIDENCE)
+        return found
+
+    def read_documents(self) -> DocumentValues:
+        return DocumentValues(row=_NOTHING, **self._read(Column.DOCUMENTS))
+
+    def read_matching(self) -> DocumentValues:
+        return DocumentValues(row=_NOTHING, **self._read(Column.MATCHING))
+
+    def read_positions(self) -> Positions:
+        return Positions(**self._read(Column.POSITIONS))

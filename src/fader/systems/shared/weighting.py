@@ -20,8 +20,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.contexts.columns import DocumentValues, GivenColumns
 from fader.contexts.statistics import Statistics
-from fader.contexts.table import Contexts, DocumentValues
+from fader.contexts.table import Contexts
 from fader.errors import UsageError, did_you_mean, quoted
 from fader.features.base import Columns
 from fader.features.noprox import NoProx
@@ -86,7 +87,7 @@ def _noprox(contexts: Contexts, column: str) -> F64:
     )
     table = Contexts(
         query=contexts.query, statistics=contexts.statistics, slot=every, entities=every, document=matching.number,
-        distances=matching.counts, plan=contexts.plan, late={"documents": values}.__getitem__,
+        distances=matching.counts, plan=contexts.plan, columns=GivenColumns(documents=values),
     )  # fmt: skip
     block = NoProx(use=column).blocks(table)[0]
     assert isinstance(block, Columns)

@@ -1,0 +1,141 @@
+"""The shard groups of one commit: asked all at once, checked before the first query, and what is missing of an answer.
+
+Before anything is asked it is made sure that the shards hold each segment of this very commit, and each once. Ids and
+texts of documents are fetched in batches, and those seen last are kept. Knows nothing of queries or sockets.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.cluster.wire.transport import Arguments, Missing, Transport
+from fader.errors import IncompleteError
+from fader.index.reader import CommitHead, Stored
+from fader.memory import Cache
+
+log = logging.getLogger("fader.cluster")
+I32 = NDArray[np.int32]
+CACHE_MB = 64  # of documents' texts
+
+
+class ShardGroups:
+    """The groups that hold the segments of a commit. Safe to share among threads."""
+
+    def __init__(self, head: CommitHead, shards: Transport, allow_partial: bool) -> None:
+        self.head, self.shards, self.allow_partial = head, shards, allow_partial
+        self._about: list[Any] | None = None
+        self._kept = Cache(CACHE_MB << 20)
+
+    @property
+    def count(self) -> int:
+        """How many groups there are."""
+        return self.shards.groups(self.head.commit)
+
+    def ask(self, method: str, arguments: Arguments, allow_partial: bool = False) -> list[Any]:
+        """The answer of each group."""
+        return self.shards.call_all(method, arguments, commit=self.head.commit, allow_partial=allow_partial)
+
+    def about(self) -> list[Any]:
+        """What each group holds; asked until all have answered once."""
+        if self._about is not None:
+            return self._about
+        found = self.ask("about", {}, self.allow_partial)
+        there = [a for a in found if not isinstance(a, Missing)]
+        self._check(there, len(found))
+        if len(there) == len(found):
+            self._about = found
+        return found
+
+    def _check(self, there: list[Any], groups: int) -> None:
+        """All segments of this commit are held once; none twice, where a group is missing."""
+        held = sorted(s for about in there for s in about["segments"])
+        every = list(range(len(self.head.manifest.segments)))
+        is_whole = held == every if len(there) == groups else len(set(held)) == len(held) and set(held) < set(every)
+        if not is_whole or any(about["files"] != self.head.manifest.fingerprint for about in there):
+            raise IncompleteError(
+                f"{self.head.folder}: the shards do not hold each segment of commit {self.head.commit} once; start "
+                "them again from this index"
+            )
+
+    def warn_of_missing(self, answers: Sequence[Any]) -> list[str]:
+        """A warning of what a partial answer lacks; an error where no group has answered."""
+        missing = [a for a in answers if isinstance(a, Missing)]
+        if not missing:
+            return []
+        if len(missing) == len(answers):
+            raise describe_absence(answers)
+        lacking, documents = {a.group for a in missing}, self.head.manifest.live.documents
+        for one in missing:  # the log may name machines, the answer must not
+            log.warning("partial answer of commit %d: shard group %d: %s", self.head.commit, one.group, one.why)
+        held = [(g, a["documents"]) for g, a in enumerate(self.about()) if not isinstance(a, Missing)]
+        there = sum(held_here for g, held_here in held if g not in lacking)
+        numbers = ", ".join(map(str, sorted(lacking)[:8])) + (" and more" if len(lacking) > 8 else "")
+        return [
+            f"this answer is partial: {len(missing)} of {self.count} shard groups did not answer, and "
+            f"{documents - there:,} of {documents:,} documents were not looked at (missing: {numbers})"
+        ]
+
+    def forget_documents(self) -> None:
+        """Drop the documents that are kept."""
+        self._kept = Cache(CACHE_MB << 20)
+
+    @cached_property
+    def entity_documents(self) -> I32:
+        """How many documents mention each entity; gathered when first read. All groups must answer."""
+        return add_counts(self.ask("entity_documents", {}))
+
+    def entity_documents_of(self, entities: I32) -> I32:
+        """How many documents mention each of some entities; from all counts where these are known already."""
+        if "entity_documents" in self.__dict__:
+            return self.entity_documents[entities]
+        return add_counts(self.ask("entity_documents", {"entities": entities}))
+
+    def document_ids(self, documents: Sequence[int]) -> list[str]:
+        """The ids of some documents."""
+        return self._fetch("document_ids", documents)
+
+    def stored(self, documents: Sequence[int]) -> list[Stored]:
+        """What is shown of some documents."""
+        return [Stored(*found) for found in self._fetch("texts", documents)]
+
+    def _fetch(self, method: str, documents: Sequence[int]) -> list[Any]:
+        """Ids or texts of documents: those that are not kept in one call, of those groups that may have them."""
+        found = {d: self._kept.find((method, d)) for d in documents}
+        wanted = [d for d, value in found.items() if value is None]
+        if wanted:
+            fetched = self._ask_for(method, wanted)
+            for document, value in fetched.items():
+                self._kept.put((method, document), value, 200 + sum(map(len, value)))
+            found |= fetched
+        lost = next((d for d, value in found.items() if value is None), None)
+        if lost is not None:
+            raise IncompleteError(f"no shard of commit {self.head.commit} has document {lost}; ask again")
+        return [found[d] for d in documents]
+
+    def _ask_for(self, method: str, documents: list[int]) -> dict[int, Any]:
+        numbers = np.array(documents, dtype=np.int32)
+        ranges = [(0, -1) if isinstance(a, Missing) else (a["first"], a["last"]) for a in self.about()]
+        near = [numbers[(numbers >= first) & (numbers <= last)] for first, last in ranges]
+        answers = self.ask(method, [{"documents": n} if n.size else None for n in near])
+        found: dict[int, Any] = {}
+        for asked, answer in zip(near, answers, strict=True):
+            found |= {n: a for n, a in zip(asked.tolist(), answer or (), strict=True) if a is not None}
+        return found
+
+
+def describe_absence(answers: Sequence[Any]) -> IncompleteError:
+    """The error where all groups are missing."""
+    why = next((a.why for a in answers if isinstance(a, Missing)), "none is known")
+    return IncompleteError(f"no shard group answers ({why}); ask again, or look whether all nodes are up")
+
+
+def add_counts(counts: list[Any]) -> I32:
+    """Counts of all groups that were asked, summed."""
+    total: I32 = np.sum([c for c in counts if c is not None], axis=0, dtype=np.int32)
+    return total

@@ -1,0 +1,192 @@
+"""Columns of a Contexts table that are read on demand, and where they come from.
+
+Most rankings never read them: sides, offsets, confidence, values of documents, all positions, names. A `ColumnSource`
+finds them: for the segments of an index or for partial tables of several machines (`contexts.join`), for some rows of
+a table (`TakenColumns` in `contexts.table`), or from values that are given (`GivenColumns`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+I8 = NDArray[np.int8]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+_NO_ROWS = np.empty(0, dtype=np.int32)
+
+
+class DocumentColumns(Protocol):
+    """Values of some documents, ascending by number: `DocumentValues` without `row`."""
+
+    @property
+    def number(self) -> I32: ...
+
+    @property
+    def counts(self) -> I32: ...
+
+    @property
+    def length(self) -> I32: ...
+
+    @property
+    def distinct(self) -> I64: ...
+
+    @property
+    def square(self) -> I64: ...
+
+    @property
+    def prior(self) -> F64: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentValues:
+    """What position-blind features need, once per document: `row[i]` is the document of context i.
+
+    `counts[t, j]` = tf of literal t in document j; `length` its tokens; `distinct` its different terms and
+    `square` the sum of its squared term counts.
+    """
+
+    row: I32
+    number: I32
+    counts: I32
+    length: I32
+    distinct: I64
+    square: I64
+    prior: F64
+
+
+def take_documents(values: DocumentColumns, places: NDArray[np.integer], row: I32 = _NO_ROWS) -> DocumentValues:
+    """The values of the documents at some places."""
+    return DocumentValues(
+        row=row,
+        number=values.number[places],
+        counts=np.ascontiguousarray(values.counts[:, places]),
+        length=values.length[places],
+        distinct=values.distinct[places],
+        square=values.square[places],
+        prior=values.prior[places],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Every occurrence: in document j of `Contexts.documents` literal t begins at `start[at[t, j]:at[t, j+1]]`.
+
+    Tokens are counted in the document and ascend; a literal covers `length[t]` of them.
+    """
+
+    at: I64
+    start: I32
+    length: I32
+
+
+class RowColumns(Protocol):
+    """Columns of some rows: of a segment, of a machine, or of a whole table."""
+
+    def read_sides(self) -> I8:
+        """Side of each literal's nearest occurrence, (literals, rows)."""
+        ...
+
+    def read_start(self) -> I32:
+        """First token of each mention, counted in its document."""
+        ...
+
+    def read_end(self) -> I32:
+        """One behind the last token of each mention."""
+        ...
+
+    def read_confidence(self) -> F64:
+        """Annotation confidence of each mention."""
+        ...
+
+    def read_documents(self) -> DocumentColumns:
+        """Values of the documents that have a context."""
+        ...
+
+    def read_matching(self) -> DocumentColumns:
+        """Values of all documents that match the query."""
+        ...
+
+    def read_positions(self) -> Positions:
+        """Every occurrence of every literal in the documents that have a context."""
+        ...
+
+
+class ColumnSource(RowColumns, Protocol):
+    """Columns of a whole table, and the names behind its numbers."""
+
+    def read_documents(self) -> DocumentValues: ...
+
+    def read_matching(self) -> DocumentValues: ...
+
+    def count_entity_documents(self) -> I32:
+        """How many documents of the whole collection mention each of the table's entities."""
+        ...
+
+    def name_entities(self, numbers: list[int]) -> list[str]:
+        """The ids of some entities."""
+        ...
+
+    def name_documents(self, numbers: list[int]) -> list[str]:
+        """The ids of some documents."""
+        ...
+
+
+@dataclass(frozen=True)
+class GivenColumns:
+    """Columns given as values. One that was not given is an error when it is read."""
+
+    sides: I8 | None = None
+    start: I32 | None = None
+    end: I32 | None = None
+    confidence: F64 | None = None
+    documents: DocumentValues | None = None
+    matching: DocumentValues | None = None
+    positions: Positions | None = None
+    entity_documents: I32 | None = None
+    entities: Sequence[str] | None = None
+    document_ids: Sequence[str] | None = None
+
+    def read_sides(self) -> I8:
+        return _require(self.sides, "sides")
+
+    def read_start(self) -> I32:
+        return _require(self.start, "start")
+
+    def read_end(self) -> I32:
+        return _require(self.end, "end")
+
+    def read_confidence(self) -> F64:
+        return _require(self.confidence, "confidence")
+
+    def read_documents(self) -> DocumentValues:
+        return _require(self.documents, "documents")
+
+    def read_matching(self) -> DocumentValues:
+        return _require(self.matching, "matching")
+
+    def read_positions(self) -> Positions:
+        return _require(self.positions, "positions")
+
+    def count_entity_documents(self) -> I32:
+        return _require(self.entity_documents, "entity_documents")
+
+    def name_entities(self, numbers: list[int]) -> list[str]:
+        names = _require(self.entities, "entities")
+        return [names[e] for e in numbers]
+
+    def name_documents(self, numbers: list[int]) -> list[str]:
+        names = _require(self.document_ids, "document_ids")
+        return [names[d] for d in numbers]
+
+
+def _require(value: T | None, name: str) -> T:
+    if value is None:
+        raise ValueError(f"this Contexts table was made without {name}")
+    return value

@@ -1,0 +1,82 @@
+"""A collection in a folder of this machine: every method reads its segments directly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.contexts.match import MatchOptions, match
+from fader.contexts.query import Query
+from fader.contexts.table import Contexts
+from fader.index.commit import read_commit
+from fader.index.reader import IndexReader, Stored
+from fader.rank.ranking import rank_entities
+from fader.rank.system import System
+from fader.search.collection import RankedContexts
+from fader.systems.shared.weighting import in_best_documents
+
+I32 = NDArray[np.int32]
+
+
+@final
+class LocalCollection:
+    """A collection whose segments are in a folder of this machine."""
+
+    def __init__(self, reader: IndexReader) -> None:
+        self.reader, head = reader, reader.head
+        self.folder, self.manifest, self.catalog, self.analysis = (
+            head.folder,
+            head.manifest,
+            head.catalog,
+            head.analysis,
+        )
+        self.commit, self.origin = head.commit, head.manifest.origin
+        self.documents, self.tokens, self.mentions = head.manifest.live
+
+    @property
+    def entity_documents(self) -> I32:
+        return self.reader.entity_documents
+
+    def contexts(self, query: Query, options: MatchOptions) -> Contexts:
+        return match(self.reader, query, options)
+
+    def evidence(
+        self,
+        query: Query,
+        options: MatchOptions,
+        system: System,
+        k: int,
+        *,
+        with_rows: bool = True,
+        entity: int | None = None,
+    ) -> RankedContexts:
+        return rank_contexts(self.contexts(query, options), system, k)
+
+    def rows(self, query: Query, options: MatchOptions, entities: I32) -> Contexts:
+        contexts = self.contexts(query, options)
+        wanted = np.isin(contexts.entities, entities)
+        return contexts.take(np.flatnonzero(wanted[contexts.slot]).astype(np.int32))
+
+    def stored(self, documents: Sequence[int]) -> list[Stored]:
+        return self.reader.stored(documents)
+
+    def document_ids(self, documents: Sequence[int]) -> list[str]:
+        return self.reader.document_ids(documents)
+
+    def find_document(self, doc_id: str) -> int:
+        return self.reader.find_document(doc_id)
+
+    def refresh(self) -> LocalCollection:
+        if read_commit(self.folder) == self.manifest:
+            return self
+        return LocalCollection(IndexReader(self.folder))
+
+
+def rank_contexts(contexts: Contexts, system: System, k: int) -> RankedContexts:
+    """Rank a whole table by a system that may look at the best documents alone."""
+    top = system.view.top
+    contexts = in_best_documents(contexts, top) if top else contexts
+    return RankedContexts(contexts, rank_entities(system, contexts, k), len(contexts))
