@@ -28,7 +28,7 @@ class Timed:
         self.seconds: dict[str, float] = {}
 
     def run(self, jobs: Any, done: Callable[[Any, Any], None]) -> None:
-        from fader.cluster.jobs.scheduler import InProcess
+        from fader.jobs.runners import InProcess
 
         for job in jobs:
             with Clock() as clock:

@@ -21,7 +21,7 @@ import pytest
 from cluster.corpora import catalog, corpus, files_of
 from dose import some
 from fader.cluster.build.driver import ClusterBuildOptions, build
-from fader.cluster.jobs.scheduler import InProcess, Job
+from fader.cluster.jobs.task import Task
 from fader.corpus.analysis import Analysis
 from fader.errors import CatalogError, ClusterError, CorpusError, InputError, StorageError, UsageError
 from fader.index.commit import read_commit
@@ -29,6 +29,7 @@ from fader.index.reader import IndexReader
 from fader.index.verify.check import check
 from fader.index.write.writer import BuildOptions
 from fader.index.write.writer import build as build_here
+from fader.jobs.runners import InProcess
 from fader.jobs.storage import LocalFolder
 from fader.limits import Limits
 
@@ -142,14 +143,14 @@ class StopsAfter:
     def __init__(self, most: int) -> None:
         self._most, self.ran = most, list[str]()
 
-    def run(self, jobs: Any, done: Any) -> None:
-        def one(job: Job, found: Any) -> None:
-            done(job, found)
-            self.ran.append(f"{job.function.__name__} {job.name}")
+    def run(self, work: Any, items: Any, take: Any) -> None:
+        def one(task: Task, found: Any) -> None:
+            take(task, found)
+            self.ran.append(f"{type(task).__name__} {task.name}")
             if len(self.ran) >= self._most:
                 raise Stopped
 
-        InProcess().run(jobs, one)
+        InProcess().run(work, items, one)
 
 
 def test_it_goes_on_where_it_was(given: dict[str, Any], tmp_path: Path) -> None:
@@ -158,13 +159,13 @@ def test_it_goes_on_where_it_was(given: dict[str, Any], tmp_path: Path) -> None:
     whole = built(given, tmp_path / "whole", 3)
     ran: list[str] = []
     for _ in range(100):
-        runner = StopsAfter(3 if "split" in " ".join(ran) else 30)
+        runner = StopsAfter(3 if "SplitPiece" in " ".join(ran) else 30)
         try:
             report = built(given, tmp_path / "out", 3, runner)
             break
         except Stopped:
             ran += runner.ran
-    done = [name for name in ran + runner.ran if not name.startswith("sample")]
+    done = [name for name in ran + runner.ran if not name.startswith("SampleIds")]
     assert len(done) == len(set(done)) > 10
     assert report.resumed > 0
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
@@ -236,7 +237,7 @@ def test_lost_files_are_made_again(given: dict[str, Any], tmp_path: Path) -> Non
     buckets = sorted((folder / "map").glob("*.buckets"))
     buckets[0].unlink()
     buckets[1].write_bytes(buckets[1].read_bytes()[:-1])
-    marks = sorted((folder / "map").glob("*.json"))
+    marks = sorted((folder / "map").glob("*.part"))
     marks[2].write_bytes(marks[2].read_bytes().replace(b"1", b"2"))
     (folder / "catalog").unlink()
     built(given, tmp_path / "out", 3)
@@ -346,7 +347,7 @@ def test_a_disk_that_fails_is_told_and_nothing_is_lost(
             patch.setattr(LocalFolder, method, fails)
             with pytest.raises(ClusterError, match=said):
                 built(given, tmp_path / "out", 2)
-        assert (tmp_path / "out" / ".unfinished" / "plan.json").exists()
+        assert (tmp_path / "out" / ".unfinished" / "job.json").exists()
         assert not list((tmp_path / "out").rglob("work-*"))
     report = built(given, tmp_path / "out", 2)
     assert report.resumed > 10
@@ -382,9 +383,9 @@ def test_what_a_node_or_a_storage_raises_is_in_words(
 def test_a_node_with_another_fader_is_refused(
     given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fader.cluster.build import tasks
+    from fader.cluster.jobs import task
 
-    monkeypatch.setattr(tasks, "__version__", "0.0.1")
+    monkeypatch.setattr(task, "__version__", "0.0.1")
     with pytest.raises(ClusterError, match=r"this node has Fader 0\.0\.1.*install the same on all nodes"):
         built(given, tmp_path / "out", 2)
 
@@ -394,11 +395,11 @@ def test_a_corpus_that_grows_meanwhile_is_refused(given: dict[str, Any], tmp_pat
     growing = tmp_path / "growing.jsonl"
     growing.write_bytes(Path(given["corpus"][0]).read_bytes())
 
-    class Grows(InProcess):
-        def run(self, jobs: Any, done: Any) -> None:
+    class Grows:
+        def run(self, work: Any, items: Any, take: Any) -> None:
             with open(growing, "ab") as file:
                 file.write(b'\n{"id": "late", "text": "late"}')
-            super().run(jobs, done)
+            InProcess().run(work, items, take)
 
     with pytest.raises(InputError, match=r"growing\.jsonl: has changed"):
         built(given | {"corpus": [str(growing)]}, tmp_path / "out", 2, Grows())
@@ -408,23 +409,23 @@ def test_a_file_that_a_node_does_not_see_is_no_fault_of_the_input(given: dict[st
     """What was finished is kept for when its storage is back."""
     types = Path(shutil.copy(given["types"], tmp_path))
 
-    class Unseen(InProcess):
-        def run(self, jobs: Any, done: Any) -> None:
+    class Unseen:
+        def run(self, work: Any, items: Any, take: Any) -> None:
             types.rename(tmp_path / "away")
             try:
-                super().run(jobs, done)
+                InProcess().run(work, items, take)
             finally:
                 (tmp_path / "away").rename(types)
 
     with pytest.raises(ClusterError, match=r"^catalog .*types\.tsv: No such file"):
         built(given | {"types": str(types)}, tmp_path / "out", 1, Unseen())
-    assert (tmp_path / "out" / ".unfinished" / "plan.json").exists()
+    assert (tmp_path / "out" / ".unfinished" / "job.json").exists()
     built(given | {"types": str(types)}, tmp_path / "out", 1)
 
 
 def _kept(out: Path) -> int:
     """How many pieces an unfinished build has done."""
-    return len(list(out.glob(".unfinished/*/map/*.json")))
+    return len(list(out.glob(".unfinished/*/map/*.part")))
 
 
 def test_a_corpus_that_a_node_loses_sight_of_is_no_fault_of_the_input(
@@ -433,18 +434,18 @@ def test_a_corpus_that_a_node_loses_sight_of_is_no_fault_of_the_input(
     """Nor is one that cannot be looked at again when it has been read: what was finished is kept, and used."""
     from fader.cluster import storage
 
-    seen = storage._described
+    seen = storage._describe
     failures = [FileNotFoundError(errno.ENOENT, "No such file"), type("ClientError", (Exception,), {})("slow down")]
 
-    def unseen(path: str) -> dict[str, Any]:
+    def unseen(path: str) -> Any:
         if _kept(tmp_path / "out") >= 3:
             raise failures[0]
         return seen(path)
 
     while failures:
         with monkeypatch.context() as patch:
-            patch.setattr(storage, "_described", unseen)
-            patch.setattr("fader.cluster.build.driver.described", seen)
+            patch.setattr(storage, "_describe", unseen)
+            patch.setattr("fader.cluster.build.driver.describe_file", seen)
             with pytest.raises(
                 ClusterError, match=r"part-0\.jsonl.*part-0\.jsonl: (No such file|ClientError: slow down)"
             ):
@@ -471,7 +472,7 @@ def test_a_catalog_that_cannot_be_read_for_once_is_no_fault_of_the_input(
     monkeypatch.setattr(readers, "_Decompressed", corrupted)
     with pytest.raises(ClusterError, match=r"^catalog .*types\.tsv: Input/output error"):
         built(given, tmp_path / "out", 1)
-    assert (tmp_path / "out" / ".unfinished" / "plan.json").exists()
+    assert (tmp_path / "out" / ".unfinished" / "job.json").exists()
 
 
 def test_a_node_without_a_storages_package_is_no_fault_of_the_call(
@@ -486,7 +487,7 @@ def test_a_node_without_a_storages_package_is_no_fault_of_the_call(
     monkeypatch.setattr(tasks, "_split", lacks)
     with pytest.raises(ClusterError, match=r"a node cannot .*install s3fs"):
         built(given, tmp_path / "out", 2)
-    assert (tmp_path / "out" / ".unfinished" / "plan.json").exists()
+    assert (tmp_path / "out" / ".unfinished" / "job.json").exists()
 
 
 def test_a_fault_of_the_corpus_is_not_told_as_one_of_the_index(
@@ -506,20 +507,25 @@ def test_a_fault_of_the_corpus_is_not_told_as_one_of_the_index(
 
 
 def test_jobs_say_what_they_take_and_hold_little(given: dict[str, Any], tmp_path: Path) -> None:
-    """Each the memory that docs/cluster.md tells; where a shard's blocks lie is made when its job is sent."""
-    jobs: list[Job] = []
+    """Each the memory that docs/cluster.md tells; a shard's task, and where its blocks lie, is made when sent."""
+    tasks: list[Task] = []
+    steps: list[Any] = []
 
-    class Looks(InProcess):
-        def run(self, some: Any, done: Any) -> None:
-            jobs.extend(some)
-            super().run(some, done)
+    class Looks:
+        def run(self, work: Any, items: Any, take: Any) -> None:
+            def looked() -> Any:
+                for task in items:
+                    tasks.append(task)
+                    yield task
+
+            steps.append(items)
+            InProcess().run(work, looked(), take)
 
     built(given, tmp_path / "out", 2, Looks(), run_bytes=64 << 20)
-    memory = {job.function.__name__: job.memory >> 20 for job in jobs}
-    assert memory == {"sample": 356, "split": 356, "catalog": 100, "build": 356 + HOW.memory_mb}
-    for job in jobs[-2:]:
-        assert dict(job.given)["blocks"] == job.given["blocks"] is not job.given["blocks"]
-        assert len(dict(job.given)) == len(job.given)
+    memory = {type(task).__name__: task.memory >> 20 for task in tasks}
+    assert memory == {"SampleIds": 356, "SplitPiece": 356, "MakeCatalog": 100, "BuildShard": 356 + HOW.memory_mb}
+    assert all(iter(step) is step for step in steps)
+    assert [task.name for task in tasks[-2:]] == ["shard 0 of 2", "shard 1 of 2"]
 
 
 def test_wrong_input_is_said_and_leaves_nothing(given: dict[str, Any], tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ from cluster.conftest import needs_ray
 from cluster.corpora import catalog, corpus, files_of
 from dose import dose
 from fader.cluster.build.driver import ClusterBuildOptions, build
-from fader.cluster.jobs.scheduler import InProcess, OnRay
+from fader.cluster.jobs.scheduler import OnRay
+from fader.jobs.runners import InProcess
 
 pytestmark = needs_ray
 long = pytest.mark.skipif(dose(2, 1) < 2, reason="takes a minute or more; FADER_DOSE=1 runs it")
@@ -124,7 +125,7 @@ def marks(out: Path) -> int:
             for folder in ("", "map", "reduce"):
                 with suppress(OSError):
                     names += os.listdir(out / ".unfinished" / key / folder)
-    return sum(name.endswith(".json") for name in names)
+    return sum(name.endswith(".part") for name in names)
 
 
 @long

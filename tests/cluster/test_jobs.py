@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,30 +13,40 @@ import pytest
 
 from cluster.conftest import needs_ray
 from fader.cluster.jobs import scheduler as jobs
-from fader.cluster.jobs.scheduler import InProcess, Job, OnRay
+from fader.cluster.jobs.scheduler import OnRay
+from fader.cluster.jobs.task import Task
 from fader.errors import ClusterError, CorpusError
+from fader.jobs.runners import Failure, InProcess
 
 pytestmark = needs_ray
-Task = Callable[[Mapping[str, Any]], dict[str, Any]]
+Work = Callable[[Any], Any]
 
 
-def ran(runner: Any, task: Task, count: int = 3, **given: Any) -> list[int]:
-    """The numbers of the jobs that were done."""
+def ran(runner: Any, work: Work, count: int = 3, memory: int = 0) -> list[int]:
+    """The numbers of the tasks that were done."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Numbered(Task):
+        n: int
+
+        def run(self) -> bytes:
+            return b""
+
     found: list[int] = []
-    work = [Job(f"piece {n}", task, {"n": n, **given}) for n in range(count)]
-    runner.run(work, lambda job, _found: found.append(job.given["n"]))
+    tasks = (Numbered(name=f"piece {n}", n=n, memory=memory) for n in range(count))
+    runner.run(lambda: work, tasks, lambda task, _found: found.append(task.n))
     return sorted(found)
 
 
 # Tasks are made inside of functions, so that they reach the nodes by value: there tests cannot be imported.
-def dying(folder: Path) -> Task:
+def dying(folder: Path) -> Work:
     """The process of one task dies at its first try."""
 
-    def dies_once(given: Mapping[str, Any]) -> dict[str, Any]:
-        if given["n"] == 1 and not (folder / "died").exists():
+    def dies_once(task: Any) -> Any:
+        if task.n == 1 and not (folder / "died").exists():
             (folder / "died").touch()
             os._exit(1)
-        return {}
+        return b""
 
     return dies_once
 
@@ -49,8 +60,8 @@ def test_a_task_whose_process_dies_is_done_again(driver: Any, tmp_path: Path) ->
 def test_one_that_always_dies_is_named(driver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "TRIES", 2)
 
-    def dies(given: Mapping[str, Any]) -> dict[str, Any]:
-        return {} if given["n"] != 1 else os._exit(1)
+    def dies(task: Any) -> Any:
+        return b"" if task.n != 1 else os._exit(1)
 
     with pytest.raises(ClusterError, match="piece 1: failed 2 times, at last because its worker died"):
         ran(OnRay(driver), dies)
@@ -78,21 +89,21 @@ def test_what_is_done_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_ends_when_the_watch_says_so(driver: Any) -> None:
     """What it raises is raised, and tasks that are under way are not waited for."""
 
-    def sleeps(_given: Mapping[str, Any]) -> dict[str, Any]:
+    def sleeps(_task: Any) -> Any:
         time.sleep(3600)
-        return {}
+        return b""
 
     def watch() -> None:
         raise CorpusError("somebody else has failed")
 
     with pytest.raises(CorpusError, match="somebody else"):
         ran(OnRay(driver, watch=watch), sleeps)
-    assert ran(OnRay(driver), lambda _given: {}) == [0, 1, 2]
+    assert ran(OnRay(driver), lambda _task: b"") == [0, 1, 2]
 
 
 def test_what_is_wrong_with_the_input_is_not_tried_again(driver: Any) -> None:
-    def refuses(given: Mapping[str, Any]) -> dict[str, Any]:
-        return {"error": "CorpusError", "message": f"file {given['n']} is no corpus", "again": False}
+    def refuses(task: Any) -> Any:
+        return Failure(task.name, "CorpusError", f"file {task.n} is no corpus")
 
     for runner in (OnRay(driver), InProcess()):
         with pytest.raises(CorpusError, match="is no corpus"):
@@ -102,22 +113,25 @@ def test_what_is_wrong_with_the_input_is_not_tried_again(driver: Any) -> None:
 def test_an_error_of_the_storage_is_tried_again(driver: Any, tmp_path: Path) -> None:
     """Three times; then it is an error that names the task."""
 
-    def stumbles(given: Mapping[str, Any]) -> dict[str, Any]:
-        mark = Path(given["folder"]) / "tried"
-        if mark.exists() and given["mends"]:
-            return {}
-        mark.touch()
-        return {"error": "StorageError", "message": "no space left", "again": True}
+    def stumbles(passes: bool) -> Work:
+        def stumble(task: Any) -> Any:
+            mark = tmp_path / "tried"
+            if mark.exists() and passes:
+                return b""
+            mark.touch()
+            return Failure(task.name, "StorageError", "no space left", again=True)
+
+        return stumble
 
     runner = OnRay(driver)
-    assert ran(runner, stumbles, 1, folder=str(tmp_path), mends=True) == [0]
+    assert ran(runner, stumbles(passes=True), 1) == [0]
     assert runner.lost == 1
     with pytest.raises(ClusterError, match="piece 0: failed 3 times, at last because no space left"):
-        ran(OnRay(driver), stumbles, 1, folder=str(tmp_path), mends=False)
+        ran(OnRay(driver), stumbles(passes=False), 1)
 
 
 def test_a_fault_of_ours_is_told_as_one(driver: Any) -> None:
-    def wrong(given: Mapping[str, Any]) -> dict[str, Any]:
+    def wrong(task: Any) -> Any:
         raise KeyError("no such thing")
 
     with pytest.raises(ClusterError, match=r"piece 0: KeyError: .*no such thing.*fault of Fader"):
@@ -127,4 +141,4 @@ def test_a_fault_of_ours_is_told_as_one(driver: Any) -> None:
 def test_what_no_node_can_hold_is_refused(driver: Any) -> None:
     """Ray would wait for a node that is large enough."""
     with pytest.raises(ClusterError, match=r"no node has a CPU and 1,073,741,824 MB.*--memory"):
-        OnRay(driver).run([Job("all", dict, {}, 1 << 50)], lambda _job, _found: None)
+        ran(OnRay(driver), lambda _task: b"", 1, memory=1 << 50)

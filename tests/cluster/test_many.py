@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ from cluster.serving import mingled_index, ranged_index
 from dose import dose
 from fader.cluster.jobs import batch as many
 from fader.cluster.jobs.index_handle import Here, open_index
-from fader.cluster.jobs.scheduler import InProcess, Job
+from fader.cluster.jobs.task import Task, run_task
 from fader.corpus.queries import FaultCollector, QueryLine
 from fader.errors import ClusterError, IncompleteError, LimitError, StorageError
+from fader.jobs.runners import Failure, InProcess
 from fader.limits import Limits
 from fader.progress import Silent
 from fader.search.batch import Parsed, parse_all, write_contexts, write_letor, write_run
@@ -101,24 +103,24 @@ def test_vectors(local: fader.Index, groups: int, features: str, tmp_path: Path)
 def test_chunks() -> None:
     """Every query once, in order; a few chunks at least, and none too large."""
     for count in (1, 2, 63, 64, 128, 1000, 5000):
-        cut = many.chunks(count, 16)
+        cut = many.cut_chunks(count, 16)
         assert [i for some in cut for i in some] == list(range(count))
         assert max(map(len, cut)) <= 16
         assert len(cut) >= min(count, many.CHUNKS)
 
 
-class Stopping(InProcess):
+class Stopping:
     """Stops after some jobs, as a killed driver does; counts those it did."""
 
     def __init__(self, most: int) -> None:
         self.left, self.done = most, 0
 
-    def run(self, jobs: Iterable[Job], done: Callable[[Job, dict[str, Any]], None]) -> None:
-        for job in jobs:
+    def run(self, work: Any, items: Iterable[Task], take: Callable[[Task, Any], None]) -> None:
+        for task in items:
             if not self.left:
                 raise ClusterError("the head is gone")
             self.left, self.done = self.left - 1, self.done + 1
-            super().run([job], done)
+            InProcess().run(work, [task], take)
 
 
 def ran(local: fader.Index, runner: Any, path: Path, k: int = 5, count: int = 20) -> dict[str, list[str]]:
@@ -158,14 +160,14 @@ def test_one_job_at_a_time_writes_an_output(local: fader.Index, tmp_path: Path) 
     """Another is refused and takes nothing away."""
     out, refusals = tmp_path / "out", []
 
-    class Meanwhile(Stopping):
-        def run(self, jobs: Iterable[Job], done: Callable[[Job, dict[str, Any]], None]) -> None:
+    class Meanwhile:
+        def run(self, work: Any, items: Iterable[Task], take: Callable[[Task, Any], None]) -> None:
             with pytest.raises(StorageError, match="another run is writing") as refusal:
                 ran(local, InProcess(), out, k=6)
             refusals.append(refusal)
-            super().run(jobs, done)
+            InProcess().run(work, items, take)
 
-    ran(local, Meanwhile(100), out)
+    ran(local, Meanwhile(), out)
     assert len(refusals) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -237,17 +239,21 @@ def test_an_index_travels_as_its_recipe(local: fader.Index) -> None:
 
 def test_errors_of_tasks() -> None:
     """What cannot be is told as it is; what may pass, to be tried again; another Fader on a node is refused."""
-    from fader import __version__
-    from fader.cluster.jobs.index_handle import asking
 
-    def raising(error: Exception) -> dict[str, Any]:
-        def work(_given: Any) -> dict[str, Any]:
-            raise error
+    @dataclass(frozen=True, kw_only=True)
+    class Raising(Task):
+        error: Exception
 
-        return asking(work)({"fader": __version__})
+        def run(self) -> bytes:
+            raise self.error
 
-    assert raising(IncompleteError("no group")) == {"error": "IncompleteError", "message": "no group", "again": True}
-    assert raising(ClusterError("the head is gone"))["again"]
-    assert raising(LimitError("much")) == {"error": "LimitError", "message": "much", "again": False}
-    assert raising(OSError(28, "No space", "x"))["again"]
-    assert "install the same" in asking(lambda _given: {})({"fader": "0"})["message"]
+    def raising(error: Exception, **given: Any) -> Any:
+        return run_task(Raising(name="task", error=error, **given))
+
+    assert raising(IncompleteError("no group")) == Failure("task", "IncompleteError", "no group", again=True)
+    assert raising(ClusterError("the head is gone")).again
+    assert raising(LimitError("much")) == Failure("task", "LimitError", "much", again=False)
+    assert raising(OSError(28, "No space", "x")).again
+    assert "install the same" in raising(OSError(), version="0").message
+    with pytest.raises(KeyError):
+        raising(KeyError("ours"))

@@ -11,10 +11,10 @@ import pytest
 from cluster.corpora import catalog, corpus, files_of
 from fader.cluster.build.driver import ClusterBuildOptions, build
 from fader.cluster.hosts.cache import local_folder
-from fader.cluster.jobs.scheduler import InProcess
 from fader.cluster.storage import storage_of
 from fader.errors import CatalogError, StorageError
 from fader.index.verify.check import check
+from fader.jobs.runners import InProcess
 
 s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed; pip install s3fs 'moto[server]'")
 moto = pytest.importorskip("moto.server", reason="moto is not installed; pip install s3fs 'moto[server]'")

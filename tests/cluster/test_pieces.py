@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fader.cluster.build.buckets import Blocks, BucketWriter, placed, shard_of, splitters_of, unpacked
+from fader.cluster.build.buckets import Blocks, BucketWriter, read_blocks, shard_of, splitters_of, unpack_lines
 from fader.cluster.build.pieces import Lines, cut, first_number, lines_of, place_of
+from fader.cluster.storage import SourceFile
 from fader.corpus.readers import LongLine, read_batches
 from fader.errors import DamagedError
 from fader.limits import Limits
@@ -19,8 +19,8 @@ from fader.limits import Limits
 LIMITS = Limits(line_bytes=12)
 
 
-def source_of(path: Path) -> dict[str, Any]:
-    return {"path": str(path), "bytes": path.stat().st_size, "shown": path.name}
+def source_of(path: Path) -> SourceFile:
+    return SourceFile(str(path), path.stat().st_size, "", path.name)
 
 
 LINE = st.text("ab{ \r\u00e9\ufeff", max_size=12).map(str.encode)  # nothing that begins as compressed files do
@@ -40,14 +40,15 @@ def test_lines_of_all_spans(tmp_path: Path, files: list[list[bytes]], piece_byte
     read, counts = [], dict[int, int]()
     for number, span in enumerate(spans):
         counts[number], expected = 0, first_number(span)
-        for first, lines in lines_of(span, sources[span[0]], LIMITS):
+        for first, lines in lines_of(span, sources[span.source], LIMITS):
             assert first == expected
             read += [(number, first + n, line) for n, line in enumerate(lines)]
             counts[number] += len(lines)
             expected += len(lines)
     where = Lines(spans, sources, counts)
     found = [
-        (where.named(f"{place_of(span, n)}: x")[1], bytes(line), isinstance(line, LongLine)) for span, n, line in read
+        (where.restore_place(f"{place_of(span, n)}: x")[1], bytes(line), isinstance(line, LongLine))
+        for span, n, line in read
     ]
     whole = [
         (f"{path.name}:{first + n}: x", bytes(line), isinstance(line, LongLine))
@@ -82,9 +83,9 @@ def test_lines_come_back_from_buckets(
         files.append(file.getvalue())
     for shard, lines_expected in expected.items():
         found = []
-        for piece, own in placed(blocks.of(shard)):
+        for piece, own in read_blocks(blocks.of(shard)):
             for at, size in own:
-                found += list(unpacked(files[piece][at : at + size], "it"))
+                found += list(unpack_lines(files[piece][at : at + size], "it"))
         assert found == lines_expected
 
 
@@ -98,12 +99,12 @@ def test_a_damaged_block_is_told() -> None:
         data = bytearray(file.getvalue())
         data[at] ^= 1
         try:
-            assert list(unpacked(bytes(data), "map/0")) == [(0, 1, b"some line of a corpus")]
+            assert list(unpack_lines(bytes(data), "map/0")) == [(0, 1, b"some line of a corpus")]
         except DamagedError:
             told += 1
     assert told > len(file.getvalue()) - 5  # a few bits of a frame's header say nothing
     with pytest.raises(DamagedError, match=r"^map/0: "):
-        list(unpacked(b"", "map/0"))
+        list(unpack_lines(b"", "map/0"))
 
 
 @given(

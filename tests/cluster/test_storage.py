@@ -15,10 +15,9 @@ from cluster.corpora import catalog, corpus, files_of
 from fader.cluster import storage
 from fader.cluster.build.driver import ClusterBuildOptions, build
 from fader.cluster.hosts.cache import local_folder
-from fader.cluster.jobs.scheduler import InProcess
 from fader.cluster.storage import (
     RemoteStorage,
-    described,
+    describe_file,
     expanded,
     is_plain,
     masked,
@@ -29,6 +28,7 @@ from fader.errors import ClusterError, DamagedError, InputError, StorageError, U
 from fader.index.lock import writing_alone
 from fader.index.reader import IndexReader
 from fader.index.verify.check import check
+from fader.jobs.runners import InProcess
 from fader.jobs.storage import LocalFolder
 
 pytest.importorskip("fsspec", reason="fsspec is not installed; pip install -e '.[cluster]'")
@@ -139,7 +139,7 @@ def test_no_password_is_kept_or_told(given: dict[str, Any], monkeypatch: pytest.
     assert "secret" not in str(failed.value)
     assert all(b"secret" not in memory.cat_file(path) for path in memory.find("/out"))
     with pytest.raises(InputError, match=r"memory://me:\*\*\*@host/gone: no such file"):
-        described(far("secret", "gone"))
+        describe_file(far("secret", "gone"))
     assert run("changed").manifest.commit == 1
     with pytest.raises(StorageError, match=r"memory://me:\*\*\*@host/out: holds an index already"):
         run("secret")
@@ -181,19 +181,19 @@ def test_a_file_system_without_second_names(tmp_path: Path, monkeypatch: pytest.
 def test_sources(given: dict[str, Any], tmp_path: Path) -> None:
     """A source that was replaced by another is told apart; what cannot be read is said."""
     path = given["corpus"][0]
-    assert described(path) == described(path)
-    assert described(f"local://{path}")["bytes"] == described(path)["bytes"] == Path(path).stat().st_size
+    assert describe_file(path) == describe_file(path)
+    assert describe_file(f"local://{path}").bytes == describe_file(path).bytes == Path(path).stat().st_size
     (tmp_path / "a").write_text("x")
-    before = described(str(tmp_path / "a"))
+    before = describe_file(str(tmp_path / "a"))
     os.utime(tmp_path / "a", ns=(5, 5))
-    assert described(str(tmp_path / "a")) != before
+    assert describe_file(str(tmp_path / "a")) != before
     for kind in ("", "local://"):
         with pytest.raises(InputError, match="no such file"):
-            described(f"{kind}{tmp_path}/gone")
+            describe_file(f"{kind}{tmp_path}/gone")
         with pytest.raises(InputError, match="is a folder"):
-            described(f"{kind}{tmp_path}")
+            describe_file(f"{kind}{tmp_path}")
     with pytest.raises(UsageError, match="nosuch"):
-        described("nosuch://bucket/a")
+        describe_file("nosuch://bucket/a")
 
 
 def test_a_star_in_a_url(given: dict[str, Any]) -> None:

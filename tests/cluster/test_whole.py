@@ -16,17 +16,17 @@ import pytest
 
 import fader
 from cluster.conftest import needs_ray
-from fader import __version__
 from fader.cluster.build.driver import ClusterBuildOptions, build
 from fader.cluster.hosts.frontend import Front
-from fader.cluster.jobs.batch import ranked_chunk
+from fader.cluster.jobs.batch import ChunkTask, pack_ranking
 from fader.cluster.jobs.job_shards import holding
-from fader.cluster.jobs.scheduler import Job, OnRay
+from fader.cluster.jobs.scheduler import OnRay
+from fader.cluster.jobs.task import Task, make_worker
 from fader.corpus.analysis import Analysis
 from fader.corpus.queries import FaultCollector, QueryLine
 from fader.index.write.writer import BuildOptions
 from fader.limits import Limits
-from fader.search.batch import Parsed, parse_all
+from fader.search.batch import Parsed, RunBatch, parse_all
 from index.answers import answer, equal_tables
 from index.histories import ENTITIES, STOP, TYPES, some_document
 
@@ -100,13 +100,13 @@ def test_batch(local: fader.Index, sharded: fader.Index, rankers: list[Any], dri
     queries, found = parse_all(local, lines, FaultCollector()), {}
     folder, groups = str(sharded.collection.folder), len(sharded.collection.manifest.segments)
     with holding(driver, folder, None, groups, Limits()) as held:
-        given = {"fader": __version__, "recipe": held, "queries": queries, "first": 0, "chunk": 0, "k": 100}
-        jobs = [Job(f"{n}", ranked_chunk, {**given, "model": ranker}) for n, ranker in enumerate(rankers)]
+        own = {"recipe": held, "queries": queries, "first": 0, "chunk": 0, "pack": pack_ranking}
+        tasks = [ChunkTask(name=f"{n}", batch=RunBatch(ranker, 100), **own) for n, ranker in enumerate(rankers)]
 
-        def take(job: Job, told: dict[str, Any]) -> None:
-            found[int(job.name)] = msgspec.msgpack.decode(told["data"])
+        def take(task: Task, data: bytes) -> None:
+            found[int(task.name)] = msgspec.msgpack.decode(data)
 
-        OnRay(driver).run(jobs, take)
+        OnRay(driver).run(make_worker, tasks, take)
     for n, ranker in enumerate(rankers):
         assert found[n] == rows_of(local, queries, ranker), ranker
 

@@ -17,6 +17,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
@@ -243,10 +244,23 @@ def opened(path: str) -> BinaryIO:
     return _buffered(system.open(at, "rb"))
 
 
-def described(path: str) -> dict[str, Any]:
-    """A file's path from the root, its bytes, and what changes when it is replaced; one that the user has given."""
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that the user has given: its path from the root, its size, and what changes when it is replaced.
+
+    `shown` is its name as the user has given it, fit for messages.
+    """
+
+    path: str
+    bytes: int
+    version: str
+    shown: str
+
+
+def describe_file(path: str) -> SourceFile:
+    """Describe a file that the user has given; InputError where it cannot be read."""
     try:
-        return _described(path)
+        return _describe(path)
     except FileNotFoundError:
         raise InputError(f"{masked(path)}: no such file; check the path") from None
     except IsADirectoryError:
@@ -257,32 +271,32 @@ def described(path: str) -> dict[str, Any]:
         raise InputError(f"{masked(path)}: cannot be read: {reason(error)}") from None
 
 
-def _described(path: str) -> dict[str, Any]:
+def _describe(path: str) -> SourceFile:
     """The same, with the errors of the storage."""
     if is_plain(path):
         plain = plain_path(path)
         open(plain, "rb").close()
         status = plain.stat()
-        return {"path": str(plain), "bytes": status.st_size, "version": str(status.st_mtime_ns)}
+        return SourceFile(str(plain), status.st_size, str(status.st_mtime_ns), masked(path))
     system, at = _system(path)
     info = system.info(at)
     if info.get("type") != "file":
         raise IsADirectoryError(path)
     marks = [info.get(key) for key in ("ETag", "etag", "md5Hash", "generation", "mtime", "LastModified", "created")]
     version = next((str(mark) for mark in marks if mark is not None), "")
-    return {"path": path, "bytes": int(info["size"]), "version": version}
+    return SourceFile(path, int(info["size"]), version, masked(path))
 
 
-def check_unchanged(source: Mapping[str, Any]) -> None:
-    """Raise where a file that was `described` is another one now. One that this node does not see, or not now, is an
-    error of the storage, which may pass. Of plain files the size alone is looked at: how fine times are told may differ
-    between nodes."""
-    path = source["path"]
-    with reading(path):
-        now = _described(path)
-    if now["bytes"] != source["bytes"] or (not is_plain(path) and now["version"] != source["version"]):
-        shown = source.get("shown", masked(path))
-        raise InputError(f"{shown}: has changed since the build began; leave it alone, and build again")
+def check_unchanged(source: SourceFile) -> None:
+    """Raise where a file is another one than when it was described.
+
+    One that this node does not see, or not now, is an error of the storage, which may pass. Of plain files the size
+    alone is compared: the precision of times may differ between nodes.
+    """
+    with reading(source.path):
+        now = _describe(source.path)
+    if now.bytes != source.bytes or (not is_plain(source.path) and now.version != source.version):
+        raise InputError(f"{source.shown}: has changed since the build began; leave it alone, and build again")
 
 
 def expanded(paths: Iterable[str]) -> list[str]:

@@ -55,7 +55,7 @@ class Job(Generic[Item, Result, Out]):
     join: Callable[[Journal], Join[Item, Result, Out]]
 
 
-def run_job(job: Job[Item, Result, Out], journal: Journal, runner: Runner) -> Out:
+def run_job(job: Job[Item, Result, Out], journal: Journal, runner: Runner[Item]) -> Out:
     """Do what the journal does not hold yet, and join all results."""
     if journal.key != digest_key(job.key):
         raise ValueError(f"{journal.storage.shown}: the journal there is of another job")

@@ -47,7 +47,7 @@ class Failure:
         return ClusterError(f"{self.name}: {made}") if self.again else made
 
 
-class Runner(Protocol):
+class Runner(Protocol[Item]):
     """Runs the items of a job."""
 
     def run(self, work: Work[Item, Result], items: Iterable[Item], take: Take[Item, Result]) -> None:
@@ -55,7 +55,7 @@ class Runner(Protocol):
         ...
 
 
-def choose_runner(processes: int) -> Runner:
+def choose_runner(processes: int) -> Runner[Any]:
     """The runner for a number of processes."""
     if processes < 1:
         raise UsageError(f"processes must be 1 or more, not {processes}")

@@ -15,10 +15,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 import numpy as np
+import zstandard
 from numpy.typing import NDArray
 
 from fader.corpus.readers import LongLine, without_mark
@@ -93,25 +94,21 @@ class BucketWriter:
             return
         sizes = [0] * (len(self._splitters) + 1)
         for shard in sorted(self._shards):
-            sizes[shard] = self._file.write(packed(self._shards.pop(shard)))
+            sizes[shard] = self._file.write(pack_lines(self._shards.pop(shard)))
         self.runs.append(sizes)
         self._held = 0
 
 
-def packed(lines: Sequence[tuple[int, int, bytes]]) -> bytes:
+def pack_lines(lines: Sequence[tuple[int, int, bytes]]) -> bytes:
     """A block of lines with their spans and numbers."""
-    import zstandard
-
     spans = np.array([one[0] for one in lines], dtype="<u4").tobytes()
     numbers = np.array([one[1] for one in lines], dtype="<u8").tobytes()
     raw = len(lines).to_bytes(4, "little") + spans + numbers + b"\n".join(one[2] for one in lines)
     return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(raw)
 
 
-def unpacked(block: bytes, name: str) -> Iterator[tuple[int, int, bytes]]:
+def unpack_lines(block: bytes, name: str) -> Iterator[tuple[int, int, bytes]]:
     """The lines of a block; `name` is what an error calls its file."""
-    import zstandard
-
     try:
         raw = zstandard.ZstdDecompressor().decompress(block)
         count = int.from_bytes(raw[:4], "little")
@@ -139,7 +136,7 @@ class Blocks:
             self._pieces[piece] = sizes.shape[1], np.concatenate(([0], np.cumsum(sizes)))
 
     def of(self, shard: int) -> bytes:
-        """The blocks of a shard in the order of the corpus, for `placed`."""
+        """The blocks of a shard in the order of the corpus, for `read_blocks`."""
         rows = []
         for piece in sorted(self._pieces):
             shards, ends = self._pieces[piece]
@@ -150,12 +147,7 @@ class Blocks:
         return np.concatenate(rows).astype("<i8").tobytes() if rows else b""
 
 
-def with_arrays(mark: dict[str, Any]) -> dict[str, Any]:
-    """What splitting a piece has found, with runs as an array: lists of all pieces at once take five times as much."""
-    return mark | {"runs": np.array(mark["runs"], dtype=np.int64)} if mark else mark
-
-
-def placed(blocks: bytes) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+def read_blocks(blocks: bytes) -> Iterator[tuple[int, list[tuple[int, int]]]]:
     """Piece by piece, where the blocks of a shard lie: first byte, and bytes."""
     rows = np.frombuffer(blocks, "<i8").reshape(-1, 3).tolist()
     for piece, own in groupby(rows, key=itemgetter(0)):

@@ -8,29 +8,44 @@
 What is left is an ordinary index: the segments of a shard follow each other in the manifest, in the order of ids. The
 first of several documents with one id is taken, and faults are counted and shown, as in a build on one machine. All
 that is finished is kept in a journal (`journal.py`), so that the same command goes on after any crash.
-Knows nothing of Ray: tasks are run by a `Runner`.
+Steps 1 to 3 are jobs (`fader.jobs`). Knows nothing of Ray: tasks are run by a `Runner`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from fader import __version__
-from fader.cluster.build import tasks
-from fader.cluster.build.buckets import RUN_BYTES, Blocks, splitters_of, with_arrays
-from fader.cluster.build.journal import FOLDER, Journal, begun, end
+from fader.cluster.build.buckets import RUN_BYTES, Blocks, splitters_of
+from fader.cluster.build.journal import FOLDER, begin, end
 from fader.cluster.build.pieces import PIECE_BYTES, THREADS, Lines, Span, cut
-from fader.cluster.build.publish import check_destination, publish, writing
-from fader.cluster.jobs.scheduler import Job, Runner
-from fader.cluster.storage import Storage, described, expanded, masked, storage_errors, storage_of
+from fader.cluster.build.publish import check_destination, hold_destination, publish
+from fader.cluster.build.tasks import (
+    CATALOG,
+    BuildShard,
+    CatalogRecord,
+    MakeCatalog,
+    SampleIds,
+    Samples,
+    ShardRecord,
+    SplitPiece,
+    SplitRecord,
+)
+from fader.cluster.jobs.task import Task, make_worker
+from fader.cluster.storage import SourceFile, Storage, describe_file, expanded, masked, storage_errors, storage_of
 from fader.corpus.documents import EXAMPLES_KEPT, Faults
 from fader.errors import CorpusError, InputError, UsageError, quoted
 from fader.index.write.writer import BuildOptions, BuildReport, check_counts
+from fader.jobs.job import Job, run_job
+from fader.jobs.journal import Journal, Key, from_json, to_json
+from fader.jobs.runners import Runner
 from fader.jobs.storage import LocalFolder
 from fader.limits import Limits
 from fader.progress import Progress, Silent
@@ -67,22 +82,73 @@ class ClusterBuildReport(BuildReport):
     resumed: int = 0
 
 
+@dataclass(frozen=True)
+class BuildInput:
+    """What is built of: the files of the corpus and of the catalog, described; and the limits that hold."""
+
+    sources: list[SourceFile]
+    entities: SourceFile
+    types: SourceFile
+    limits: Limits
+
+    @classmethod
+    def describe(
+        cls,
+        corpus: Sequence[str | Path],
+        entities: str | Path,
+        types: str | Path,
+        options: ClusterBuildOptions,
+    ) -> BuildInput:
+        """Look at all files; what cannot be read is refused."""
+        if any(str(path) == "-" for path in (*corpus, entities, types)):
+            raise UsageError("standard input cannot be read by other nodes; give files that all of them see")
+        paths = [str(entities), str(types), *expanded(map(str, corpus))]
+        with ThreadPoolExecutor(THREADS) as pool:
+            entities_file, types_file, *sources = pool.map(describe_file, paths)
+        limits = options.build.limits or Limits.from_environment()
+        return cls(sources, entities_file, types_file, limits)
+
+    def make_key(self, options: ClusterBuildOptions) -> Key:
+        """All that the result depends on, without passwords: others may read it."""
+        how = options.build
+        return {
+            "fader": __version__,
+            "sources": [_describe_for_key(source) for source in self.sources],
+            "catalog": [_describe_for_key(source) for source in (self.entities, self.types)],
+            "shards": options.shards,
+            "options": {
+                "analysis": how.analysis.to_dict(),
+                "on_error": how.on_error,
+                "catalog_on_error": how.catalog_on_error,
+                "memory_mb": how.memory_mb,
+                "segment_tokens": how.segment_tokens,
+                "keep_text": how.keep_text,
+            },
+            "limits": asdict(self.limits),
+            "piece_bytes": [options.piece_bytes, options.run_bytes],
+        }
+
+
+def _describe_for_key(source: SourceFile) -> list[Any]:
+    return [masked(source.path), source.bytes, masked(source.version), source.shown]
+
+
 def build(
     out: str | Path,
     corpus: Sequence[str | Path],
     entities: str | Path,
     types: str | Path,
     options: ClusterBuildOptions,
-    runner: Runner,
+    runner: Runner[Task],
     progress: Progress | None = None,
 ) -> ClusterBuildReport:
     """Build an index of the corpus in the folder `out`, a plain path that all nodes share or a URL."""
-    plan = _plan(corpus, entities, types, options)
-    storage = storage_of(out)
-    with storage_errors(str(out)), writing(storage, options.build.overwrite):
-        journal = begun(storage, plan, options.restart)
+    given = BuildInput.describe(corpus, entities, types, options)
+    storage, key = storage_of(out), given.make_key(options)
+    with storage_errors(str(out)), hold_destination(storage, options.build.overwrite):
+        journal = begin(storage, key, options.restart)
         try:
-            return _Build(journal, plan, options, runner, progress or Silent()).run()
+            return _Build(storage, journal, key, given, options, runner, progress or Silent()).run()
         except (InputError, UsageError):  # with other input it is another build, so nothing of this one is of use
             _forget(storage)
             raise
@@ -92,36 +158,11 @@ def refuse_early(
     out: str | Path, corpus: Sequence[str | Path], entities: str | Path, types: str | Path, options: ClusterBuildOptions
 ) -> None:
     """Raise what `build` would raise before it does anything: for callers who have a cluster to start or to join."""
-    _plan(corpus, entities, types, options)
+    BuildInput.describe(corpus, entities, types, options)
     storage = storage_of(out)
     with storage_errors(str(out)):
         if not isinstance(storage, LocalFolder) or storage.folder.is_dir():
             check_destination(storage, options.build.overwrite)
-
-
-def _plan(
-    corpus: Sequence[str | Path], entities: str | Path, types: str | Path, options: ClusterBuildOptions
-) -> dict[str, Any]:
-    """All that the result depends on."""
-    given = options.build
-    if any(str(path) == "-" for path in (*corpus, entities, types)):
-        raise UsageError("standard input cannot be read by other nodes; give files that all of them see")
-    paths = [str(entities), str(types), *expanded(map(str, corpus))]
-    with ThreadPoolExecutor(THREADS) as pool:
-        entities_file, types_file, *sources = pool.map(lambda path: described(path) | {"shown": masked(path)}, paths)
-    return {
-        "fader": __version__,
-        "sources": sources,
-        "catalog": {"entities": entities_file, "types": types_file},
-        "shards": options.shards,
-        "options": {
-            "analysis": given.analysis.to_dict(), "on_error": given.on_error,
-            "catalog_on_error": given.catalog_on_error, "memory_mb": given.memory_mb,
-            "segment_tokens": given.segment_tokens, "keep_text": given.keep_text,
-        },
-        "limits": tasks.limits_to(given.limits or Limits.from_environment()),
-        "piece_bytes": [options.piece_bytes, options.run_bytes],
-    }  # fmt: skip
 
 
 def _forget(storage: Storage) -> None:
@@ -132,175 +173,215 @@ def _forget(storage: Storage) -> None:
             storage.folder.rmdir()
 
 
-class _OfShard(Mapping[str, Any]):
-    """What the task of a shard is given. Where its blocks lie is made when it is sent: for all shards that is much."""
+Record = TypeVar("Record")
 
-    def __init__(self, given: Mapping[str, Any], blocks: Blocks) -> None:
-        self._given, self._blocks = given, blocks
 
-    def __getitem__(self, name: str) -> Any:
-        return self._blocks.of(self._given["shard"]) if name == "blocks" else self._given[name]
+class _Collected(Generic[Record]):
+    """The join of a step: the tasks keep their results themselves; here these are decoded, by their entries."""
 
-    def __iter__(self) -> Iterator[str]:
-        return iter([*self._given, "blocks"])
+    def __init__(
+        self, found: dict[str, Record], decode: Callable[[Task, bytes], Record], taken: Callable[[], None]
+    ) -> None:
+        self._found, self._decode, self._taken = found, decode, taken
 
-    def __len__(self) -> int:
-        return len(self._given) + 1
+    def choose_left(self, items: Iterable[Task]) -> Iterator[Task]:
+        return (task for task in items if task.entry not in self._found)
+
+    def take(self, item: Task, result: bytes) -> None:
+        self._found[item.entry] = self._decode(item, result)
+        self._taken()
+
+    def finish(self) -> dict[str, Record]:
+        return self._found
 
 
 class _Build:
     """One build in progress."""
 
     def __init__(
-        self, journal: Journal, plan: dict[str, Any], options: ClusterBuildOptions, runner: Runner, progress: Progress
+        self,
+        storage: Storage,
+        journal: Journal,
+        key: Key,
+        given: BuildInput,
+        options: ClusterBuildOptions,
+        runner: Runner[Task],
+        progress: Progress,
     ) -> None:
-        self._journal, self._storage, self._plan = journal, journal.storage, plan
+        self._storage, self._journal, self._key, self._given = storage, journal, key, given
         self._options, self._runner, self._progress = options, runner, progress
-        self._sources: list[dict[str, Any]] = plan["sources"]
-        self._spans, self._pieces = cut(self._sources, options.piece_bytes)
-        self._common = {"fader": __version__, "out": self._storage.path, "key": journal.key, "limits": plan["limits"]}
+        self._spans, self._pieces = cut(given.sources, options.piece_bytes)
         self._blocks = Blocks()
         self._done = self._resumed = 0
+        # What a task needs for itself and for runs.
+        self._run_memory = PROCESS_BYTES + RUNS_HELD * options.run_bytes
 
     def run(self) -> ClusterBuildReport:
-        splitters = self._splitters()
+        """Do all steps that are left."""
+        splitters = self._find_splitters()
         pieces, catalog = self._split(splitters)
-        lines = Lines(self._spans, self._sources, {int(s): n for p in pieces for s, n in p["lines"].items()})
+        lines = Lines(self._spans, self._given.sources, {span: n for p in pieces for span, n in p.lines.items()})
         self._stop_at(pieces, lines)
-        shards = self._reduce(catalog["described"], len(splitters) + 1)
+        shards = self._build_shards(catalog, len(splitters) + 1)
         self._stop_at(shards, lines)
-        faults = merged([*pieces, *shards], lines)
-        segments = [one["segments"] for one in shards]
-        manifest = publish(self._journal, catalog["described"], segments, faults, self._options.build)
+        faults = merge_faults([*(p.faults for p in pieces), *(s.faults for s in shards)], lines)
+        segments = [shard.segments for shard in shards]
+        manifest = publish(self._storage, self._journal, catalog.catalog, segments, faults, self._options.build)
         end(self._storage, manifest.commit)
-        filled = sum(1 for shard in shards if any(s["documents"] for s in shard["segments"]))
-        return ClusterBuildReport(manifest, faults, catalog["notes"], filled, self._done, self._resumed)
+        filled = sum(1 for shard in shards if any(s.documents for s in shard.segments))
+        return ClusterBuildReport(manifest, faults, catalog.notes, filled, self._done, self._resumed)
 
-    @property
-    def _of_runs(self) -> int:
-        """The memory that a task needs for itself and for runs."""
-        return PROCESS_BYTES + RUNS_HELD * self._options.run_bytes
+    def _common(self, name: str, memory: int) -> dict[str, Any]:  # fields of all tasks
+        own = {"out": self._storage.path, "key": self._journal.key, "limits": self._given.limits}
+        return {"name": name, "memory": memory, **own}
 
-    def _of_piece(self, piece: int) -> dict[str, Any]:
+    def _piece(self, piece: int, name: str) -> dict[str, Any]:  # fields of the tasks of a piece
         spans = [(number, self._spans[number]) for number in self._pieces[piece]]
-        return {
-            **self._common, "piece": piece, "spans": spans,
-            "sources": {str(span[0]): self._sources[span[0]] for _number, span in spans},
-        }  # fmt: skip
+        sources = {span.source: self._given.sources[span.source] for _number, span in spans}
+        return self._common(name, self._run_memory) | {"piece": piece, "spans": spans, "sources": sources}
 
-    def _named(self, piece: int) -> str:
+    def _name_piece(self, piece: int) -> str:
         """What messages call a piece."""
         spans: list[Span] = [self._spans[number] for number in self._pieces[piece]]
         first, last = spans[0], spans[-1]
-        name = quoted(self._sources[first[0]]["shown"])
+        name = quoted(self._given.sources[first.source].shown)
         if len(spans) > 1:
-            return f"{name} to {quoted(self._sources[last[0]]['shown'])}"
-        return name if first[3] else f"{name}, bytes {first[1]:,} to {first[2]:,}"
+            return f"{name} to {quoted(self._given.sources[last.source].shown)}"
+        return name if first.whole else f"{name}, bytes {first.start:,} to {first.end:,}"
 
-    def _splitters(self) -> list[str]:
+    def _find_splitters(self) -> list[str]:
         """The ids at which shards begin, but the first: found once, then kept."""
-        kept = self._journal.marked("splitters")
+        kept = self._journal.find("splitters")
         if kept is not None:
-            found: list[str] = kept["splitters"]
+            found: list[str] = from_json(kept.data, list[str])
             return found
-        samples: list[tuple[str, float]] = []
+        samples: dict[str, Samples] = {}
         if self._options.shards > 1:
-            every = max(1, sum(s["bytes"] for s in self._sources) // (SAMPLES * self._options.shards))
-            jobs = [
-                Job(
-                    f"ids of {self._named(piece)}",
-                    tasks.sample,
-                    self._of_piece(piece) | {"every": every},
-                    self._of_runs,
-                )
+            every = max(1, sum(s.bytes for s in self._given.sources) // (SAMPLES * self._options.shards))
+            tasks = [
+                SampleIds(**self._piece(piece, f"ids of {self._name_piece(piece)}"), every=every)
                 for piece in range(len(self._pieces))
             ]
-            self._run("looking at ids", jobs, lambda _job, got: samples.extend((i, w) for i, w in got["samples"]))
-        splitters = splitters_of(samples, self._options.shards)
-        self._journal.mark("splitters", {"files": {}, "splitters": splitters})
+            samples = self._run("looking at ids", tasks, len(tasks), {}, lambda _task, data: from_json(data, Samples))
+        splitters = splitters_of((one for found in samples.values() for one in found.samples), self._options.shards)
+        self._journal.keep("splitters", to_json(splitters))
         return splitters
 
-    def _split(self, splitters: list[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def _split(self, splitters: list[str]) -> tuple[list[SplitRecord], CatalogRecord]:
         """What splitting every piece has found, and writing the catalog."""
-        found = {int(name): mark for name, mark in self._journal.finished("map", with_arrays).items()}
-        kept = self._journal.marked(tasks.CATALOG)
-        there = self._storage.names(self._journal.folder)
-        is_kept = kept is not None and there.get(tasks.CATALOG) == kept["files"][tasks.CATALOG]
-        catalog = [kept] if kept is not None and is_kept else list[dict[str, Any]]()
-        more = {"splitters": splitters, "run_bytes": self._options.run_bytes}
-        jobs = [
-            Job(self._named(piece), tasks.split, self._of_piece(piece) | more, self._of_runs)
-            for piece in range(len(self._pieces))
-            if piece not in found
-        ]
-        if not catalog:
-            files = self._plan["catalog"]
-            given = {**self._common, **files, "on_error": self._plan["options"]["catalog_on_error"]}
-            memory = PROCESS_BYTES + CATALOG_TIMES * sum(file["bytes"] for file in files.values())
-            jobs.insert(0, Job(f"catalog {quoted(files['entities']['shown'])}", tasks.catalog, given, memory))
-        self._resumed += len(found) + len(catalog)
-
-        def done(job: Job, got: dict[str, Any]) -> None:
-            if "piece" in job.given:
-                piece = job.given["piece"]
-                self._blocks.add(piece, got.pop("runs"))
-                found[piece] = got
-            else:
-                catalog.append(got)
-
-        for piece, mark in found.items():
-            self._blocks.add(piece, mark.pop("runs"))
-        self._run("reading the corpus", jobs, done)
-        return [found[piece] for piece in range(len(self._pieces))], catalog[0]
-
-    def _reduce(self, catalog: dict[str, Any], shards: int) -> list[dict[str, Any]]:
-        """The segments of every shard, in order."""
-        found = {int(name): mark for name, mark in self._journal.finished("reduce").items()}
+        found: dict[str, Any] = {f"map/{n}": r for n, r in self._journal.read_all("map", _decode_split).items()}
+        for entry, (record, runs) in found.items():
+            self._blocks.add(int(entry[4:]), runs)
+            found[entry] = record
+        kept = self._journal.read_all("", bytes).get(CATALOG)
+        if kept is not None:
+            found[CATALOG] = from_json(kept, CatalogRecord)
         self._resumed += len(found)
-        given = {**self._common, "catalog": catalog, "options": self._plan["options"]}
-        memory = (self._plan["options"]["memory_mb"] << 20) + self._of_runs
-        jobs = [
-            Job(f"shard {shard} of {shards}", tasks.build, _OfShard(given | {"shard": shard}, self._blocks), memory)
-            for shard in range(shards)
-            if shard not in found
-        ]
-        self._run("building shards", jobs, lambda job, got: found.update({job.given["shard"]: got}))
-        return [found[shard] for shard in range(shards)]
 
-    def _run(self, note: str, jobs: list[Job], done: Callable[[Job, dict[str, Any]], None]) -> None:
+        def decode(task: Task, data: bytes) -> SplitRecord | CatalogRecord:
+            if isinstance(task, SplitPiece):
+                record, runs = _decode_split(data)
+                self._blocks.add(task.piece, runs)
+                return record
+            made: CatalogRecord = from_json(data, CatalogRecord)
+            return made
+
+        entities, types = self._given.entities, self._given.types
+        memory = PROCESS_BYTES + CATALOG_TIMES * (entities.bytes + types.bytes)
+        tasks: list[Task] = [
+            MakeCatalog(
+                **self._common(f"catalog {quoted(entities.shown)}", memory),
+                entities=entities,
+                types=types,
+                on_error=self._options.build.catalog_on_error,
+            ),
+            *(
+                SplitPiece(
+                    **self._piece(piece, self._name_piece(piece)),
+                    splitters=splitters,
+                    run_bytes=self._options.run_bytes,
+                )
+                for piece in range(len(self._pieces))
+            ),
+        ]
+        self._run("reading the corpus", tasks, len(tasks) - len(found), found, decode)
+        return [found[f"map/{piece:06d}"] for piece in range(len(self._pieces))], found[CATALOG]
+
+    def _build_shards(self, catalog: CatalogRecord, shards: int) -> list[ShardRecord]:
+        """The segments of every shard, in order."""
+
+        def decode(data: bytes) -> ShardRecord:
+            record: ShardRecord = from_json(data, ShardRecord)
+            return record
+
+        found = {f"reduce/{name}": record for name, record in self._journal.read_all("reduce", decode).items()}
+        self._resumed += len(found)
+        how = self._options.build
+        memory = (how.memory_mb << 20) + self._run_memory
+        # Where the blocks of a shard lie is found when its task is sent: for all shards that is much.
+        tasks = (
+            BuildShard(
+                **self._common(f"shard {shard} of {shards}", memory),
+                shard=shard,
+                catalog=catalog.catalog,
+                options=how,
+                blocks=self._blocks.of(shard),
+            )
+            for shard in range(shards)
+            if f"reduce/{shard:05d}" not in found
+        )
+        self._run("building shards", tasks, shards - len(found), found, lambda _task, data: decode(data))
+        return [found[f"reduce/{shard:05d}"] for shard in range(shards)]
+
+    def _run(
+        self,
+        note: str,
+        tasks: Iterable[Task],
+        total: int,
+        found: dict[str, Record],
+        decode: Callable[[Task, bytes], Record],
+    ) -> dict[str, Record]:
+        """Run a step: the tasks whose results are not found yet, `total` of them."""
         count = 0
 
-        def one(job: Job, got: dict[str, Any]) -> None:
+        def report() -> None:
             nonlocal count
-            done(job, got)
             count += 1
-            self._progress.update(count, len(jobs), f"{note}: {count:,} of {len(jobs):,}")
+            self._progress.update(count, total, f"{note}: {count:,} of {total:,}")
 
-        if jobs:
-            self._runner.run(jobs, one)
-        self._done += len(jobs)
+        job = Job(self._key, tasks, make_worker, lambda _journal: _Collected(found, decode, report))
+        run_job(job, self._journal, self._runner)
+        self._done += total
+        return found
 
-    def _stop_at(self, found: Iterable[Mapping[str, Any]], lines: Lines) -> None:
+    def _stop_at(self, found: Iterable[SplitRecord | ShardRecord], lines: Lines) -> None:
         """Raise the first fault where the policy is to fail."""
-        if self._plan["options"]["on_error"] == "fail":
-            examples = [
-                lines.named(text) for one in found for texts in one["faults"]["examples"].values() for text in texts
-            ]
-            if examples:
-                raise CorpusError(f"{min(examples)[1]}; mend it, or pass --on-error skip")
+        if self._options.build.on_error == "fail":
+            texts = [text for one in found for examples in one.faults.examples.values() for text in examples]
+            if texts:
+                first = min(map(lines.restore_place, texts))
+                raise CorpusError(f"{first[1]}; mend it, or pass --on-error skip")
 
 
-def merged(found: Iterable[Mapping[str, Any]], lines: Lines) -> Faults:
+def _decode_split(data: bytes) -> tuple[SplitRecord, Any]:
+    """What splitting a piece has found, with its runs as an array: lists of all pieces take five times as much."""
+    record: SplitRecord = from_json(data, SplitRecord)
+    runs = np.array(record.runs, dtype=np.int64)
+    record.runs = []
+    return record, runs
+
+
+def merge_faults(found: Iterable[Faults], lines: Lines) -> Faults:
     """The faults of all tasks as one machine would have counted them: the first examples in the order of the corpus."""
     counts: dict[str, int] = {}
     examples: dict[str, list[tuple[tuple[int, int], str]]] = {}
     for one in found:
-        for kind, count in one["faults"]["counts"].items():
+        for kind, count in one.counts.items():
             counts[kind] = counts.get(kind, 0) + count
-        for kind, texts in one["faults"]["examples"].items():
-            examples.setdefault(kind, []).extend(map(lines.named, texts))
-    for texts in examples.values():
-        texts.sort(key=lambda named: named[0])
+        for kind, texts in one.examples.items():
+            examples.setdefault(kind, []).extend(map(lines.restore_place, texts))
+    for placed in examples.values():
+        placed.sort(key=lambda named: named[0])
     kinds = sorted(counts, key=lambda kind: examples[kind][0][0])
     shown = {kind: [text for _place, text in examples[kind][:EXAMPLES_KEPT]] for kind in kinds}
     return Faults("skip", {kind: counts[kind] for kind in kinds}, shown)

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from fader.cluster.storage import opened, reading
+from fader.cluster.storage import SourceFile, opened, reading
 from fader.corpus.readers import LineCutter, batches_of, is_compressed
 from fader.limits import Limits
 
@@ -24,19 +24,26 @@ CHUNK = 1 << 22
 THREADS = 16
 WINDOWS, WINDOW_BYTES = 32, 1 << 17  # what is looked at of a span to learn how ids are spread
 _PLACE = re.compile(r"@([0-9]+):([0-9]+)")
-Span = list[int]  # source, first byte, byte behind the last, whether it is a whole file
-Numbered = tuple[int, bytes]
 
 
-def cut(sources: Sequence[Mapping[str, Any]], piece_bytes: int) -> tuple[list[Span], list[list[int]]]:
+class Span(NamedTuple):
+    """A whole file, or a range of bytes of a plain one."""
+
+    source: int  # the number of the file
+    start: int
+    end: int  # the byte behind the last
+    whole: bool
+
+
+def cut(sources: Sequence[SourceFile], piece_bytes: int) -> tuple[list[Span], list[list[int]]]:
     """The spans of all sources, in order, and the pieces as lists of spans."""
     with ThreadPoolExecutor(THREADS) as pool:
-        wholes = list(pool.map(lambda source: source["bytes"] <= piece_bytes or _is_compressed(source), sources))
+        wholes = list(pool.map(lambda source: source.bytes <= piece_bytes or _is_compressed(source), sources))
     spans: list[Span] = []
     for number, (source, whole) in enumerate(zip(sources, wholes, strict=True)):
-        size = source["bytes"]
+        size = source.bytes
         starts = [0] if whole else range(0, size, piece_bytes)
-        spans += [[number, a, size if whole else min(a + piece_bytes, size), int(whole)] for a in starts]
+        spans += [Span(number, a, size if whole else min(a + piece_bytes, size), whole) for a in starts]
     pieces: list[list[int]] = []
     quota = 0
     for number, (_source, a, b, _whole) in enumerate(spans):
@@ -48,21 +55,21 @@ def cut(sources: Sequence[Mapping[str, Any]], piece_bytes: int) -> tuple[list[Sp
     return spans, pieces
 
 
-def _is_compressed(source: Mapping[str, Any]) -> bool:
-    with reading(source["path"]), opened(source["path"]) as file:
+def _is_compressed(source: SourceFile) -> bool:
+    with reading(source.path), opened(source.path) as file:
         return is_compressed(file.read(4))
 
 
 def first_number(span: Span) -> int:
     """The number of the first line that begins in a span."""
-    return 1 if span[1] == 0 else 2
+    return 1 if span.start == 0 else 2
 
 
-def lines_of(span: Span, source: Mapping[str, Any], limits: Limits) -> Iterator[tuple[int, list[bytes]]]:
+def lines_of(span: Span, source: SourceFile, limits: Limits) -> Iterator[tuple[int, list[bytes]]]:
     """The number of the first line, and lines, until the span has no more; a line over the limit is a `LongLine`."""
-    with reading(source["path"]), opened(source["path"]) as file:
-        if span[3]:
-            for first, lines, _consumed in batches_of(file, source["shown"], limits):
+    with reading(source.path), opened(source.path) as file:
+        if span.whole:
+            for first, lines, _consumed in batches_of(file, source.shown, limits):
                 yield first, lines
         else:
             yield from _of_range(file, span, limits)
@@ -97,25 +104,25 @@ def _of_range(file: BinaryIO, span: Span, limits: Limits) -> Iterator[tuple[int,
     yield number, [cutter.last()]
 
 
-def windows_of(span: Span, source: Mapping[str, Any]) -> tuple[list[Span], float]:
+def windows_of(span: Span, source: SourceFile) -> tuple[list[Span], float]:
     """A few short spans that stand for a long one, and how many times more bytes it has; a compressed file itself."""
     number, start, end, whole = span
     size = end - start
     if size <= 2 * WINDOWS * WINDOW_BYTES or (whole and _is_compressed(source)):
         return [span], 1.0
     starts = [start + n * (size // WINDOWS) for n in range(WINDOWS)]
-    return [[number, a, a + WINDOW_BYTES, 0] for a in starts], size / (WINDOWS * WINDOW_BYTES)
+    return [Span(number, a, a + WINDOW_BYTES, False) for a in starts], size / (WINDOWS * WINDOW_BYTES)
 
 
 class Lines:
     """From a span and a number in it to the name of the file and the number in that."""
 
-    def __init__(self, spans: Sequence[Span], sources: Sequence[Mapping[str, Any]], counts: Mapping[int, int]) -> None:
+    def __init__(self, spans: Sequence[Span], sources: Sequence[SourceFile], counts: Mapping[int, int]) -> None:
         self._spans, self._sources, self._before = spans, sources, list[int]()
         source, before = -1, 0
         for number, span in enumerate(spans):
-            before = before if span[0] == source else 0
-            source = span[0]
+            before = before if span.source == source else 0
+            source = span.source
             self._before.append(before)
             before += counts.get(number, 0)
 
@@ -123,10 +130,10 @@ class Lines:
         """`corpus.jsonl:17`."""
         found = self._spans[span]
         line = self._before[span] + number - first_number(found) + 1
-        return f"{self._sources[found[0]]['shown']}:{line}"
+        return f"{self._sources[found.source].shown}:{line}"
 
-    def named(self, message: str) -> tuple[tuple[int, int], str]:
-        """A message that begins with a place `@SPAN:NUMBER`: what to sort it by, and its text with the real place."""
+    def restore_place(self, message: str) -> tuple[tuple[int, int], str]:
+        """What to sort a message by that begins with a place `@SPAN:NUMBER`, and its text with the real place."""
         match = _PLACE.match(message)
         if match is None:
             return (len(self._spans), 0), message

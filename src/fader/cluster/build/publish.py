@@ -1,8 +1,8 @@
 """The first and the last step of a build: a folder that may be written, and its files made an index by one commit.
 
 Files lie in the journal already, whole and for good. They get their names in the index, by second names where the
-storage has such, and then the manifest is written as on one machine; on an object store it is the last object. Who dies
-before that leaves an index as it was; who dies after it has finished, and is told so when he comes again. Knows nothing
+storage has such, and then the manifest is written as on one machine; on an object store it is the last object. A crash
+before that leaves the index as it was; after it, the build is finished, and the same command says so. Knows nothing
 of how the files were made.
 """
 
@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from msgspec import convert
+from msgspec.structs import replace
 
-from fader.cluster.build import tasks
-from fader.cluster.build.journal import FOLDER, THREADS, Journal, is_begun, sweep
+from fader.cluster.build.journal import FOLDER, is_begun, sweep
+from fader.cluster.build.tasks import CATALOG
 from fader.cluster.storage import Storage, commits_of
 from fader.corpus.documents import Faults
 from fader.errors import DamagedError, StorageError
@@ -34,11 +34,12 @@ from fader.index.lock import writing_alone
 from fader.index.manifest import PARTS, CatalogEntry, Manifest, SegmentEntry, build_manifest
 from fader.index.write.writer import BuildOptions
 from fader.jobs.files import sync_folder
+from fader.jobs.journal import THREADS, Journal
 from fader.jobs.storage import LocalFolder
 
 
 @contextmanager
-def writing(storage: Storage, overwrite: bool) -> Iterator[None]:
+def hold_destination(storage: Storage, overwrite: bool) -> Iterator[None]:
     """Hold the folder of the index; one that is not ours to write in is refused. Object stores have no locks."""
     if not isinstance(storage, LocalFolder):
         sweep(storage)
@@ -59,63 +60,64 @@ def check_destination(storage: Storage, overwrite: bool) -> None:
     """Refuse a folder with an index in it, unless it may be replaced or may be our own, and one with other things."""
     commits = commits_of(storage)
     if commits and not overwrite and not is_begun(storage):
-        raise _taken(storage)
+        raise _refuse_taken(storage)
     if commits or not isinstance(storage, LocalFolder) or (storage.folder / FOLDER).exists():
         return
     if not is_debris(storage.folder):
         raise StorageError(f"{storage.shown}: is a folder with other things in it; give a new or empty one")
 
 
-def _taken(storage: Storage) -> StorageError:
+def _refuse_taken(storage: Storage) -> StorageError:
     return StorageError(f"{storage.shown}: holds an index already; pass --overwrite to replace it")
 
 
 def publish(
+    storage: Storage,
     journal: Journal,
-    catalog: dict[str, Any],
-    shards: Sequence[Sequence[dict[str, Any]]],
+    catalog: CatalogEntry,
+    shards: Sequence[Sequence[SegmentEntry]],
     faults: Faults,
     options: BuildOptions,
 ) -> Manifest:
     """Commit the segments of all shards, and the manifest of that; where it was done already, only say so."""
-    storage, newest = journal.storage, (commits_of(journal.storage) or [0])[-1]
+    newest = (commits_of(storage) or [0])[-1]
     number = newest + 1
-    made = _named(shards, number)
-    stored = convert(catalog | {"name": f"{number:08d}.catalog"}, CatalogEntry)
+    made = _name_segments(shards, number)
+    stored = replace(catalog, name=f"{number:08d}.catalog")
     manifest = build_manifest(number, options.keep, stored, made.values(), options.analysis, faults.counts)
-    there = _newest(storage, newest)
+    there = _read_newest(storage, newest)
     if there is not None and _essence(there) == _essence(manifest):
         return there
     if newest and not options.overwrite:
-        raise _taken(storage)
+        raise _refuse_taken(storage)
     if isinstance(storage, LocalFolder):
         remove_debris(storage.folder, newest)
     names = {f"reduce/{own}.{part}": f"{s.name}.{part}" for own, s in made.items() for part in PARTS}
-    _double(journal, names | {tasks.CATALOG: stored.name})
+    _double(storage, journal, names | {CATALOG: stored.name})
     _commit(storage, manifest)
     if isinstance(storage, LocalFolder):
         remove_unneeded(storage.folder, options.keep)
     return manifest
 
 
-def _named(shards: Sequence[Sequence[dict[str, Any]]], number: int) -> dict[str, SegmentEntry]:
+def _name_segments(shards: Sequence[Sequence[SegmentEntry]], number: int) -> dict[str, SegmentEntry]:
     """The segments that have documents, one at least, with their names in a commit, by their names in the journal."""
     every = {
-        f"{shard:05d}-{place}": convert(segment | {"name": f"{number:08d}-{shard + place * len(shards)}"}, SegmentEntry)
+        f"{shard:05d}-{place}": replace(segment, name=f"{number:08d}-{shard + place * len(shards)}")
         for shard, segments in enumerate(shards)
         for place, segment in enumerate(segments)
     }
     return {own: segment for own, segment in every.items() if segment.documents} or dict(list(every.items())[:1])
 
 
-def _double(journal: Journal, names: Mapping[str, str]) -> None:
+def _double(storage: Storage, journal: Journal, names: Mapping[str, str]) -> None:
     """Give files of the journal their names in the index; an object store copies, so several at once."""
-    if isinstance(journal.storage, LocalFolder):
+    if isinstance(storage, LocalFolder):
         for own, name in names.items():
-            journal.storage.double(journal.name(own), name)
+            storage.double(journal.path(own), name)
         return
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(lambda own: journal.storage.double(journal.name(own), names[own]), names))
+        list(pool.map(lambda own: storage.double(journal.path(own), names[own]), names))
 
 
 def _essence(manifest: Manifest) -> tuple[Any, ...]:
@@ -124,7 +126,7 @@ def _essence(manifest: Manifest) -> tuple[Any, ...]:
     return files, manifest.catalog.xxh3, manifest.operation, manifest.analysis, manifest.skipped
 
 
-def _newest(storage: Storage, number: int) -> Manifest | None:
+def _read_newest(storage: Storage, number: int) -> Manifest | None:
     """The manifest of the newest commit; None where there is none, or a damaged one."""
     if not number:
         return None

@@ -2,75 +2,100 @@
 
     ranked = run(runner, recipe, queries, model, k, "out.run", progress)
 
-Queries are cut into chunks, a task each, that asks all shards and ranks by the merged tables; the driver keeps what
-tasks have found (parts.py) and at last writes the file as one machine does (fader.search.batch), byte for byte. A task
-may be run anywhere and several times. How queries are cut follows from their number alone, so that a killed driver is
-followed by one that takes the same chunks. Knows nothing of Ray: tasks are run by a `Runner`.
+Queries are cut into chunks, a task each, which asks all shards and works on the merged tables as one machine does
+(`fader.search.batch`). The results of tasks are kept in a journal beside the output (`checkpoint`); when all are there,
+the file is written, byte for byte that of one machine. How queries are cut follows from their number alone, so that a
+killed driver is followed by one that takes the same chunks. Knows nothing of Ray: tasks are run by a `Runner`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 import fader.errors
 from fader import __version__
-from fader.cluster.jobs.checkpoint import Parts, parts_of
-from fader.cluster.jobs.index_handle import Found, Given, Recipe, asking, open_index
-from fader.cluster.jobs.scheduler import Job, Runner
+from fader.cluster.jobs.checkpoint import open_journal
+from fader.cluster.jobs.index_handle import Recipe, open_index
+from fader.cluster.jobs.task import Task, make_worker
 from fader.corpus.queries import FaultCollector
 from fader.errors import LimitError, quoted
+from fader.jobs.job import Job, KeptResults, run_job
+from fader.jobs.journal import Key
+from fader.jobs.runners import Runner
 from fader.learn.model import Model
 from fader.progress import Progress
-from fader.search.batch import (
-    Parsed,
-    in_order,
-    letor_lines,
-    letor_maps,
-    ranked_or_refused,
-    write_rankings,
-    write_tables,
-    write_vectors,
-)
-from fader.search.index import Ranked
+from fader.search.batch import ContextsBatch, Grades, LetorBatch, Parsed, RunBatch, sort_queries
+from fader.search.index import Index, Ranked
 from fader.search.models import contents_of
 
 CHUNKS = 64  # tasks of a job at least, where there are queries for them
 MOST_RANKED, MOST_TABLES = 16, 4  # queries of a task: tables are large
-Grades = Mapping[str, Mapping[str, int]]
+Row_co = TypeVar("Row_co", covariant=True)
+Out = TypeVar("Out")
+
+
+class Batch(Protocol[Row_co]):
+    """What is found for a query; see `fader.search.batch`."""
+
+    def find(self, index: Index, number: int, query: Parsed) -> Row_co: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkTask(Task):
+    """Some queries; `first` is the number of queries before them."""
+
+    recipe: Recipe
+    batch: Batch[Any]
+    pack: Callable[[Any], Any]
+    queries: Sequence[Parsed]
+    first: int
+    chunk: int
+
+    @property
+    def entry(self) -> str:
+        return f"{self.chunk:06d}"
+
+    def run(self) -> bytes:
+        index = open_index(self.recipe)
+        numbered = enumerate(self.queries, self.first + 1)
+        return msgspec.msgpack.encode([self.pack(self.batch.find(index, n, query)) for n, query in numbered])
 
 
 def run(
-    runner: Runner, recipe: Recipe, queries: list[Parsed], model: Model, k: int, path: str, progress: Progress,
+    runner: Runner[Task],
+    recipe: Recipe,
+    queries: Sequence[Parsed],
+    model: Model,
+    k: int,
+    path: str,
+    progress: Progress,
     fault: FaultCollector | None = None,
-) -> dict[str, list[str]]:  # fmt: skip
-    """A TREC run of all queries; see `write_run`."""
+) -> dict[str, list[str]]:
+    """Write a TREC run of all queries; see `fader.search.batch.write_run`."""
     open_index(recipe).limits.check("k", k)
-    asked = {"model": model, "k": k}
-    about = _about(recipe, queries) | {"run": model.key, "k": k}
-    with parts_of(path, about) as parts:
-        cut = _found(runner, parts, ranked_chunk, recipe, queries, asked, MOST_RANKED, progress)
-        found = (_ranked(one) for data in cut for one in msgspec.msgpack.decode(data))
-        return write_rankings(queries, found, model, path, progress, fault)
+    batch = RunBatch(model, k)
+    key = {"run": model.key, "k": k}
+
+    def write(rows: Iterator[Any]) -> dict[str, list[str]]:
+        return batch.write(queries, map(unpack_ranking, rows), path, progress, fault)
+
+    cut = _cut(recipe, queries, batch, pack_ranking, MOST_RANKED)
+    return _run(runner, _describe(recipe, queries, key), cut, write, path, progress)
 
 
-@asking
-def ranked_chunk(given: Given) -> Found:
-    """The rankings of some queries; of one that passes a limit what it is told."""
-    index = open_index(given["recipe"])
-    rows: list[list[Any]] = []
-    for query in given["queries"]:
-        found = ranked_or_refused(index, query.query, given["model"], given["k"])
-        if isinstance(found, LimitError):
-            rows.append([type(found).__name__, str(found)])
-        else:
-            rows.append([found.entities, found.scores, found.support])
-    return {"data": msgspec.msgpack.encode(rows)}
+def pack_ranking(found: Ranked | LimitError) -> list[Any]:
+    """A ranking, or the limit that its query passes, as plain data."""
+    if isinstance(found, LimitError):
+        return [type(found).__name__, str(found)]
+    return [found.entities, found.scores, found.support]
 
 
-def _ranked(row: list[Any]) -> Ranked | LimitError:
+def unpack_ranking(row: list[Any]) -> Ranked | LimitError:
+    """What `pack_ranking` was given."""
     if len(row) == 3:
         return Ranked(*row)
     error: LimitError = getattr(fader.errors, row[0])(row[1])
@@ -78,103 +103,123 @@ def _ranked(row: list[Any]) -> Ranked | LimitError:
 
 
 def contexts(
-    runner: Runner, recipe: Recipe, queries: list[Parsed], qrels: Grades | None, path: str, progress: Progress,
+    runner: Runner[Task],
+    recipe: Recipe,
+    queries: Sequence[Parsed],
+    qrels: Grades | None,
+    path: str,
+    progress: Progress,
     **options: Any,
-) -> int:  # fmt: skip
-    """All contexts of all queries as one Parquet file; see `write_contexts`."""
-    ordered = in_order(queries)
-    about = _about(recipe, ordered) | {"contexts": options}
-    with parts_of(path, about) as parts:
-        asked = {"options": options}
-        cut = _found(runner, parts, tables_chunk, recipe, ordered, asked, MOST_TABLES, progress)
-        tables = (_table(one) for data in cut for one in msgspec.msgpack.decode(data))
-        grades = None if qrels is None else {q: dict(of) for q, of in qrels.items()}
-        return write_tables(ordered, tables, grades, path, progress)
+) -> int:
+    """Write all contexts of all queries as one Parquet file; see `fader.search.batch.write_contexts`."""
+    ordered, batch = sort_queries(queries), ContextsBatch(options)
+
+    def write(rows: Iterator[Any]) -> int:
+        return batch.write(ordered, map(unpack_table, rows), qrels, path, progress)
+
+    cut = _cut(recipe, ordered, batch, pack_table, MOST_TABLES)
+    return _run(runner, _describe(recipe, ordered, {"contexts": options}), cut, write, path, progress)
 
 
-@asking
-def tables_chunk(given: Given) -> Found:
-    """The contexts of some queries, as streams of Arrow."""
-    import pyarrow as pa
+def pack_table(table: Any) -> bytes:
+    """An Arrow table as a stream of Arrow."""
+    import pyarrow as pa  # heavy: only this output needs it
 
-    index, rows = open_index(given["recipe"]), []
-    for query in given["queries"]:
-        table = index.contexts(query.query, **given["options"]).to_arrow(query.id)
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
-            writer.write_table(table)
-        rows.append(sink.getvalue().to_pybytes())
-    return {"data": msgspec.msgpack.encode(rows)}
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
-def _table(data: bytes) -> Any:
-    import pyarrow as pa
+def unpack_table(data: bytes) -> Any:
+    """What `pack_table` was given."""
+    import pyarrow as pa  # heavy: only this output needs it
 
     return pa.ipc.open_stream(data).read_all()
 
 
 def letor(
-    runner: Runner, recipe: Recipe, queries: list[Parsed], qrels: Grades | None, path: str, progress: Progress,
-    features: str = "noprox+rectangle", policy: str = "document", **options: Any,
-) -> int:  # fmt: skip
-    """One line an entity with its summed features; see `write_letor`."""
-    maps = letor_maps(open_index(recipe), queries, features, **options)
-    about = _about(recipe, queries) | {"letor": options, "features": str(maps), "policy": policy, "grades": qrels}
-    with parts_of(path, about) as parts:
-        asked = {"options": options, "maps": maps, "policy": policy, "qrels": qrels or {}}
-        cut = _found(runner, parts, letor_chunk, recipe, queries, asked, MOST_RANKED, progress)
-        lines = (one for data in cut for one in msgspec.msgpack.decode(data))
-        return write_vectors(maps, lines, len(queries), path, progress)
+    runner: Runner[Task],
+    recipe: Recipe,
+    queries: Sequence[Parsed],
+    qrels: Grades | None,
+    path: str,
+    progress: Progress,
+    features: str = "noprox+rectangle",
+    policy: str = "document",
+    **options: Any,
+) -> int:
+    """Write one line per entity with its summed features; see `fader.search.batch.write_letor`."""
+    batch = LetorBatch.create(open_index(recipe), queries, qrels, features, policy, **options)
+    key = {"letor": options, "features": str(batch.maps), "policy": policy, "grades": qrels}
+
+    def write(rows: Iterator[Any]) -> int:
+        return batch.write(queries, rows, path, progress)
+
+    cut = _cut(recipe, queries, batch, list, MOST_RANKED)
+    return _run(runner, _describe(recipe, queries, key), cut, write, path, progress)
 
 
-@asking
-def letor_chunk(given: Given) -> Found:
-    """The lines of some queries."""
-    index = open_index(given["recipe"])
-    how = given["maps"], given["policy"]
-    rows = [
-        letor_lines(index, query, number, given["qrels"].get(query.id, {}), *how, **given["options"])
-        for number, query in enumerate(given["queries"], given["first"] + 1)
-    ]
-    return {"data": msgspec.msgpack.encode(rows)}
+def _cut(
+    recipe: Recipe, queries: Sequence[Parsed], batch: Any, pack: Callable[[Any], Any], most: int
+) -> list[ChunkTask]:
+    """The tasks of all queries."""
+    made = []
+    for chunk, place in enumerate(cut_chunks(len(queries), most)):
+        own = list(queries[place.start : place.stop])
+        made.append(
+            ChunkTask(
+                name=f"queries {quoted(own[0].id)} to {quoted(own[-1].id)}",
+                recipe=recipe,
+                batch=batch.narrow(own) if isinstance(batch, LetorBatch) else batch,
+                pack=pack,
+                queries=own,
+                first=place.start,
+                chunk=chunk,
+            )
+        )
+    return made
 
 
-def _found(
-    runner: Runner, parts: Parts, function: Callable[[Given], Found], recipe: Recipe, queries: Sequence[Parsed],
-    asked: dict[str, Any], most: int, progress: Progress,
-) -> Iterator[bytes]:  # fmt: skip
-    """What tasks find for each chunk of queries, in order; chunks that are kept already are not done again."""
-    cut = chunks(len(queries), most)
-    left = [n for n in range(len(cut)) if parts.find(n) is None]
-    done = len(queries) - sum(len(cut[n]) for n in left)
-
-    def take(job: Job, found: Found) -> None:
-        nonlocal done
-        parts.put(job.given["chunk"], found["data"])
-        done += len(job.given["queries"])
-        progress.update(done, len(queries), job.name)
-
-    jobs = []
-    for n in left:
-        first, own = cut[n].start, list(queries[cut[n].start : cut[n].stop])
-        given = {"fader": __version__, "recipe": recipe, "queries": own, "first": first, "chunk": n, **asked}
-        if "qrels" in asked:
-            given["qrels"] = {q.id: asked["qrels"][q.id] for q in own if q.id in asked["qrels"]}
-        jobs.append(Job(f"queries {quoted(own[0].id)} to {quoted(own[-1].id)}", function, given))
-    if jobs:
-        runner.run(jobs, take)
-    return (parts.get(n) for n in range(len(cut)))
-
-
-def chunks(count: int, most: int) -> list[range]:
+def cut_chunks(count: int, most: int) -> list[range]:
     """So many queries in chunks."""
     size = max(1, min(most, count // CHUNKS))
     return [range(at, min(count, at + size)) for at in range(0, count, size)]
 
 
-def _about(recipe: Recipe, queries: Sequence[Parsed]) -> dict[str, Any]:
-    """What results hang on besides what is asked."""
+def _run(
+    runner: Runner[Task],
+    key: Key,
+    tasks: Sequence[ChunkTask],
+    write: Callable[[Iterator[Any]], Out],
+    path: str,
+    progress: Progress,
+) -> Out:
+    """Do the tasks that are not kept yet, then write the output."""
+    done, total = 0, sum(len(task.queries) for task in tasks)
+
+    def count(task: Task) -> None:
+        nonlocal done
+        done += len(task.queries) if isinstance(task, ChunkTask) else 0
+        progress.update(done, total, task.name)
+
+    def write_all(results: Iterator[bytes]) -> Out:
+        return write(row for data in results for row in msgspec.msgpack.decode(data))
+
+    with open_journal(path, key) as journal:
+        job = Job[Task, bytes, Out](key, tasks, make_worker, lambda own: KeptResults(own, write_all, count))
+        return run_job(job, journal, runner)
+
+
+def _describe(recipe: Recipe, queries: Sequence[Parsed], asked: Mapping[str, Any]) -> Key:
+    """What results depend on."""
     index = open_index(recipe)
-    collection, analysis = contents_of(index.collection), index.collection.analysis.to_dict()
-    asked = {"queries": [[q.id, repr(q.query)] for q in queries], "limits": str(index.limits)}
-    return {"fader": __version__, "collection": collection, "analysis": analysis} | asked
+    return {
+        "fader": __version__,
+        "collection": contents_of(index.collection),
+        "analysis": index.collection.analysis.to_dict(),
+        "queries": [[q.id, repr(q.query)] for q in queries],
+        "limits": str(index.limits),
+        **asked,
+    }

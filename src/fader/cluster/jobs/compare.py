@@ -16,6 +16,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -23,12 +24,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fader import __version__
 from fader.cluster.hosts.runtime import Connection, imported
-from fader.cluster.jobs.index_handle import Found, Given, asking
-from fader.cluster.jobs.scheduler import InProcess, Job, OnRay
+from fader.cluster.jobs.scheduler import OnRay
+from fader.cluster.jobs.task import Task, make_worker
 from fader.experiment.judged import JudgedQueries
 from fader.features.base import FeatureMap
+from fader.jobs.runners import InProcess
 from fader.learn.dataset import Dataset, QueryData, query_data
 from fader.learn.threads import one_blas_thread, side_by_side
 from fader.progress import Progress, Silent
@@ -38,6 +39,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 I64 = NDArray[np.int64]
 Wanted = tuple[FeatureMap, View]
+Reference = Any  # an ObjectRef of Ray, or a `_Here`
 SYSTEMS = 4  # that learn, at once: folds alone are too few for a cluster
 PIECES = 4  # of the items, for each CPU
 KEPT_HERE = 2  # datasets and pieces of work that a process keeps
@@ -68,7 +70,7 @@ class JudgedCopy(JudgedQueries):
         given = _given.get(_key(features, view))
         if given is None:
             raise WantedError(features, view)
-        found: Dataset = _loaded(given)
+        found: Dataset = _load(given)
         return found
 
 
@@ -121,42 +123,47 @@ class Spread:
         number, sent = next(self._numbers), self._put(work)
         cut = _pieces(len(items), PIECES * max(1, self._connection.cpus() if self._connection else 1))
         found: dict[int, list[R]] = {}
-        given: dict[str, Any] = {}
+        given: dict[str, Reference] = {}
         while len(found) < len(cut):
             wanted: list[Wanted] = []
 
-            def take(job: Job, told: Found, wanted: list[Wanted] = wanted) -> None:
-                if "wanted" in told:
-                    wanted.append(_unpacked(told["wanted"]))
+            def take(task: Task, data: bytes, wanted: list[Wanted] = wanted) -> None:
+                assert isinstance(task, ApplyTask)
+                result: Applied = _unpack(data)
+                if result.wanted is not None:
+                    wanted.append(result.wanted)
                     return
-                found[job.given["piece"]] = _unpacked(told["found"])
+                found[task.piece] = result.found
                 progress.update(sum(map(len, found.values())), len(items), note)
 
-            jobs = [
-                Job(f"{note}, work {number}, piece {p}", applied, {
-                    "fader": __version__, "piece": p, "work": [sent], "datasets": given,
-                    "items": _packed([items[i] for i in piece]),
-                })
-                for p, piece in enumerate(cut) if p not in found
-            ]  # fmt: skip
-            self._run(jobs, take)
-            given |= {_key(*one): [self._dataset(*one)] for one in wanted if _key(*one) not in given}
+            tasks = [
+                ApplyTask(
+                    name=f"{note}, work {number}, piece {p}",
+                    piece=p,
+                    work=sent,
+                    datasets=given,
+                    items=_pack([items[i] for i in piece]),
+                )
+                for p, piece in enumerate(cut)
+                if p not in found
+            ]
+            self._run(tasks, take)
+            given |= {_key(*one): self._dataset(*one) for one in wanted if _key(*one) not in given}
         return [result for p in range(len(cut)) for result in found[p]]
 
-    def _run(self, jobs: Sequence[Job], take: Callable[[Job, Found], None]) -> None:
+    def _run(self, tasks: Sequence[Task], take: Callable[[Task, bytes], None]) -> None:
         self._check()
         if self._connection is None:
-            InProcess().run(jobs, take)
+            InProcess().run(make_worker, tasks, take)
             return
-        runner = OnRay(self._connection, watch=self._check)
-        runner.run(jobs, take)
+        OnRay(self._connection, watch=self._check).run(make_worker, tasks, take)
 
     def _dataset(self, features: FeatureMap, view: View) -> Any:
         """A dataset, encoded by all, as an object that tasks can get; the last few are kept."""
         key = _key(features, view)
         with self._making:
             if key not in self._datasets:
-                encode: Callable[[int], QueryData] = partial(encoded, self.judged, features, view)
+                encode: Callable[[int], QueryData] = partial(encode_query, self.judged, features, view)
                 queries = self._each(encode, range(len(self.judged)), Silent(), f"encoding {features}")
                 while len(self._datasets) >= 2 * SYSTEMS:
                     self._datasets.popitem(last=False)
@@ -166,7 +173,7 @@ class Spread:
 
     def _put(self, value: Any) -> Any:
         """What tasks get the value by."""
-        return imported().put(_packed(value)) if self._connection else _Here(_packed(value))
+        return imported().put(_pack(value)) if self._connection else _Here(_pack(value))
 
 
 class _Here:
@@ -179,7 +186,7 @@ class _Here:
         return self._name
 
 
-def encoded(judged: JudgedQueries, features: FeatureMap, view: View, i: int) -> QueryData:
+def encode_query(judged: JudgedQueries, features: FeatureMap, view: View, i: int) -> QueryData:
     """One query of a dataset."""
     return query_data(judged.ids[i], judged.contexts(i, view), features, view.policy, judged.grades[i])
 
@@ -197,26 +204,41 @@ _given: dict[str, Any] = {}  # datasets that the task of this process may load
 _kept: OrderedDict[str, Any] = OrderedDict()
 
 
-@asking
-def applied(given: Given) -> Found:
+@dataclass(frozen=True)
+class Applied:
     """The results of some items, or the dataset that these want."""
-    _given.clear()
-    _given.update({key: reference for key, (reference,) in given["datasets"].items()})
-    work = _loaded(given["work"][0])
-    with one_blas_thread(), side_by_side():
-        try:
-            return {"found": _packed([work(item) for item in _unpacked(given["items"])])}
-        except WantedError as error:
-            return {"wanted": _packed(error.wanted)}
+
+    found: list[Any]
+    wanted: Wanted | None = None
 
 
-def _loaded(reference: Any) -> Any:
+@dataclass(frozen=True, kw_only=True)
+class ApplyTask(Task):
+    """Some items, to which a piece of work that was sent before is applied."""
+
+    piece: int
+    work: Reference
+    datasets: dict[str, Reference]
+    items: bytes
+
+    def run(self) -> bytes:
+        _given.clear()
+        _given.update(self.datasets)
+        work = _load(self.work)
+        with one_blas_thread(), side_by_side():
+            try:
+                return _pack(Applied([work(item) for item in _unpack(self.items)]))
+            except WantedError as error:
+                return _pack(Applied([], error.wanted))
+
+
+def _load(reference: Any) -> Any:
     """What an object holds; the last few are kept, as the next task has the same."""
     key = reference.hex()
     if key not in _kept:
         while len(_kept) >= 2 * KEPT_HERE:
             _kept.popitem(last=False)
-        _kept[key] = _unpacked(_data(reference))
+        _kept[key] = _unpack(_data(reference))
     _kept.move_to_end(key)
     return _kept[key]
 
@@ -232,7 +254,7 @@ def _data(reference: Any) -> bytes:
     return data
 
 
-def _packed(value: Any) -> bytes:
+def _pack(value: Any) -> bytes:
     """Within bytes, so that arrays arrive in memory of the process itself, which may be written to."""
     from ray import cloudpickle
 
@@ -240,7 +262,7 @@ def _packed(value: Any) -> bytes:
     return data
 
 
-def _unpacked(data: bytes) -> Any:
+def _unpack(data: bytes) -> Any:
     from ray import cloudpickle
 
     return cloudpickle.loads(data)

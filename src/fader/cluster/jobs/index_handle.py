@@ -10,22 +10,20 @@ own time, where it has one, is not stretched by that. Knows nothing of what is a
 
 from __future__ import annotations
 
-import functools
 import threading
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from fader import __version__, budget
+from fader import budget
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.runtime import Connection, imported, line_of
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.local import LocalShards
 from fader.cluster.wire.client import ClientSettings, Shards
 from fader.cluster.wire.transport import Arguments
-from fader.errors import ClusterError, FaderError, IncompleteError
+from fader.errors import IncompleteError
 from fader.limits import Limits
 from fader.search.index import Index
 
@@ -34,8 +32,6 @@ PAUSE_SECONDS = 0.2
 ABOUT_SECONDS, TURN_SECONDS = 30.0, 1.0
 # A node that vanishes without a word costs a call's deadline; no group takes so long for its share of a query.
 SETTINGS = ClientSettings(deadline_ms=120_000.0, patience_ms=1_000.0)
-Given = Mapping[str, Any]
-Found = dict[str, Any]
 
 
 class Recipe(Protocol):
@@ -189,28 +185,3 @@ class HeldShards:
             self._head.check()
             raise IncompleteError(f"an actor that holds shards has ended for good ({line_of(error)})") from error
         return found
-
-
-def asking(function: Callable[[Given], Found]) -> Callable[[Given], Found]:
-    """A task whose errors are returned, with whether to try once more, so that they reach the user in our words."""
-
-    @functools.wraps(function)
-    def guarded(given: Given) -> Found:
-        try:
-            if given["fader"] != __version__:
-                here = f"this node has Fader {__version__}, the command Fader {given['fader']}"
-                return _error("ClusterError", f"{here}; install the same on all nodes", False)
-            return function(given)
-        except (IncompleteError, ClusterError) as error:  # a node may be cut off from all others for a while
-            return _error(type(error).__name__, str(error), True)
-        except FaderError as error:
-            return _error(type(error).__name__, str(error), False)
-        except OSError as error:
-            named = f"{error.filename}: " if error.filename else ""
-            return _error("StorageError", f"{named}{error.strerror or error}", True)
-
-    return guarded
-
-
-def _error(kind: str, message: str, again: bool) -> Found:
-    return {"error": kind, "message": message, "again": again}

@@ -14,8 +14,10 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
 
 from fader.cluster.hosts.actors import (
     HOLDER_TAKES,
@@ -30,8 +32,9 @@ from fader.cluster.hosts.actors import (
 )
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.runtime import Connection, imported, line_of
-from fader.cluster.jobs.index_handle import Held, asking, forget
-from fader.cluster.jobs.scheduler import Job, OnRay
+from fader.cluster.jobs.index_handle import Held, forget
+from fader.cluster.jobs.scheduler import OnRay
+from fader.cluster.jobs.task import Task, make_worker
 from fader.cluster.shards.groups import plan
 from fader.cluster.storage import is_plain, storage_errors
 from fader.errors import ClusterError, StorageError
@@ -69,7 +72,9 @@ def holding(connection: Connection, path: str, at: int | None, groups: int, limi
         folder = local_folder(path, at, [])
         manifest = read_commit(folder, at)
     planned = plan(manifest, groups or len(nodes))
-    starts = read_starts(folder, manifest) if is_plain(path) else _starts(connection, path, manifest.commit, planned)
+    starts = (
+        read_starts(folder, manifest) if is_plain(path) else _find_starts(connection, path, manifest.commit, planned)
+    )
     secret, hosts = secrets.token_bytes(32), min(len(nodes), len(planned))
     holder = [group * hosts // len(planned) for group in range(len(planned))]
     key, actors = secrets.token_hex(8), []
@@ -130,25 +135,30 @@ def _wait(connection: Connection, ray: Any, actors: Sequence[Any]) -> None:
             raise ClusterError(f"the shards were not opened within {START_SECONDS:,.0f} s; look at the nodes")
 
 
-@asking
-def ranges(given: Mapping[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class RangesTask(Task):
     """The ranges of ids of some segments, for numbering; the segments are copied to the node for that."""
-    folder = local_folder(given["path"], given["commit"], given["segments"])
-    return {"ranges": [range_of(folder, given["commit"], segment) for segment in given["segments"]]}
+
+    path: str
+    commit: int
+    segments: Sequence[int]
+
+    def run(self) -> bytes:
+        folder = local_folder(self.path, self.commit, self.segments)
+        return msgspec.msgpack.encode([range_of(folder, self.commit, segment) for segment in self.segments])
 
 
-def _starts(connection: Connection, path: str, commit: int, planned: Sequence[Sequence[int]]) -> list[int]:
-    """`starts` (index/part.py) of an index that is not here."""
-    from fader import __version__
-
+def _find_starts(connection: Connection, path: str, commit: int, planned: Sequence[Sequence[int]]) -> list[int]:
+    """`starts` (index/numbering.py) of an index that is not here."""
     found: dict[int, Range] = {}
 
-    def take(job: Job, told: dict[str, Any]) -> None:
-        found.update(zip(job.given["segments"], told["ranges"], strict=True))
+    def take(task: Task, data: bytes) -> None:
+        assert isinstance(task, RangesTask)
+        found.update(zip(task.segments, msgspec.msgpack.decode(data, type=list[Range]), strict=True))
 
-    jobs = [
-        Job(f"group {n}", ranges, {"fader": __version__, "path": path, "commit": commit, "segments": list(segments)})
+    tasks = [
+        RangesTask(name=f"group {n}", path=path, commit=commit, segments=list(segments))
         for n, segments in enumerate(planned)
     ]
-    OnRay(connection).run(jobs, take)
+    OnRay(connection).run(make_worker, tasks, take)
     return starts_from([found[s] for s in range(len(found))])

@@ -1,64 +1,34 @@
-"""Many idempotent tasks over a cluster: some in flight, lost ones again, and a clean end whatever happens.
+"""The runner on Ray: tasks over a cluster, some in flight, lost ones again, and a clean end whatever happens.
 
-A task is a function of plain data. Ray is told not to retry: a task whose worker or node died is given out again here,
-up to `TRIES` times, and an error names what it was working on. The head is looked after all the time, as Ray would end
-this process when that is gone; so is, where it is given, whatever else may call for an end. Knows nothing of what tasks
-do.
+Ray does not retry: a task whose worker or node died is started again here, up to `TRIES` times, and an error names what
+it was working on. The head is watched all the time, as Ray would end this process when that is gone; so is, where it is
+given, whatever else may call for an end. Results come in any order. Knows nothing of what tasks do.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from fader import errors
 from fader.cluster.hosts.runtime import Connection, imported, line_of
-from fader.errors import ClusterError, FaderError
+from fader.cluster.jobs.task import Task
+from fader.errors import ClusterError
+from fader.jobs.runners import Failure, Result, Take, Work
 
 TRIES = 12  # deaths of workers under one task before it is held to be the task's fault
 ERROR_TRIES = 3  # the same for errors of the storage
 PAUSE = 1.0
 STARVED_SECONDS = 60.0
 COUNT_SECONDS = 5.0
-Found = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Job:
-    """One task to do: what messages call it, a function, what that is given, and the memory it may take."""
-
-    name: str
-    function: Callable[[Mapping[str, Any]], Found]
-    given: Mapping[str, Any]
-    memory: int = 0
-
-
-class Runner(Protocol):
-    """What runs jobs."""
-
-    def run(self, jobs: Iterable[Job], done: Callable[[Job, Found], None]) -> None:
-        """Run all, in any order, and tell of each when it is done; the first that cannot be done is an error."""
-        ...
-
-
-class InProcess:
-    """Runs jobs here, one after another."""
-
-    def run(self, jobs: Iterable[Job], done: Callable[[Job, Found], None]) -> None:
-        for job in jobs:
-            found = job.function(job.given)
-            if "error" in found:
-                raise _raised(job, found)
-            done(job, found)
 
 
 @dataclass
 class OnRay:
-    """Runs jobs on a cluster; `lost` counts the tasks that had to be given out again; `watch` raises to end them."""
+    """Runs tasks on a cluster; `lost` counts those that were started again; `watch` raises to end them all."""
 
     connection: Connection
     lost: int = 0
@@ -67,27 +37,32 @@ class OnRay:
     _starved_since: float | None = None
     _cpus: int = 0
     _count_again: float = 0.0
+    _room: int = -1  # memory that some node is known to have
 
-    def run(self, jobs: Iterable[Job], done: Callable[[Job, Found], None]) -> None:
-        ray = imported()
-        waiting, flying = deque(jobs), dict[Any, Job]()
-        self._check_room(waiting)
+    def run(self, work: Work[Task, Result], items: Iterable[Task], take: Take[Task, Result]) -> None:
+        """Do all tasks; those to come are made one by one, when they are sent."""
+        ray, source = imported(), iter(items)
+        lost, flying = deque[Task](), dict[Any, Task]()
+        coming = next(source, None)
         try:
-            while waiting or flying:
-                while waiting and len(flying) < self._most() and not self.connection.is_silent:
-                    job = waiting.popleft()
-                    flying[_started(ray, job)] = job
+            while coming is not None or flying:
+                while coming is not None and len(flying) < self._most() and not self.connection.is_silent:
+                    self._check_room(coming.memory)
+                    flying[_start(ray, work, coming)] = coming
+                    coming = lost.popleft() if lost else next(source, None)
                 ready = _ready(ray, list(flying))
                 self.connection.check()
                 if self.watch is not None:
                     self.watch()
                 for one in ready:
-                    job = flying.pop(one)
-                    found = self._result(ray, one, job)
-                    if found is None:
-                        waiting.append(job)
+                    task = flying.pop(one)
+                    result = self._result(ray, one, task)
+                    if result is None:
+                        lost.append(task)
                     else:
-                        done(job, found)
+                        take(task, result)
+                if coming is None and lost:
+                    coming = lost.popleft()
                 if not ready:
                     self._check_nodes()
         except KeyboardInterrupt:
@@ -95,7 +70,7 @@ class OnRay:
             raise
         finally:
             for one in flying:
-                with suppress(Exception):  # the error that ends us is the one to be told
+                with suppress(Exception):  # the error that ends us is the one to raise
                     ray.cancel(one, force=True)
 
     def _most(self) -> int:
@@ -104,38 +79,41 @@ class OnRay:
             self._cpus, self._count_again = self.connection.cpus(), time.monotonic() + COUNT_SECONDS
         return max(2, 2 * self._cpus)
 
-    def _result(self, ray: Any, reference: Any, job: Job) -> Found | None:
+    def _result(self, ray: Any, reference: Any, task: Task) -> Any:
         """What a task has returned, None where it has to be done again."""
         try:
-            found: Found = ray.get(reference, timeout=60.0)
+            result = ray.get(reference, timeout=60.0)
         except ray.exceptions.RayTaskError as error:
             said = " ".join(str(error.cause).split())[:300]
-            raise ClusterError(f"{job.name}: {type(error.cause).__name__}: {said}; this is a fault of Fader") from error
+            raise ClusterError(
+                f"{task.name}: {type(error.cause).__name__}: {said}; this is a fault of Fader"
+            ) from error
         except ray.exceptions.RayError as error:
             self.connection.check()
-            self._again(job, TRIES, f"its worker died ({line_of(error)})")
+            self._count_failure(task, TRIES, f"its worker died ({line_of(error)})")
             return None
-        if "error" not in found:
-            return found
-        if not found["again"]:
-            raise _raised(job, found)
-        self._again(job, ERROR_TRIES, found["message"])
+        if not isinstance(result, Failure):
+            return result
+        if not result.again:
+            raise result.to_error()
+        self._count_failure(task, ERROR_TRIES, result.message)
         return None
 
-    def _again(self, job: Job, most: int, why: str) -> None:
-        """Count a failure of one kind, which may happen `most` times to a job."""
-        self.lost, kind = self.lost + 1, (job.name, most)
+    def _count_failure(self, task: Task, most: int, why: str) -> None:
+        """Count a failure of one kind, which may happen `most` times to a task."""
+        self.lost, kind = self.lost + 1, (task.name, most)
         self._tries[kind] = self._tries.get(kind, 0) + 1
         if self._tries[kind] >= most:
-            remedy = "look into this input and the memory of the nodes" if most == TRIES else "mend that"
+            remedy = "check this input and the memory of the nodes" if most == TRIES else "correct that"
             raise ClusterError(
-                f"{job.name}: failed {most} times, at last because {why}; {remedy}, then run the same command again: "
+                f"{task.name}: failed {most} times, at last because {why}; {remedy}, then run the same command again: "
                 "it goes on where it was"
             )
 
-    def _check_room(self, jobs: Iterable[Job]) -> None:
+    def _check_room(self, memory: int) -> None:
         """Refuse what no node could ever run: Ray would wait for one."""
-        memory = max((job.memory for job in jobs), default=0)
+        if memory <= self._room:
+            return
         nodes = [node["Resources"] for node in self.connection.nodes()]
         if not any(has.get("CPU", 0) >= 1 and has.get("memory", 0) >= memory for has in nodes):
             largest = max((has.get("memory", 0) for has in nodes if has.get("CPU", 0) >= 1), default=0)
@@ -143,6 +121,7 @@ class OnRay:
                 f"{self.connection.address}: no node has a CPU and {memory >> 20:,} MB of memory, the most is "
                 f"{int(largest) >> 20:,} MB; add nodes, or where the command has --memory pass less"
             )
+        self._room = memory
 
     def _check_nodes(self) -> None:
         """Raise when no node has been left for a while that could do anything."""
@@ -169,13 +148,11 @@ def _ready(ray: Any, flying: list[Any]) -> list[Any]:
     return ready
 
 
-def _started(ray: Any, job: Job) -> Any:
-    name = f"fader.{job.function.__name__}"
-    remote = ray.remote(num_cpus=1, memory=job.memory or None, max_retries=0, name=name)(job.function)
-    return remote.remote(dict(job.given))
+def _start(ray: Any, work: Work[Task, Any], task: Task) -> Any:
+    name = f"fader.{type(task).__name__}"
+    remote = ray.remote(num_cpus=1, memory=task.memory or None, max_retries=0, name=name)(_run_there)
+    return remote.remote(work, task)
 
 
-def _raised(job: Job, found: Found) -> FaderError:
-    """The error that a task has returned; one of the storage does not say what was being done."""
-    made: FaderError = getattr(errors, str(found["error"]), FaderError)(str(found["message"]))
-    return ClusterError(f"{job.name}: {made}") if found["again"] else made
+def _run_there(work: Work[Task, Any], task: Task) -> Any:
+    return work()(task)

@@ -173,7 +173,9 @@ class _Annotation:
         sys.stdout.flush()
         return report
 
-    def write_to_file(self, out: Path, work: Path, key: Key, runner: Runner, progress: Progress) -> AnnotateReport:
+    def write_to_file(
+        self, out: Path, work: Path, key: Key, runner: Runner[Piece], progress: Progress
+    ) -> AnnotateReport:
         """Go on in the work folder, or begin there."""
         journal = Journal(LocalFolder(work), key=digest_key(key))
         report = AnnotateReport(faults=Faults(self.on_error))
