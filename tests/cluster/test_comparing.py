@@ -17,7 +17,8 @@ from dose import some
 from fader.cluster.jobs.compare import Spread, Unsent
 from fader.cluster.jobs.index_handle import Here, open_index
 from fader.errors import InputError
-from fader.experiment.compare import _at_once, compare_judged
+from fader.experiment.compare import compare_judged
+from fader.jobs.runners import Threads
 from fader.limits import Limits
 from fader.progress import Silent
 from fader.search.index import Index
@@ -84,7 +85,7 @@ def test_the_first_error_ends_all_and_is_told(demo_files: Path) -> None:
             pool.each(abs, [-1], Silent(), "")
 
     with pytest.raises(InputError, match="no such thing"):
-        _at_once(work, ["first", "second"], pool)  # type: ignore[list-item]
+        Threads(2, pool.stop).run(lambda: work, ["first", "second"], lambda _name, _result: None)
 
 
 def refusing(_item: int) -> int:

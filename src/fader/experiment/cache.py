@@ -1,22 +1,25 @@
 """Results of systems kept in a folder while a comparison runs, so that it can be stopped and taken up again.
 
-A result is found again only for the same system, queries, judgments, collection, folds, seed, measures and release of
-Fader. A file is written beside its place and renamed; what cannot be read is computed again. Knows nothing of how
-results come about.
+    KEEP/KEY/SYSTEM.part      an entry of a journal (`fader.jobs.journal`)
+
+KEY is a digest of what results depend on besides the system: queries, judgments, collection, seed, measures and release
+of Fader; SYSTEM one of the system and its folds. What cannot be read is computed again. Knows nothing of how results
+come about.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import xxhash
 
-from fader.errors import FaderError, StorageError
-from fader.experiment.comparison import ContextScores, Grid, SystemResult, from_plain
-from fader.jobs.files import whole_file
+from fader.errors import StorageError
+from fader.experiment.comparison import ContextScores, Grid, SystemResult
+from fader.experiment.system_specs import Entrant
+from fader.jobs.journal import Journal, Key, digest_key, from_json, to_json
+from fader.jobs.storage import LocalFolder, MemoryFolder
 
 
 @dataclass(frozen=True)
@@ -28,44 +31,65 @@ class Measured:
     scores: list[ContextScores] = field(default_factory=list)
 
 
-class Kept:
-    """The folder; `about` is what results hang on besides the system. Without a folder nothing is kept."""
+def open_results(folder: str | Path | None, key: Key) -> Journal:
+    """The journal of the comparison with a key; without a folder results are kept in memory alone."""
+    digest = digest_key(key)
+    if folder is None:
+        return Journal(MemoryFolder(), digest, digest)
+    try:
+        (Path(folder) / digest).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"{folder}: results cannot be kept there: {error.strerror}") from None
+    return Journal(LocalFolder(Path(folder)), digest, digest)
 
-    def __init__(self, folder: str | Path | None, about: dict[str, Any]) -> None:
-        self._folder, self._about = None if folder is None else Path(folder), about
-        if self._folder is not None:
-            try:
-                self._folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise StorageError(f"{folder}: results cannot be kept there: {error.strerror}") from None
 
-    def _path(self, system: str, cv: str) -> Path:
-        assert self._folder is not None
-        line = json.dumps({**self._about, "system": system, "cv": cv}, sort_keys=True, default=str)
-        return self._folder / f"{xxhash.xxh3_64_hexdigest(line.encode())}.json"
+def name_entry(system: str, cv: str) -> str:
+    """The name of a system's entry; its text, which may be a whole model, is too long for a file name."""
+    return xxhash.xxh3_64_hexdigest(f"{system}\n{cv}".encode())
 
-    def find(self, system: str, cv: str) -> Measured | None:
-        """What was kept of a system, if it was."""
-        if self._folder is None:
-            return None
-        try:
-            plain = json.loads(self._path(system, cv).read_text(encoding="utf-8"))
-            return Measured(
-                SystemResult.from_dict(plain["result"]),
-                [from_plain(Grid, g, "grid") for g in plain["grids"]],
-                [from_plain(ContextScores, s, "context scores") for s in plain["scores"]],
-            )
-        except (OSError, ValueError, KeyError, TypeError, FaderError):
-            return None
 
-    def keep(self, system: str, cv: str, measured: Measured) -> None:
-        """Write a result down."""
-        if self._folder is None:
-            return
-        path = self._path(system, cv)
-        plain = {
-            "system": system, "cv": cv, "result": measured.result.to_dict(),
-            "grids": [asdict(g) for g in measured.grids], "scores": [asdict(s) for s in measured.scores],
-        }  # fmt: skip
-        with whole_file(path) as pending:
-            pending.write_text(json.dumps(plain), encoding="utf-8")
+def find_result(journal: Journal, system: str, cv: str) -> Measured | None:
+    """What was kept of a system, if it was."""
+    entry = journal.find(name_entry(system, cv))
+    try:
+        return None if entry is None else from_json(entry.data, Measured)
+    except ValueError:
+        return None
+
+
+def keep_result(journal: Journal, system: str, cv: str, measured: Measured) -> None:
+    """Keep the result of a system."""
+    try:
+        journal.keep(name_entry(system, cv), to_json(measured))
+    except OSError as error:
+        place = f"{journal.storage.shown}/{journal.path(name_entry(system, cv))}"
+        raise StorageError(f"{place}: cannot be written: {error.strerror or error}") from error
+
+
+class MeasuredSystems:
+    """The join of a comparison: items are systems that are measured together, results those of each, in order."""
+
+    def __init__(self, journal: Journal, systems: Sequence[Entrant], cv: str) -> None:
+        self._journal, self._systems, self._cv = journal, systems, cv
+        self._found: dict[str, Measured] = {}
+
+    def choose_left(self, items: Iterable[Sequence[Entrant]]) -> Iterator[Sequence[Entrant]]:
+        """Those of each item's systems that are not kept; all are looked up before the first is measured."""
+        for e in self._systems:
+            kept = find_result(self._journal, e.key, e.cv or self._cv)
+            if kept is not None:
+                self._found[e.name] = replace(kept, result=replace(kept.result, name=e.name, label=e.label))
+        for item in items:
+            left = [e for e in item if e.name not in self._found]
+            if left:
+                yield left
+
+    def take(self, item: Sequence[Entrant], result: Sequence[Measured]) -> None:
+        """Keep the result of each system."""
+        for e, measured in zip(item, result, strict=True):
+            keep_result(self._journal, e.key, e.cv or self._cv, measured)
+            self._found[e.name] = measured
+
+    def finish(self) -> list[Measured]:
+        """The results of all systems, in order."""
+        return [self._found[e.name] for e in self._systems]

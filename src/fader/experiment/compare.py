@@ -8,9 +8,8 @@ share each query's contexts and whatever else they have in common. The result is
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,16 @@ from numpy.typing import NDArray
 from fader import __version__
 from fader.contexts.table import Contexts
 from fader.corpus.queries import FaultCollector
-from fader.experiment.cache import Kept, Measured
+from fader.experiment.cache import Measured, MeasuredSystems, open_results
 from fader.experiment.comparison import Comparison, Supports, SystemResult
 from fader.experiment.contest import Contest, Tested, examples_of, precisions
 from fader.experiment.figure_data import context_scores, mean_grids
 from fader.experiment.foreign import parse_foreign_measure
 from fader.experiment.judged import JudgedQueries, judged_queries
 from fader.experiment.system_specs import Entrant, baseline_among, entrants
+from fader.jobs.job import Job, run_job
+from fader.jobs.journal import Key
+from fader.jobs.runners import InProcess, Runner, Threads
 from fader.learn.crossvalidate import Workers, cross_validate, parse_cv
 from fader.learn.threads import cores
 from fader.learn.tuned import best_for_each, cross_validate_learner
@@ -76,7 +78,7 @@ def compare_judged(
     parse_cv(cv)
     chosen = [find_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
     contest = Contest(judged, str(cv), chosen, seed, workers or cores(), progress or Silent())
-    found = _all_measured(contest, named, Kept(keep, _about(contest)))
+    found = _measure_all(contest, named, keep)
     return Comparison(
         title=title or f"Comparison on {collection.folder.name}",
         measures=[str(m) for m in chosen],
@@ -92,41 +94,29 @@ def compare_judged(
     )
 
 
-def _all_measured(contest: Contest, named: Sequence[Entrant], kept: Kept) -> list[Measured]:
-    """Results in order; those that are kept already are not computed again."""
-    found: dict[str, Measured] = {}
-    for e in named:
-        before = kept.find(e.key, e.cv or contest.cv)
-        if before is not None:
-            found[e.name] = replace(before, result=replace(before.result, name=e.name, label=e.label))
-    left = [e for e in named if e.name not in found]
-    plain = [e for e in left if e.family is None and not e.learns]
-    for e, measured in zip(plain, _plain(contest, plain), strict=True):
-        kept.keep(e.key, e.cv or contest.cv, measured)
-        found[e.name] = measured
-    fitted = [e for e in left if e.name not in found]
+def _measure_all(contest: Contest, systems: Sequence[Entrant], keep: str | Path | None) -> list[Measured]:
+    """Results in order; those that are kept already are not computed again.
 
-    def work(e: Entrant) -> Measured:
-        measured = _family(contest, e) if e.family is not None else _learner(contest, e)
-        kept.keep(e.key, e.cv or contest.cv, measured)
-        return measured
+    Systems that are not fitted are measured together, as they share each query's contexts; others one by one.
+    """
+    plain = [e for e in systems if e.family is None and not e.learns]
+    items: list[Sequence[Entrant]] = [plain, *([e] for e in systems if e not in plain)]
+    key, workers = _describe(contest), contest.workers
 
-    found |= zip([e.name for e in fitted], _at_once(work, fitted, contest.workers), strict=True)
-    return [found[e.name] for e in named]
+    def measure(item: Sequence[Entrant]) -> list[Measured]:
+        if item[0] in plain:
+            return _plain(contest, item)
+        return [_family(contest, e) if e.family is not None else _learner(contest, e) for e in item]
 
-
-def _at_once(work: Callable[[Entrant], Measured], fitted: Sequence[Entrant], workers: Workers) -> list[Measured]:
-    """Threads of this process have enough to do with one system at a time; a pool may not have."""
-    if isinstance(workers, int):
-        return [work(e) for e in fitted]
-    pool = ThreadPoolExecutor(workers.systems)
-    try:
-        return list(pool.map(work, fitted))
-    except BaseException as error:
-        workers.stop(error)  # else those that are under way, perhaps for hours, would be waited for
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    job: Job[Sequence[Entrant], Sequence[Measured], list[Measured]] = Job(
+        key, items, lambda: measure, lambda journal: MeasuredSystems(journal, systems, contest.cv)
+    )
+    # Threads of this process have enough to do with one system at a time; a pool may not have. What is under way there
+    # when one fails, perhaps for hours, is stopped.
+    runner: Runner[Sequence[Entrant]] = (
+        InProcess() if isinstance(workers, int) else Threads(workers.systems, workers.stop)
+    )
+    return run_job(job, open_results(keep, key), runner)
 
 
 @dataclass(frozen=True)
@@ -207,8 +197,8 @@ def _family(contest: Contest, e: Entrant) -> Measured:
     return Measured(result, mean_grids(e.label or e.name, found), scores)
 
 
-def _about(contest: Contest) -> dict[str, Any]:
-    """What a kept result hangs on besides its system."""
+def _describe(contest: Contest) -> Key:
+    """What a kept result depends on besides its system."""
     judged = contest.judged
     grades = xxhash.xxh3_64()
     for query, graded in zip(judged.queries, judged.grades, strict=True):

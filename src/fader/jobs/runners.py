@@ -1,4 +1,4 @@
-"""What runs jobs: this process, or several.
+"""What runs jobs: this process, threads of it, or several processes.
 
 Processes are spawned, take a few items ahead, give results in the order of items, and end with their parent, however it
 ends. The runner on Ray is `fader.cluster.jobs.scheduler.OnRay`, whose results come in any order. Knows nothing of what
@@ -13,7 +13,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -69,6 +69,26 @@ class InProcess:
         worker = work()
         for item in items:
             take(item, _check_result(worker(item)))
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Does items in threads, for work that waits; results are taken as they come. `stop` hears of the first error."""
+
+    count: int
+    stop: Callable[[BaseException], None] = lambda _error: None
+
+    def run(self, work: Work[Item, Result], items: Iterable[Item], take: Take[Item, Result]) -> None:
+        worker, pool = work(), ThreadPoolExecutor(self.count)
+        try:
+            running = {pool.submit(worker, item): item for item in items}
+            for future in as_completed(running):
+                take(running[future], _check_result(future.result()))
+        except BaseException as error:
+            self.stop(error)
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True)

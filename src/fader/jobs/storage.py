@@ -115,6 +115,33 @@ class LocalFolder:
             shutil.rmtree(place, ignore_errors=True)
 
 
+class MemoryFolder:
+    """A folder that lasts as long as the process: for jobs of which nothing is to be kept."""
+
+    shown = "memory"
+
+    def __init__(self) -> None:
+        self._files: dict[str, bytes] = {}
+
+    def names(self, folder: str = "") -> dict[str, int]:
+        split = {path: path.rpartition("/") for path in self._files}
+        return {name: len(self._files[path]) for path, (own, _slash, name) in split.items() if own == folder}
+
+    def read(self, name: str) -> bytes:
+        if name not in self._files:
+            raise FileNotFoundError(name)
+        return self._files[name]
+
+    def write(self, name: str, data: bytes) -> None:
+        self._files[name] = data
+
+    def make(self, folder: str = "") -> None:
+        """Folders are parts of names here."""
+
+    def remove_folder(self, folder: str) -> None:
+        self._files = {name: data for name, data in self._files.items() if not name.startswith(f"{folder}/")}
+
+
 @contextmanager
 def hold_folder(work: Path, out: Path) -> Iterator[None]:
     """Make the work folder of an output, where it does not exist, and lock it: one run at a time."""
