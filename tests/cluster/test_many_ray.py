@@ -131,7 +131,7 @@ def killer(cluster: Any, named: str, seed: int) -> Callable[[], bool]:
 
 
 def test_killed_workers(index: Index, held: Held, ray_cluster: Any, driver: Any, tmp_path: Path) -> None:
-    kill = killer(ray_cluster, "ranked_chunk", 7)
+    kill = killer(ray_cluster, "ChunkTask", 7)
     found = until_killed(index, held, driver, tmp_path, kill, dose(KILLS, 1))
     print(f"workers: {found}")
 

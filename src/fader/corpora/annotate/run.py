@@ -174,7 +174,7 @@ class _Annotation:
         return report
 
     def write_to_file(
-        self, out: Path, work: Path, key: Key, runner: Runner[Piece], progress: Progress
+        self, out: Path, work: Path, key: Key, runner: Runner[TextPiece], progress: Progress
     ) -> AnnotateReport:
         """Go on in the work folder, or begin there."""
         journal = Journal(LocalFolder(work), key=digest_key(key))
