@@ -148,7 +148,7 @@ def test_a_faulty_line_stops_the_reading(tmp_path: Path, line: str | bytes, reas
     message = str(caught.value)
     assert message.startswith(f"{path}:2: ")
     assert reason in message
-    assert message.endswith("; mend it, or pass --on-error skip")
+    assert message.endswith("; correct it, or pass --on-error skip")
 
 
 def test_json_nested_too_deeply_is_a_faulty_line(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_dictionary_with_a_bad_prior_is_skipped(prior: Any) -> None:
 @pytest.mark.parametrize("row", [{"text": "x"}, {"id": "a"}, {"id": "a", "text": 3}, {"id": ["a"], "text": "x"}])
 def test_a_faulty_dictionary_is_refused(row: dict[str, Any]) -> None:
     """Policy fail: dictionaries obey the rules of lines, and are named by their number and id."""
-    with pytest.raises(CorpusError, match=r"^document 2 \(.*; mend it, or pass --on-error skip$"):
+    with pytest.raises(CorpusError, match=r"^document 2 \(.*; correct it, or pass --on-error skip$"):
         read([{"id": "good", "text": ""}, row], "fail")
 
 

@@ -127,7 +127,7 @@ def test_a_faulty_mention_stops_the_build(
     message = refused(place, CorpusError, corpus=path, on_error="fail")
     assert message.startswith(f"{path}:2: mention ")
     assert reason in message
-    assert message.endswith("; mend it, or pass --on-error skip")
+    assert message.endswith("; correct it, or pass --on-error skip")
 
 
 def test_a_line_that_is_not_json(tmp_path: Path, place: Path) -> None:
@@ -145,7 +145,7 @@ def test_duplicate_document_ids(tmp_path: Path, place: Path) -> None:
     """The first counts; the others are skipped with their places, across files too, or stop the build."""
     path = corpus_of(tmp_path, CORPUS[0], CORPUS[1], document(0, text="another"))
     message = refused(place, CorpusError, corpus=[path, path], on_error="fail")
-    assert message == f'{path}:3: duplicate document id "d0"; mend it, or pass --on-error skip'
+    assert message == f'{path}:3: duplicate document id "d0"; correct it, or pass --on-error skip'
     index = build(place / "index", corpus=[path, path], segment_tokens=1)
     assert index.collection.documents == 2
     assert index.report is not None

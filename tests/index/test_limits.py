@@ -133,7 +133,7 @@ def test_a_document_over_a_limit_is_a_fault_of_its_line(
     assert found == 0
     assert faults.counts == {"documents over a limit": 1}
     assert f" has {says.format(10)}; at most 9, which " in faults.examples["documents over a limit"][0]
-    with pytest.raises(CorpusError, match=rf"{variable(name)} raises; mend it, or pass --on-error skip$"):
+    with pytest.raises(CorpusError, match=rf"{variable(name)} raises; correct it, or pass --on-error skip$"):
         read(10, "fail")
 
 

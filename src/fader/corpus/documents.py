@@ -94,7 +94,7 @@ class Faults:
     def add(self, kind: str, message: str) -> None:
         """Count a fault, or raise it where the policy is to fail."""
         if self.policy == "fail":
-            raise CorpusError(f"{message}; mend it, or pass --on-error skip")
+            raise CorpusError(f"{message}; correct it, or pass --on-error skip")
         self.counts[kind] = self.counts.get(kind, 0) + 1
         kept = self.examples.setdefault(kind, [])
         if len(kept) < EXAMPLES_KEPT:

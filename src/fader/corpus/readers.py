@@ -139,7 +139,7 @@ def read_lines(
 ) -> Iterator[tuple[int, str]]:
     """Yield `(line number, text)`.
 
-    A line that is not UTF-8 or too long is told to `fault`, which raises or passes it over; without one it is an error.
+    A line that is not UTF-8 or too long goes to `fault`, which raises or passes it over; without one it is an error.
     """
     limits = limits or Limits.from_environment()
     for first, lines, _consumed in read_batches(path, limits):

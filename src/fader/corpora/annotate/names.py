@@ -92,7 +92,7 @@ class _Report:
 
     def __call__(self, message: str) -> None:
         if not self._skip:
-            raise CatalogError(f"{message}; mend it, or pass --on-error skip")
+            raise CatalogError(f"{message}; correct it, or pass --on-error skip")
         self._names.skipped += 1
         if len(self._names.notes) < EXAMPLES:
             self._names.notes.append(message)

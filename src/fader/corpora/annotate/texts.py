@@ -60,7 +60,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def kind_of(path: str, given: str | None) -> str:
-    """How a file is read: as told, or by its name."""
+    """Find how a file is read: as given, or by its name."""
     name = path.lower().removesuffix(".gz").removesuffix(".zst")
     return given or (JSONL if name.endswith(JSON_NAMES) else TEXT)
 

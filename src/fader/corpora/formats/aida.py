@@ -1,4 +1,4 @@
-"""AIDA-CoNLL-YAGO: newspaper articles of CoNLL 2003 with entities of YAGO2, a token a line.
+"""AIDA-CoNLL-YAGO: newspaper articles of CoNLL 2003 with entities of YAGO2, one token per line.
 
     -DOCSTART- (1 EU)
     German<TAB>B<TAB>German<TAB>Germany<TAB>http://en.wikipedia.org/wiki/Germany<TAB>11867<TAB>/m/0345h

@@ -1,10 +1,10 @@
-"""BioC, XML and JSON: documents in passages, with annotations that carry identifiers; also as PubTator3 gives them out.
+"""BioC, XML and JSON: documents in passages, with annotations that carry identifiers; also as PubTator3 serves them.
 
     <document><id>14510914</id><passage><offset>0</offset><text>Congenital hypothyroidism ...</text>
       <annotation id="0"><infon key="identifier">MESH:D003409</infon><infon key="type">Disease</infon>
         <location offset="0" length="25"/><text>Congenital hypothyroidism</text></annotation></passage></document>
 
-JSON has the same tree. A document's text is that of its passages, a line each. Locations count from the beginning of
+JSON has the same tree. A document's text is that of its passages, one per line. Locations count from the beginning of
 the document, so the passage's offset is subtracted; where a source counts from the passage, that is noticed by the
 words. An annotation of several locations is one mention, from the first to the last. Identifiers are in the infon
 `identifier` or in one named like their resource (`concepts`). Relations and annotations without an identifier are

@@ -1,4 +1,4 @@
-"""CoNLL files: a token a line, labelled IOB1, IOB2, IOBES or BILOU, with entities by the usual conventions.
+"""CoNLL files: one token per line, labelled IOB1, IOB2, IOBES or BILOU, with entities by the usual conventions.
 
     EU NNP B-NP B-ORG                the label is the last column that looks like one
     EU<TAB>B-ORG<TAB>Q458            the entity is the column behind it

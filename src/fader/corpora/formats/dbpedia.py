@@ -1,4 +1,4 @@
-"""DBpedia: instance types, the ontology, labels and redirects, in any mixture, told apart by their predicates.
+"""DBpedia: instance types, the ontology, labels and redirects, in any mixture, distinguished by their predicates.
 
     instance types   <http://dbpedia.org/resource/Berlin> <...#type> <http://dbpedia.org/ontology/City> .
     ontology         N-Triples, Turtle or RDF/XML (dbpedia.owl): rdfs:subClassOf and rdfs:label of classes
@@ -107,7 +107,7 @@ class Dbpedia(Importer):
 
     ids: str = option("wikipedia", "Ids of entities: wikipedia (titles), wikidata (needs owl:sameAs), or uri.")
     language: str = option("en", "The language of names.")
-    only: str = option("", "A file of ids, one a line, such as an entities.tsv: only these entities.", path=True)
+    only: str = option("", "A file of ids, one per line, such as an entities.tsv: only these entities.", path=True)
     foreign: bool = option(False, "Types of other vocabularies than DBpedia's ontology are kept too.")
     unused: bool = option(True, "Types that no entity has are kept too.")
 
@@ -153,7 +153,7 @@ class Dbpedia(Importer):
         progress: Progress,
         among: frozenset[int] | None = None,
     ) -> Iterator[tuple[str, str]]:
-        """The statements of a predicate, by a quick look through all sources; faults are told in the second pass."""
+        """Find the statements of a predicate in all sources; faults are reported in the second pass."""
         ignored, total, before = Faults(), sum(map(file_size, sources)), 0
         local = predicate.rpartition("/")[2].rpartition("#")[2]
         marks, wanted = re.compile(re.escape(local).encode()), {predicate: local}
@@ -236,7 +236,7 @@ class Dbpedia(Importer):
         end_types(store, type_name, self.unused)
 
 
-PAGE = "\t"  # before the title of a page, so that it is told apart from other addresses
+PAGE = "\t"  # before the title of a page, to distinguish it from other addresses
 
 
 def short(address: str) -> str:

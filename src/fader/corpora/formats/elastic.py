@@ -3,9 +3,9 @@
     Investors in [Apple](Apple+Inc.) rejoiced; [Jeff Beck](Jeff%20Beck&Guitarist) did not.
 
 Sources are bodies of the bulk API (a line of action, a line of document), what elasticdump writes (`_id`, `_source`),
-or a document a line. The option `field` names the field, with dots for one inside another. Values are URL-encoded and
-joined by `&`: the first is the entity, the others are its types, or with the option `further` entities too. The plugin
-refuses `key=value` annotations; they are dropped with a fault.
+or one document per line. The option `field` names the field, with dots for one inside another. Values are URL-encoded
+and joined by `&`: the first is the entity, the others are its types, or with the option `further` entities too. The
+plugin refuses `key=value` annotations; they are dropped with a fault.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Elastic(Importer):
             try:
                 value = msgspec.json.decode(line)
             except (msgspec.DecodeError, RecursionError) as error:
-                faults.add("lines that are not JSON", f"{place}: {_why(error)}; write an object a line")
+                faults.add("lines that are not JSON", f"{place}: {_why(error)}; write one object per line")
                 action = {}
                 continue
             if not isinstance(value, dict):

@@ -2,7 +2,7 @@
 
     fader import facc1 ClueWeb09_English_1/en0000 FACC1/ClueWeb09_English_1/en0000 -o corpus/
 
-Sources are WARC files and annotation files, told apart by their content, in either layout:
+Sources are WARC files and annotation files, distinguished by their content, in either layout:
 
     docid TAB encoding TAB mention TAB start TAB end TAB P(entity | mention, context) TAB P(entity | context) TAB mid
     docid.html, then lines  mention TAB start TAB end TAB P TAB P TAB mid, then an empty line

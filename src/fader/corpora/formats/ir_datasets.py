@@ -93,7 +93,7 @@ def _some(rows: Iterator[Any], limit: int) -> Iterator[Any]:
 
 
 def _got(source: str, what: str, rows: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """What the package gives; whatever it raises is told in our words."""
+    """What the package gives; whatever it raises is raised in our words."""
     try:
         yield from rows()
     except Exception as error:

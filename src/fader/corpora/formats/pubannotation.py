@@ -4,7 +4,7 @@
      "denotations": [{"id": "T1", "span": {"begin": 0, "end": 8}, "obj": "Chemical"}],
      "attributes": [{"subj": "T1", "pred": "id", "obj": "MESH:D009270"}]}
 
-One document a source, one a line, or an array. The `obj` of a denotation is its type, and its entity is in an attribute
+One document per source, one per line, or an array. The `obj` of a denotation is its type; its entity is in an attribute
 whose predicate names an id; without one, an `obj` that looks like an id (with a colon, or an address) is the entity;
 else the entity is `TYPE:words`. A span of several pieces goes from the first to the last. Relations are counted. Where
 several projects annotate a text, their `tracks` are joined. A division of an article (`divid`) is a document of its

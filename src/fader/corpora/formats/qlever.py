@@ -174,7 +174,7 @@ def _docs_lines(path: str, faults: Faults) -> Iterator[tuple[int, bytes, int]]:
 
 
 def _read_records(path: str) -> array[int]:
-    """The records of the lines of a docsfile; lines that cannot be read are told of when it is copied."""
+    """The records of the lines of a docsfile; lines that cannot be read are reported when it is copied."""
     return array("q", sorted(record for record, _words, _number in _docs_lines(path, Faults())))
 
 
@@ -213,7 +213,7 @@ def _document(
     else:
         found = docs.text(document)
         if found is None:
-            return  # told of when the docsfile was copied
+            return  # reported when the docsfile was copied
         text, spans = found, _find_words(found, words)
     name = str(docs.records[document]) if docs else f"{stem(batch.source)}:{postings[0].record}"
     mentions = _mentions(postings, spans, out)

@@ -4,7 +4,7 @@
     {"d1": [[0, 8, "Belgrade", "LOC", 0.98, 0.91]]}                  older: start, length, entity, tag, confidences
     [[0, 8, "Belgrade", "Belgrade", 0.91, 0.98, "LOC"]]              of one text: what the service answers
     {"docid": "d1", "title": [], "body": [{"entity_id": 3747, "start_pos": 0, "end_pos": 8, "entity": "Belgrade",
-      "details": {"tag": "LOC", "md_score": 0.98}}]}                 MMEAD, a document or a passage (`pid`) a line
+      "details": {"tag": "LOC", "md_score": 0.98}}]}                 MMEAD, a document or one passage (`pid`) per line
 
 The order of a tuple is seen from the types of its elements. Texts come from the file of the option `texts`
 (`textstore`), from a `text` beside the tuples, or for an answer `x.json` of the service from a source `x.txt`. MMEAD's
@@ -128,7 +128,7 @@ class Rel(Importer):
             if text is not None:
                 said["text"] = text.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
         except (ValueError, RecursionError) as error:
-            faults.add(UNREADABLE, f"{place}: {error}; mend it or get a whole copy")
+            faults.add(UNREADABLE, f"{place}: {error}; correct it, or get a whole copy")
             return
         self._record(stem(batch.source), said, batch.source, state, out, faults)
 

@@ -7,6 +7,8 @@ Tokens are numbers of strings (`docbinstrings`). The text is tokens and blanks, 
 `kb_id` of a mention, its type the label. In a source where no mention has a `kb_id`, mentions are of the entity
 `LABEL:words`; else those that have none, or spaCy's `NIL`, are dropped and counted. A document's id is `id` or `doc_id`
 in its user data, else file and number.
+
+Why not by spaCy: it would be a package of 126 MB that takes 1.5 seconds to import, for a file of arrays and strings.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     fader import trec disk4/ft topics.301-350 qrels.trec6 -o corpus/
 
-What a source holds is told by its content (`trecfiles`). Documents have no mentions: `fader annotate` finds them then.
+What a source holds is seen from its content (`trecfiles`). Documents have no mentions: `fader annotate` finds them.
 
     newswire and the like     the text is in known elements (`tags`), in their order; a document that has none of them,
                               or only titles, is taken whole

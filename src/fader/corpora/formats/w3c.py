@@ -95,7 +95,7 @@ class W3c(Importer):
     compiles: ClassVar[bool] = True  # names are found by kernels, which the first run compiles
     state_type: ClassVar[Any] = tuple[list[Candidate], bool]
 
-    candidates: str = option("", "The candidate list: an id, a name and e-mail addresses a line.", path=True)
+    candidates: str = option("", "The candidate list: an id, a name and e-mail addresses per line.", path=True)
     headers: bool = option(True, "Senders of archived e-mails are the first line of the text.")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:

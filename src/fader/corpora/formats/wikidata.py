@@ -1,4 +1,4 @@
-"""Wikidata: the dump in JSON, an item a line, to entities and types.
+"""Wikidata: the dump in JSON, one item per line, to entities and types.
 
     [
     {"type":"item","id":"Q42","labels":{"en":{"language":"en","value":"Douglas Adams"}},"aliases":{...},
@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
@@ -62,7 +62,7 @@ class Wikidata(Importer):
     prefix: str = option("", "What comes before an id that is the value of a property, such as MESH:.")
     language: str = option("en", "The language of names; several with commas, the first that there is holds.")
     site: str = option("enwiki", "The Wikipedia whose titles are meant.")
-    only: str = option("", "A file of ids, one a line, such as an entities.tsv: only these entities.", path=True)
+    only: str = option("", "A file of ids, one per line, such as an entities.tsv: only these entities.", path=True)
     all_ranks: bool = option(False, "All statements count but the deprecated; else those of the best rank (truthy).")
     classes: bool = option(False, "Items that are classes are entities too, with the classes above them as types.")
     unused: bool = option(False, "Types that no entity has are kept too; there are millions.")
@@ -206,31 +206,20 @@ class _Value(msgspec.Struct, rename={"number": "numeric-id"}):
     number: int = 0
 
 
-class _Data(msgspec.Struct):
-    value: _Value
+_V = TypeVar("_V")
 
 
-class _Snak(msgspec.Struct):
+class _Data(msgspec.Struct, Generic[_V]):
+    value: _V
+
+
+class _Snak(msgspec.Struct, Generic[_V]):
     snaktype: str = "value"
-    datavalue: _Data | None = None
+    datavalue: _Data[_V] | None = None
 
 
-class _Claim(msgspec.Struct):
-    mainsnak: _Snak
-    rank: str = "normal"
-
-
-class _Written(msgspec.Struct):
-    value: Any = ""
-
-
-class _WrittenSnak(msgspec.Struct):
-    snaktype: str = "value"
-    datavalue: _Written | None = None
-
-
-class _WrittenClaim(msgspec.Struct):
-    mainsnak: _WrittenSnak
+class _Claim(msgspec.Struct, Generic[_V]):
+    mainsnak: _Snak[_V]
     rank: str = "normal"
 
 
@@ -245,8 +234,9 @@ def _decoder(languages: tuple[str, ...], site: str, relation: str) -> Any:
     one = msgspec.defstruct("Labels", [(field, _Text | None, None) for field in fields], rename=fields)
     many = msgspec.defstruct("Aliases", [(field, list[_Text] | None, None) for field in fields], rename=fields)
     pages = msgspec.defstruct("Pages", [("site", _SiteLink | None, None)], rename={"site": site})
-    relations: list[Any] = [(each, list[_Claim], msgspec.field(default_factory=list)) for each in ("P31", "P279")]
-    relations += [("own", list[_WrittenClaim], msgspec.field(default_factory=list))] if relation else []
+    kinds: dict[str, Any] = {"P31": list[_Claim[_Value]], "P279": list[_Claim[_Value]]}
+    kinds |= {"own": list[_Claim[Any]]} if relation else {}
+    relations: list[Any] = [(each, kind, msgspec.field(default_factory=list)) for each, kind in kinds.items()]
     claims = msgspec.defstruct("Claims", relations, rename={"own": relation} if relation else None)
     item = msgspec.defstruct(
         "Item",

@@ -100,7 +100,7 @@ def _opener(source: str) -> re.Pattern[bytes]:
     try:
         head = next(read_chunks(source), (b"", 0))[0] if source != "-" else b""
     except InputError:
-        head = b""  # told when the source is read
+        head = b""  # reported when the source is read
     return re.compile(rb"\{" if _is_json(head) else rb"<doc |\{\"" if source == "-" else rb"<doc ")
 
 

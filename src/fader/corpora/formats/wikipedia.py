@@ -106,7 +106,7 @@ class Wikipedia(Importer):
         return mark_batches(sources, faults, dump.END)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
-        """The first pass: redirects, titles, categories. Faults in pages are told by the second."""
+        """The first pass: redirects, titles, categories. Faults in pages are reported by the second."""
         site = _site(sources[0])
         targets = Targets(site)
         spool, pairs, ignored = Spool(folder), Counter[tuple[str, str]](), Faults()
@@ -228,7 +228,7 @@ def _site(source: str) -> Site:
             if b"<page>" in head or len(head) > HEAD:
                 break
     except InputError:
-        pass  # told when the pages are read
+        pass  # reported when the pages are read
     return read_site(head.partition(b"<page>")[0].decode("utf-8", "replace"))
 
 

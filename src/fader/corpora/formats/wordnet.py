@@ -87,7 +87,7 @@ class Wordnet(Importer):
         return found
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> _Net:
-        """The id of each synset; faults are told in the second pass."""
+        """The id of each synset; faults are reported in the second pass."""
         ignored, ids, above = Faults(), dict[str, str](), set[str]()
         for batch in line_batches(self._data(sources), ignored):
             for _number, synset in _synsets(batch, ignored):

@@ -5,7 +5,7 @@ r"""YAGO: its entities, their names and types, and its taxonomy, from files of a
     2s, 3      `<id_1> TAB <Albert_Einstein> TAB rdf:type TAB <wikicat_Physicists> TAB`: yagoTypes, yagoTaxonomy,
                yagoLabels .tsv; id and last cell are often empty; or the same facts in Turtle, below `#@ <id_1>`
     4          N-Triples: yago-wd-full-types, -class, -labels, -sameAs .nt
-    4.5, 4.6   Turtle with a statement a line and prefixes on top: yago-facts, -taxonomy, -labels .ttl; yago-meta.ttl,
+    4.5, 4.6   Turtle, one statement per line, with prefixes on top: yago-facts, -taxonomy, -labels .ttl; yago-meta.ttl,
                which says things of facts, is passed over line by line
 
 An entity's id is YAGO's own: up to version 3 the title of its Wikipedia page (`de/Kayna` where that is not the English
@@ -115,7 +115,7 @@ class Yago(Importer):
 
     ids: str = option("native", "Ids of entities: native, wikipedia (English titles), or wikidata (needs owl:sameAs).")
     language: str = option("en", "The language of names.")
-    only: str = option("", "A file of ids, one a line, such as an entities.tsv: only these entities.", path=True)
+    only: str = option("", "A file of ids, one per line, such as an entities.tsv: only these entities.", path=True)
     unused: bool = option(True, "Types that no entity has are kept too.")
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ class Yago(Importer):
         return statement_batches(sources, faults)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> _First:
-        """The first pass; its faults are those of the second, and told there."""
+        """The first pass; its faults are those of the second, and reported there."""
         declared = layouts(sources)
         old = frozenset(name for name, each in declared.items() if each.kind in (COLUMNS, BARE) or each.base)
         found = {name: each._replace(base=BASE) for name, each in declared.items()}

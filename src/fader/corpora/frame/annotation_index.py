@@ -6,7 +6,7 @@
 
 While it is made, rows lie in 256 parts by the first byte of the hash, and one part at a time is sorted: memory is
 24 bytes for each 256th document. A document may have several groups. A line begins with the document's id and a tab,
-so that two ids of one hash are told apart. Knows nothing of what else the lines say.
+so that two ids of one hash are distinguished. Knows nothing of what else the lines say.
 """
 
 from __future__ import annotations

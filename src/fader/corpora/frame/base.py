@@ -1,11 +1,11 @@
 """What an importer is: a frozen dataclass that cuts sources into batches and converts a batch to records.
 
-    batches   in the parent process: cuts the sources, in order, into independent raw pieces; must be cheap
-    prepare   once, before: a first pass over the sources whose result every worker gets
-    open_state  once in every worker: what `convert` gets for the result of `prepare` (side files mapped into memory)
-    convert   in worker processes: a raw piece to documents, entities, types, queries and judgments
-    finish    once, after: entities and types that are known only when all has been read
-    unknown   once for each entity that is mentioned but has no row: its row
+    batches     in the parent process: cuts the sources, in order, into independent raw pieces; must be cheap
+    prepare     once, before: a first pass over the sources whose result every worker gets
+    open_state  once per worker: what `convert` gets for the result of `prepare` (side files mapped into memory)
+    convert     in worker processes: a raw piece to documents, entities, types, queries and judgments
+    finish      once, after: entities and types that are known only when all has been read
+    unknown     once per entity that is mentioned but has no row: its row
 
 An importer's options are its fields, each with a default; `option` gives a field its help. Batches depend on sources
 and options alone, never on time or on the number of processes: that is what makes an import resumable. Knows nothing of
@@ -81,7 +81,7 @@ def option(default: Any, help: str, path: bool = False) -> Any:
 
 
 class Importer(ABC):
-    """A format. Concrete importers are frozen dataclasses, one a file."""
+    """A format. Concrete importers are frozen dataclasses, one per file."""
 
     name: ClassVar[str]
     title: ClassVar[str]  # one line
@@ -108,7 +108,7 @@ class Importer(ABC):
 
     @abstractmethod
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
-        """The records of a piece; faults are told with source and line or byte."""
+        """The records of a piece; faults are reported with source and line or byte."""
 
     def unknown(self, name: str, surface: str, state: Any) -> EntityRow:
         """An entity that is mentioned but has no row; `surface` is what its mentions have most often."""

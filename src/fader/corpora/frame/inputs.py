@@ -45,7 +45,7 @@ def expand_folders(sources: Sequence[str]) -> list[str]:
 
 
 def line_batches(sources: Sequence[str], faults: Faults, size: int | None = None) -> Iterator[Batch]:
-    """Pieces of whole lines: the payload is a list of bytes without line ends, the place the first line's number."""
+    """Cut whole lines: the payload is a list of bytes without line ends, the place the first line's number."""
     return group_batches(sources, faults, None, size)
 
 

@@ -1,6 +1,6 @@
 """What importers of catalogs share: which entities to take, ids of another catalog for them, and which types to keep.
 
-    Numbers    ids to numbers of Wikidata, or a set of ids, as two sorted arrays that processes share: 16 bytes an id;
+    Numbers    ids to numbers of Wikidata, or a set of ids, as two sorted arrays that processes share: 16 bytes per id;
                `NumbersWriter` makes it. The ids of a list are one: the first cells of lines, such as an entities.tsv
     Gathered   the facts of a batch, joined to a row for each entity and type
     end_types  at the end: names for types that have none, and without those that no entity has

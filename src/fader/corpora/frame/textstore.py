@@ -3,7 +3,7 @@
     {"docid": "d1", "title": "...", "body": "..."}      JSON lines; the id is in id, docid, pid, doc_id, _id or docno
     d1<TAB>text                                         or id, address, title, body, as MS MARCO has them
 
-Built once (the uncompressed file, and a sorted table of hashes of ids with offsets: 24 bytes a text), then mapped by
+Built once (the uncompressed file, and a sorted table of hashes of ids with offsets: 24 bytes per text), then mapped by
 every process. Of two texts with the same id the first counts. Knows nothing of annotations.
 """
 

@@ -1,11 +1,14 @@
-"""JSON files of any size in pieces: an object a line, an array of objects, an array inside an object, or an object of
-arrays.
+"""JSON files of any size in pieces: one object per line, an array of objects, an array inside an object, or an object
+of arrays.
 
 How records are enclosed is seen once, at the head of a source. Then depth is counted with arrays, outside of strings,
 and a source is cut behind a record; where records are lines, before a line that opens one, so that a broken line costs
 no other. A string ends at the end of its line at the latest, for JSON has no line ends in strings. In a worker,
 `objects` gives the records of a piece; one that cannot be read is a fault, and reading goes on at the next line that
 opens one. What stands between records and belongs to none is a fault too. Knows nothing of what records mean.
+
+Why by hand: decoders want the whole file (`json.load` reads 158 MB a second, and holds all of it), so that neither
+memory would be bounded nor work shared among processes. The cutter alone scans 29 MB a second, in the parent process.
 """
 
 from __future__ import annotations
@@ -63,7 +66,7 @@ def json_batches(sources: Sequence[str], faults: Faults, within: bytes = b"", ke
 def json_pieces(
     chunks: Iterable[bytes], over: Callable[[int, bytes], None], within: bytes = b"", keyed: bool = False
 ) -> Iterator[tuple[int, bytes]]:
-    """The same of a stream of bytes, with the places of pieces; `over` is told where a record over the limit is."""
+    """Cut a stream of bytes the same way, with places; `over` gets the place of a record over the limit."""
     limit = Limits.from_environment().line_bytes
     cutter: _Cutter | None = None
     for chunk in chunks:
@@ -243,7 +246,7 @@ class _JsonPiece:
         try:
             value, end = _decoder.raw_decode(self.text, start)
         except (ValueError, RecursionError) as error:
-            self._faults.add(UNREADABLE, f"{self.place(start)}: {_why(error, start)}; mend it or get a whole copy")
+            self._faults.add(UNREADABLE, f"{self.place(start)}: {_why(error, start)}; correct it, or get a whole copy")
             resumed = _RESUME.search(self.text, start)
             return None, resumed.end() if resumed else len(self.text)
         if not self._broken:
@@ -259,7 +262,7 @@ class _JsonPiece:
         """Between records there are commas, and around them brackets; the rest is a fault."""
         stray = self.text[start:end].strip(" \t\r\n,[]")
         if stray:
-            what = f"expected an object in braces, not {quoted(stray, 40)}; give JSON, or an object a line"
+            what = f"expected an object in braces, not {quoted(stray, 40)}; give JSON, or one object per line"
             self._faults.add(UNREADABLE, f"{self.place(self.text.index(stray, start))}: {what}")
 
 

@@ -1,7 +1,7 @@
 r"""How an RDF file writes its statements, seen from its first lines, never from its name; and its pieces.
 
-    lines     N-Triples, N-Quads, and Turtle with a statement a line, as the dumps of YAGO and DBpedia are; prefixes on
-              top; `<<` of RDF-star
+    lines     N-Triples, N-Quads, and Turtle with one statement per line, as the dumps of YAGO and DBpedia are; prefixes
+              on top; `<<` of RDF-star
     columns   YAGO 2s and 3: `<id> TAB <Kayna> TAB rdf:type TAB <wikicat_Towns> TAB value`, id and value often empty
     bare      YAGO 1 and 2: `id TAB arg1 TAB arg2`, a file for each relation
     turtle    any other Turtle; cut where a line ends with a full stop and the next one is not indented
@@ -79,7 +79,7 @@ def _head(source: str) -> bytes:
                 if len(head) > HEAD:
                     break
         except InputError:
-            pass  # told when the source is read
+            pass  # reported when the source is read
     head = head.removeprefix(b"\xef\xbb\xbf")
     return head[:HEAD].rpartition(b"\n")[0] or head[:HEAD] if len(head) > HEAD else head
 

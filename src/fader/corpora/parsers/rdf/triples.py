@@ -1,9 +1,13 @@
 r"""Statements of RDF files: subject, predicate and object, of those predicates that are wanted.
 
-Files with a statement a line are not parsed: lines that have as many blanks or tabs as a statement are split all at
-once, the others one by one. Of a line whose predicate is not wanted nothing more is looked at, and each term of a batch
-is read once. A line that holds several statements (`a b c ; d e .`), and what of Turtle goes over lines, is read by
-`turtle`, RDF/XML by `rdfxml`. Knows nothing of what statements mean.
+Files with one statement per line are not parsed: lines that have as many blanks or tabs as a statement are split all
+at once, the others one by one. Of a line whose predicate is not wanted nothing more is read, and each term of a batch
+is read once. A line that holds several statements (`a b c ; d e .`), Turtle over several lines, and RDF/XML are read by
+`oxigraph`. Knows nothing of what statements mean.
+
+Why lines are split here and not by pyoxigraph, measured on 200,000 statements of which a tenth is wanted: Turtle with
+prefixes, as YAGO has it, 92 MB a second against 26; N-Triples 168 against 171, without a package to install. A bad line
+costs itself alone, and YAGO's files of columns are no RDF syntax.
 """
 
 from __future__ import annotations

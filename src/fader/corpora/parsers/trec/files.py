@@ -1,4 +1,4 @@
-"""The files of a TREC track, told apart by their content: documents, topics, judgments.
+"""The files of a TREC track, distinguished by their content: documents, topics, judgments.
 
     <DOC> <DOCNO> AP880212-0001 </DOCNO> ... </DOC>              documents; also <DOC id="..."> without DOCNO. One
                                                                  that has no end ends where the next has its DOCNO

@@ -126,7 +126,7 @@ def _topic(attributes: str, inside: str) -> Topic:
 
 
 def _of_lines(text: str) -> list[tuple[int, Topic]]:
-    """Topics of a line each."""
+    """Read topics, one per line."""
     found = []
     lines = text.split("\n")
     if all(_WITH_PRIORITY.match(line) for line in lines if line.strip()):

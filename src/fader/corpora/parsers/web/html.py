@@ -12,6 +12,9 @@
   its other half is none.
 
 A page is UTF-8 here (`charset` decodes). One compiled pass over the bytes. Knows nothing of where pages come from.
+
+Why no library: FACC1's annotations are offsets in bytes of the page, and no library says where a byte ends up in the
+text. With places this reads 95 MB a second; selectolax 115, resiliparse 55 and lxml 53 without them.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Comments, references and templates, half of a long article, go first (`strip`); 
 patterns take away the rest while no offset matters. Then one pass over the pieces between links writes text, offsets.
 Characters that must not be read as markup are hidden as half surrogate pairs, which no decoded text has, and shown
 again at the end, one for one. No template is expanded; those that only wrap their words leave them. Knows nothing of
-XML, and of links only what it is told. The rules are those of https://www.mediawiki.org/wiki/Help:Formatting and
+XML, and of links only what it is given. The rules are those of https://www.mediawiki.org/wiki/Help:Formatting and
 Help:Links.
 """
 
