@@ -29,7 +29,7 @@ from fader.learn.dataset import View
 from fader.limits import Limits
 from fader.registry import discover, parse
 from fader.search.index import Index
-from fader.search.info import describe
+from fader.search.info import describe_index
 from fader.search.suggest import Suggester
 from index.answers import answer, equal_tables
 
@@ -78,7 +78,7 @@ def test_what_is_known_of_the_whole(local: fader.Index, spread: Index) -> None:
     some = np.array([0, 3, 6], dtype=np.int32)
     np.testing.assert_array_equal(a.entity_documents[some], b.groups.entity_documents_of(some))
     np.testing.assert_array_equal(a.entity_documents, b.entity_documents)
-    assert describe(a) == describe(b)
+    assert describe_index(a) == describe_index(b)
 
 
 @pytest.mark.parametrize(("query", "kind"), QUERIES)

@@ -19,7 +19,7 @@ import fader
 from fader import __version__
 from fader.registry import discover
 from fader.search.answer import Answer
-from fader.search.info import describe
+from fader.search.info import describe_index
 from fader.search.system_info import described
 from fader.search.versus import Versus
 from fader.search.why import Why
@@ -197,7 +197,7 @@ def test_stats_and_systems(http: httpx.Client, index: fader.Index) -> None:
     stats = http.get("/v1/stats").json()
     assert stats["version"] == __version__
     assert (stats["limits"]["k"], stats["limits"]["body_bytes"]) == (K, 65536)
-    expected = describe(index.collection)
+    expected = describe_index(index.collection).to_dict()
     del expected["index"]
     assert stats["indexes"][0] == {"name": "small", **plain(expected)}
     assert [each["name"] for each in stats["indexes"]] == ["small", "other"]

@@ -9,7 +9,7 @@ import click
 
 from fader.cli.common import at_option, folder_argument, json_option, print_json
 from fader.search.index import Index
-from fader.search.info import describe
+from fader.search.info import describe_index
 
 
 @click.command("info", epilog="Example: fader info index/")
@@ -19,7 +19,7 @@ from fader.search.info import describe
 def command(folder: Path, at: int | None, as_json: bool) -> None:
     """Show statistics of the index in DIR, and the commits that are kept."""
 
-    described = describe(Index.open(folder, at=at).collection)
+    described = describe_index(Index.open(folder, at=at).collection).to_dict()
     if as_json:
         print_json(described)
         return

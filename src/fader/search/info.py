@@ -1,6 +1,6 @@
-"""What is in an index, and which of its commits can be read, as plain data: what `info --json` prints.
+"""The statistics of an index and its readable commits, as data: what `info --json` prints.
 
-Knows nothing of who asks.
+Knows nothing of how they are shown.
 """
 
 from __future__ import annotations
@@ -9,43 +9,87 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import UNSET, Struct, UnsetType, to_builtins
 
 from fader.index.commit import list_commits
+from fader.index.manifest import Operation
 from fader.search.collection import Collection
 
 
-def describe(collection: Collection) -> dict[str, Any]:
-    """The statistics as plain data."""
-    sizes = _sizes(collection.folder)
+class CommitInfo(Struct, frozen=True):
+    """A commit; one that cannot be read has a problem and no counts."""
+
+    commit: int
+    time: str
+    problem: str | UnsetType = UNSET
+    operation: Operation | UnsetType = UNSET
+    documents: int | UnsetType = UNSET
+    deleted: int | UnsetType = UNSET
+    segments: int | UnsetType = UNSET
+    bytes: int | UnsetType = UNSET
+
+
+class IndexInfo(Struct, frozen=True):
+    """The statistics of one commit; bytes are those of the whole folder, `skipped` counts faults by kind."""
+
+    index: str
+    commit: int
+    format: int
+    documents: int
+    tokens: int
+    mentions: int
+    deleted: dict[str, int]
+    entities: int
+    types: int
+    segments: int
+    average_length: float
+    stemmer: str
+    stop_words: int
+    unicode: str
+    skipped: dict[str, int] | str
+    bytes: int
+    bytes_without_text: int
+    bytes_by_part: dict[str, int]
+    commits_kept: int
+    commits: list[CommitInfo]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data in the order of the documented JSON."""
+        plain: dict[str, Any] = to_builtins(self)
+        return plain
+
+
+def describe_index(collection: Collection) -> IndexInfo:
+    """The statistics of an index."""
+    manifest, catalog, analysis = collection.manifest, collection.catalog, collection.analysis
+    sizes = _measure_files(collection.folder)
     total = sum(sizes.values())
-    analysis = collection.analysis
-    return {
-        "index": str(collection.folder),
-        "commit": collection.manifest.commit,
-        "format": collection.manifest.format,
-        "documents": collection.documents,
-        "tokens": collection.tokens,
-        "mentions": collection.mentions,
-        "deleted": collection.manifest.buried._asdict(),
-        "entities": len(collection.catalog.entity_ids),
-        "types": len(collection.catalog.type_ids),
-        "segments": len(collection.manifest.segments),
-        "average_length": round(collection.tokens / max(1, collection.documents), 2),
-        "stemmer": analysis.stemmer or "none",
-        "stop_words": len(analysis.stopwords),
-        "unicode": analysis.unicode,
-        "skipped": collection.manifest.skipped or "nothing",
-        "bytes": total,
-        "bytes_without_text": total - sizes.get("text", 0),
-        "bytes_by_part": sizes,
-        "commits_kept": collection.manifest.keep,
-        "commits": _commits(collection.folder),
-    }
+    return IndexInfo(
+        index=str(collection.folder),
+        commit=manifest.commit,
+        format=manifest.format,
+        documents=collection.documents,
+        tokens=collection.tokens,
+        mentions=collection.mentions,
+        deleted=manifest.buried._asdict(),
+        entities=len(catalog.entity_ids),
+        types=len(catalog.type_ids),
+        segments=len(manifest.segments),
+        average_length=round(collection.tokens / max(1, collection.documents), 2),
+        stemmer=analysis.stemmer or "none",
+        stop_words=len(analysis.stopwords),
+        unicode=analysis.unicode,
+        skipped=manifest.skipped or "nothing",
+        bytes=total,
+        bytes_without_text=total - sizes.get("text", 0),
+        bytes_by_part=sizes,
+        commits_kept=manifest.keep,
+        commits=_list_commits(collection.folder),
+    )
 
 
-def _sizes(folder: Path) -> dict[str, int]:
-    """The bytes of the folder's files, all commits together, by kind."""
+def _measure_files(folder: Path) -> dict[str, int]:
+    """The bytes of the folder's files by kind, all commits together."""
     sizes: dict[str, int] = {}
     for path in sorted(folder.iterdir()):
         with suppress(FileNotFoundError):  # a writer has removed it meanwhile
@@ -55,15 +99,13 @@ def _sizes(folder: Path) -> dict[str, int]:
     return sizes
 
 
-def _commits(folder: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _list_commits(folder: Path) -> list[CommitInfo]:
+    found = []
     for c in list_commits(folder):
         time = f"{c.time:%Y-%m-%d %H:%M:%S} UTC"
-        if c.problem is not None:
-            found.append({"commit": c.number, "time": time, "problem": c.problem})
-            continue
-        found.append({
-            "commit": c.number, "time": time, "operation": to_builtins(c.operation), "documents": c.documents,
-            "deleted": c.deleted, "segments": c.segments, "bytes": c.bytes,
-        })  # fmt: skip
+        if c.problem is not None or c.operation is None:
+            found.append(CommitInfo(c.number, time, c.problem or ""))
+        else:
+            counts = (c.documents, c.deleted, c.segments, c.bytes)
+            found.append(CommitInfo(c.number, time, UNSET, c.operation, *counts))
     return found

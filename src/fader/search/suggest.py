@@ -1,4 +1,4 @@
-"""Completion: the types and entities that the first letters or some words of a label may mean, the likeliest first.
+"""Completion: the types and entities that the first letters or some words of a label may mean, most likely first.
 
 Labels are the names and aliases of entities, the names and ids of types, folded (`index.names`). Matches, in order:
 
@@ -6,11 +6,11 @@ Labels are the names and aliases of entities, the names and ids of types, folded
     prefix   a label begins with the text
     words    every word of the text begins a word of one and the same label, in any order
 
-Inside each by popularity (entities: documents that mention it; types: entities that match it), then by folded name,
-then by id. An empty text is matched by everything. A text without words has no match of the third sort.
+Each group is ordered by popularity (entities: documents that mention it; types: entities that match it), then by folded
+name, then by id. Everything matches an empty text. A text without words has no match of the third kind.
 
-All sets are sets of *ranks*, places in the order of popularity, as bits: the best of a set are its first bits, however
-large it is. Knows nothing of HTTP, and of contexts and scores.
+All sets are bit sets of *ranks* by popularity: the best of a set are its first bits, however large it is. Knows nothing
+of HTTP, contexts or scores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.errors import UsageError, quoted
-from fader.index.catalog import transposed
+from fader.index.catalog import StoredCatalog, transposed
 from fader.index.names import Names, fold, words_of
 from fader.kernel import kernel
 from fader.limits import Limits, whole
@@ -35,14 +35,14 @@ from fader.search.collection import Collection
 
 I32 = NDArray[np.int32]
 U64 = NDArray[np.uint64]
-TYPES_KEPT = 32  # types whose entities are remembered: 250 kB each at two million entities
+TYPES_KEPT = 32  # types whose entities stay in memory: 250 kB each at two million entities
 NOTHING, NO_ROWS = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int32)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class TypeHint:
-    """A type that may be meant, the name or id that matched, and how much is below it through all levels."""
+    """A type that may be meant, the name or id that matched, and the entities and types at all levels below it."""
 
     id: str
     name: str
@@ -71,51 +71,49 @@ class Suggester:
         self._limits = limits or Limits.from_environment()
         c = collection.catalog
         self._types = _Once(lambda: _Completion(c.type_labels, c.entities_below))
-        self._entities = entities = _Once(lambda: _EntityCompletion(collection))
-        self._of_type = lru_cache(TYPES_KEPT)(lambda number: entities().of_types(c.descendants(number)))
+        # No lambda holds `self`: a cycle would keep the index mapped until the next garbage collection.
+        self._entities = entities = _Once(lambda: _Completion(c.entity_labels, collection.entity_documents))
+        self._by_type = by_type = _Once(lambda: _EntitiesByType(c, entities().rank))
+        self._of_type = lru_cache(TYPES_KEPT)(lambda number: by_type().select(c.descendants(number)))
 
     def warm(self) -> None:
-        """Do now what the first calls would have to wait for: count the documents of entities, put all in order, load
-        the kernels."""
+        """Do what the first calls would wait for: count the documents of entities, order all labels, load kernels."""
         for completion in (self._types(), self._entities()):
             completion.warm()
+        self._by_type().select(NO_ROWS)
         self.types("", 1)
         self.entities("", 1)
 
     def types(self, text: str, limit: int = 10) -> list[TypeHint]:
         """Types by name or id."""
-        c, wanted, count = self._collection.catalog, self._wanted(text), _counted(limit)
-        entities = c.entities_below
-        return [
-            TypeHint(
-                c.type_ids[t], c.type_names[t], wanted.label_among(c.labels_of_type(t)), c.supertypes_of(t),
-                int(entities[t]), int(c.descendants(t).size) - 1,
+        c, wanted, count = self._collection.catalog, self._fold(text), _check_limit(limit)
+        hints = []
+        for t in self._types().find_best(wanted, count):
+            label, below = wanted.choose_label(c.labels_of_type(t)), int(c.descendants(t).size) - 1
+            hints.append(
+                TypeHint(c.type_ids[t], c.type_names[t], label, c.supertypes_of(t), int(c.entities_below[t]), below)
             )
-            for t in self._types().best(wanted, count)
-        ]  # fmt: skip
+        return hints
 
     def entities(self, text: str, limit: int = 10, type: str | None = None) -> list[EntityHint]:
         """Entities by name or alias; with a type, those that match it."""
-        c, wanted, count = self._collection.catalog, self._wanted(text), _counted(limit)
+        c, wanted, count = self._collection.catalog, self._fold(text), _check_limit(limit)
         among = NOTHING if type is None else self._of_type(c.resolve_type(type))
-        completion, documents = self._entities(), self._collection.entity_documents
-        return [
-            EntityHint(
-                c.entity_ids[e], c.entity_names[e], wanted.label_among(c.labels_of_entity(e)), c.types_of(e),
-                int(documents[e]),
-            )
-            for e in completion.best(wanted, count, among)
-        ]  # fmt: skip
+        documents, hints = self._collection.entity_documents, []
+        for e in self._entities().find_best(wanted, count, among):
+            label = wanted.choose_label(c.labels_of_entity(e))
+            hints.append(EntityHint(c.entity_ids[e], c.entity_names[e], label, c.types_of(e), int(documents[e])))
+        return hints
 
-    def _wanted(self, text: str) -> Wanted:
+    def _fold(self, text: str) -> FoldedText:
         if len(text) > self._limits.query_characters:
             size = f"a text to be completed has {len(text):,} characters"
             raise UsageError(f"{size}; {self._limits.at_most('query_characters')}")
-        return Wanted.of(text)
+        return FoldedText.of(text)
 
 
 class _Once(Generic[T]):
-    """Something made when first asked for, by one thread while others wait."""
+    """A value that the first call computes, while other threads wait."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -129,7 +127,7 @@ class _Once(Generic[T]):
             return self._made[0]
 
 
-def _counted(limit: int) -> int:
+def _check_limit(limit: int) -> int:
     number = whole(limit)
     if number is None or number < 1:
         raise UsageError(f"limit must be a whole number from 1 on, not {quoted(limit)}")
@@ -137,25 +135,25 @@ def _counted(limit: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A text to be completed: folded, and its words, without those that begin another one of them."""
+class FoldedText:
+    """A text to be completed: folded, and its words, without words that are a prefix of another one."""
 
     folded: str
     words: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> Wanted:
+    def of(cls, text: str) -> FoldedText:
         folded = fold(text)
-        # In their order, a word that begins others stands right before one of them.
+        # In sorted order a prefix of other words is right before one of them.
         ordered = sorted(set(words_of(folded)))
         implied = {a for a, b in pairwise(ordered) if b.startswith(a)}
         return cls(folded, tuple(word for word in ordered if word not in implied))
 
-    def label_among(self, labels: Iterable[str]) -> str:
+    def choose_label(self, labels: Iterable[str]) -> str:
         """The first of the labels that match best; the first of all for an empty text."""
-        return min(labels, key=self._how_far)
+        return min(labels, key=self._grade)
 
-    def _how_far(self, label: str) -> int:
+    def _grade(self, label: str) -> int:
         """0 for the text itself, 1 for a label that begins with it, 2 for one with its words, 3 for any other."""
         folded = fold(label)
         if folded.startswith(self.folded):
@@ -165,7 +163,7 @@ class Wanted:
 
 
 class _Completion:
-    """The labels of one kind of things, with the things in the order of their popularity."""
+    """The labels of all types or of all entities, with these in the order of their popularity."""
 
     def __init__(self, names: Names, popularity: NDArray[Any]) -> None:
         self._names = names
@@ -174,36 +172,33 @@ class _Completion:
         self.rank[self._order] = np.arange(self._order.size, dtype=np.int32)
         self._label_rank: I32 = self.rank[names.owner]
 
-    def best(self, wanted: Wanted, count: int, among: U64 = NOTHING) -> list[int]:
-        """The best things for a text; with bits in `among`, of those whose ranks are set."""
+    def find_best(self, wanted: FoldedText, count: int, among: U64 = NOTHING) -> list[int]:
+        """The best matches of a text; if `among` has bits, only those whose ranks are set."""
         budget.check()
         count = min(count, self._order.size)
         if not wanted.folded:
             ranks = _first(among, NOTHING, count) if among.size else range(count)
-            return self._things(ranks)
+            return [int(self._order[rank]) for rank in ranks]
         found: dict[int, None] = {}
-        for matches in (self._equal, self._beginning, self._with_words):
+        for matches in (self._find_equal, self._find_prefix, self._find_words):
             if len(found) < count:
                 bits = matches(wanted)
-                # What matched better is in this set too; it is left out by asking for as many more.
+                # This set also holds the better matches, so ask for as many more.
                 more = _first(bits, among, count + len(found)) if bits.size else []
                 found |= dict.fromkeys(int(rank) for rank in more)
-        return self._things(list(found)[:count])
+        return [int(self._order[rank]) for rank in list(found)[:count]]
 
-    def _things(self, ranks: Iterable[int]) -> list[int]:
-        return [int(self._order[rank]) for rank in ranks]
+    def _find_equal(self, wanted: FoldedText) -> U64:
+        return self._set_of_rows(*self._names.equal(wanted.folded))
 
-    def _equal(self, wanted: Wanted) -> U64:
-        return self._of_rows(*self._names.equal(wanted.folded))
+    def _find_prefix(self, wanted: FoldedText) -> U64:
+        return self._set_of_rows(*self._names.beginning(wanted.folded))
 
-    def _beginning(self, wanted: Wanted) -> U64:
-        return self._of_rows(*self._names.beginning(wanted.folded))
-
-    def _of_rows(self, a: int, b: int) -> U64:
+    def _set_of_rows(self, a: int, b: int) -> U64:
         bits: U64 = _bits(self._label_rank[a:b], self._order.size) if a < b else NOTHING
         return bits
 
-    def _with_words(self, wanted: Wanted) -> U64:
+    def _find_words(self, wanted: FoldedText) -> U64:
         lists = sorted(map(self._names.with_word, wanted.words), key=len)
         rows = lists[0] if lists else NO_ROWS
         for other in lists[1:]:
@@ -213,7 +208,7 @@ class _Completion:
         return bits
 
     def warm(self) -> None:
-        """Call all kernels with arrays like those they will be given, and nothing in them."""
+        """Call all kernels with empty arrays of the right types."""
         rows = self._names.with_word("")[:0]
         for some in (rows, _in_both(rows, rows, 0)):
             _in_both(some, rows, 0)
@@ -221,22 +216,17 @@ class _Completion:
         _bits(self._label_rank[:0], 0)
 
 
-class _EntityCompletion(_Completion):
-    """Entities, and which of them match a type."""
+class _EntitiesByType:
+    """The entities of each type, by their ranks."""
 
-    def __init__(self, collection: Collection) -> None:
-        c = collection.catalog
-        super().__init__(c.entity_labels, collection.entity_documents)
-        self._type_at, entities = transposed(c.entity_types_at, c.entity_types, len(c.type_ids))
-        self._type_ranks: I32 = self.rank[entities]
+    def __init__(self, catalog: StoredCatalog, rank: I32) -> None:
+        self._type_at, entities = transposed(catalog.entity_types_at, catalog.entity_types, len(catalog.type_ids))
+        self._type_ranks: I32 = rank[entities]
+        self._size = rank.size
 
-    def warm(self) -> None:
-        super().warm()
-        self.of_types(NO_ROWS)
-
-    def of_types(self, types: I32) -> U64:
+    def select(self, types: I32) -> U64:
         """The ranks of the entities that have one of the types, as bits."""
-        bits: U64 = _bits_of_pieces(types, self._type_at, self._type_ranks, self.rank.size)
+        bits: U64 = _bits_of_pieces(types, self._type_at, self._type_ranks, self._size)
         return bits
 
 

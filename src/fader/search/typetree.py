@@ -1,7 +1,7 @@
-"""The hierarchy of types for browsing: roots, children, the way down to a type.
+"""The hierarchy of types for browsing: roots, children, the path to a type.
 
-Children stand in the order of completion: those with the most entities first, then by name, then by id. A type with
-several supertypes is a child of each. Knows nothing of queries.
+Children have the order of completion: the most entities first, then by name, then by id. A type with several supertypes
+is a child of each. Knows nothing of queries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ I32 = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class TypeNode:
-    """A type: how many types are right below it, and how many types and entities at all levels below."""
+    """A type, with the number of its subtypes and of the types and entities at all levels below it."""
 
     id: str
     name: str
@@ -34,7 +34,7 @@ class TypeNode:
 
 
 class TypeTree:
-    """The types of one commit; types are given by their ids, or by names that only one has."""
+    """The types of one commit; arguments are ids of types, or unambiguous names."""
 
     def __init__(self, collection: Collection) -> None:
         self._catalog = collection.catalog
@@ -43,28 +43,32 @@ class TypeTree:
         """One type."""
         return self._node(self._catalog.resolve_type(id))
 
-    def known(self, ids: Iterable[str]) -> list[TypeNode]:
-        """Those of some ids that are types."""
+    def find_known(self, ids: Iterable[str]) -> list[TypeNode]:
+        """The types among some ids."""
         numbers = map(self._catalog.type_ids.find, ids)
         return [self._node(t) for t in numbers if t >= 0]
 
     def children(self, id: str | None, offset: int = 0, limit: int = 100) -> tuple[int, list[TypeNode]]:
-        """How many types are right below one (or, with None, below none), and some of them from `offset` on."""
-        first, count = _counted("offset", offset, 0), _counted("limit", limit, 1)
+        """The number of a type's subtypes (of roots, for None), and `limit` of them from `offset` on."""
+        first, count = _check_number("offset", offset, 0), _check_number("limit", limit, 1)
         parent = len(self._catalog.type_ids) if id is None else self._catalog.resolve_type(id)
         at, below = self._below
         rows = below[at[parent] : at[parent + 1]]
         return int(rows.size), [self._node(int(t)) for t in rows[first : first + count]]
 
     def path(self, id: str) -> list[TypeNode]:
-        """A shortest chain from a root down to the type itself; among several the one through the least ids."""
+        """A shortest chain from a root to the type itself; of several the one with the smallest ids."""
         at, above = self._catalog.supertypes
         last = self._catalog.resolve_type(id)
         below, level = {last: -1}, [last]
         while level:
             root = next((t for t in level if at[t] == at[t + 1]), -1)
             if root >= 0:
-                return self._chain(root, below)
+                chain = []
+                while root >= 0:
+                    chain.append(self._node(root))
+                    root = below[root]
+                return chain
             next_level = []
             for t in level:
                 for parent in above[at[t] : at[t + 1]].tolist():
@@ -72,30 +76,27 @@ class TypeTree:
                         below[parent] = t
                         next_level.append(parent)
             level = next_level
-        return [self._node(last)]  # no root above: only in a hierarchy that no check has seen
-
-    def _chain(self, first: int, below: dict[int, int]) -> list[TypeNode]:
-        chain = []
-        while first >= 0:
-            chain.append(self._node(first))
-            first = below[first]
-        return chain
+        return [self._node(last)]  # no root above it: only in a hierarchy that was never checked
 
     @cached_property
     def _below(self) -> tuple[I32, I32]:
-        """The types right below each type, and in one more row the roots, as offsets and values."""
+        """The subtypes of each type, with the roots in one more row, as offsets and values."""
         at, below = _children(*self._catalog.supertypes, self._catalog.types_by_popularity)
         return at, below
 
     def _node(self, t: int) -> TypeNode:
         c, (at, _below) = self._catalog, self._below
         return TypeNode(
-            id=c.type_ids[t], name=c.type_names[t], supertypes=c.supertypes_of(t), subtypes=int(at[t + 1] - at[t]),
-            descendants=int(c.descendants(t).size) - 1, entities=int(c.entities_below[t]),
-        )  # fmt: skip
+            id=c.type_ids[t],
+            name=c.type_names[t],
+            supertypes=c.supertypes_of(t),
+            subtypes=int(at[t + 1] - at[t]),
+            descendants=int(c.descendants(t).size) - 1,
+            entities=int(c.entities_below[t]),
+        )
 
 
-def _counted(name: str, value: int, least: int) -> int:
+def _check_number(name: str, value: int, least: int) -> int:
     number = whole(value)
     if number is None or number < least or (name == "limit" and number > DEFAULTS.k):
         most = f"to {DEFAULTS.k:,}" if name == "limit" else "on"
@@ -105,7 +106,7 @@ def _counted(name: str, value: int, least: int) -> int:
 
 @kernel
 def _children(at: I32, above: I32, order: I32) -> tuple[I32, I32]:
-    """The reverse of `above`, each row in the given order; what has nothing above it is in a last row."""
+    """The inverse of `above`, each row in the given order; a last row has what is below nothing."""
     n = at.size - 1
     ends = np.zeros(n + 2, dtype=np.int32)
     for t in range(n):

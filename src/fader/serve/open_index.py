@@ -17,7 +17,7 @@ from fader.errors import UsageError, did_you_mean, quoted
 from fader.learn.model import Model
 from fader.search.collection import Collection
 from fader.search.index import Index
-from fader.search.info import describe
+from fader.search.info import describe_index
 from fader.search.models import DEFAULT, default_model, resolve_model
 from fader.serve.backing import Backing
 from fader.serve.errors import BadRequest, NotFound, Refusal
@@ -67,7 +67,7 @@ class Served:
     @cached_property
     def described(self) -> dict[str, Any]:
         """Its statistics, without the folder."""
-        plain = describe(self.collection)
+        plain = describe_index(self.collection).to_dict()
         del plain["index"]
         return plain
 

@@ -43,7 +43,7 @@ async def list_types(request: Request, asked: TypesParameters) -> Response:
     def find() -> TypesPage:
         tree, parent = served.tree, asked.parent
         if asked.ids is not None:  # no id has a bar in it
-            known = tree.known(list(dict.fromkeys(asked.ids.split("|"))))
+            known = tree.find_known(list(dict.fromkeys(asked.ids.split("|"))))
             return TypesPage(None, [], len(known), known)
         total, below = tree.children(parent, asked.offset, asked.limit)
         if parent is None:
