@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fader.index.encoding.lists import Lists, encode, write_lists
+from fader.index.encoding.list_writer import encode_lists, write_lists
+from fader.index.encoding.lists import Lists
 from index.stored import stored
 
 I32 = NDArray[np.int32]
@@ -52,7 +53,7 @@ lists = st.builds(
 def stored_lists(many: list[I32], extra: list[int]) -> Iterator[Lists]:
     values = np.concatenate([np.empty(0, dtype=np.int32), *many])
     at = np.array([0, *accumulate(v.size for v in many)], dtype=np.int64)
-    encoded = encode(values, at, np.array(extra, dtype=np.int32))
+    encoded = encode_lists(values, at, np.array(extra, dtype=np.int32))
     with stored(lambda writer: write_lists(writer, "numbers", encoded)) as container:
         yield Lists(container, "numbers")
 

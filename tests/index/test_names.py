@@ -13,7 +13,7 @@ from fader.errors import DamagedError
 from fader.index import names
 from fader.index.format import Container
 from fader.index.names import InMemory, Names, fold, words_of, write_names
-from fader.index.verify.invariants import _check_names
+from fader.index.verify.catalog import _check_names
 from index.damage import Sealed
 from index.plain_names import HOSTILE, plain_fold, plain_words
 from index.stored import stored

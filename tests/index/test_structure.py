@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fader.errors import DamagedError
-from fader.index.encoding.lists import Lists, encode, write_lists
+from fader.index.encoding.list_writer import encode_lists, write_lists
+from fader.index.encoding.lists import Lists
 from fader.index.encoding.packed import Packed, write_packed
 from fader.index.encoding.strings import SortedStrings, Strings, write_sorted, write_strings
 from fader.index.format import Container, FileWriter, writing
@@ -41,7 +42,7 @@ def write_some(writer: FileWriter, given: list[list[int]]) -> list[list[int]]:
     values = [[v for v in np.cumsum(g).tolist() if v < END] for g in given]
     at = np.concatenate([[0], np.cumsum([len(v) for v in values])]).astype(np.int64)
     flat = np.array([v for row in values for v in row], dtype=np.int32)
-    write_lists(writer, "x", encode(flat, at, np.array([len(v) for v in values], dtype=np.int32)))
+    write_lists(writer, "x", encode_lists(flat, at, np.array([len(v) for v in values], dtype=np.int32)))
     return values
 
 

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.index.files import DeletedFile
 from fader.index.manifest import Manifest, SegmentEntry
-from fader.index.segment import mark_alive, open_tombstones
 from fader.index.textstore import TextStore
 from fader.kernel import kernel
 
@@ -47,8 +47,8 @@ class SegmentIds:
     def __init__(self, folder: Path, entry: SegmentEntry) -> None:
         self.documents = entry.documents
         self.text = TextStore(folder / f"{entry.name}.text", entry.files.text)
-        tombstones = open_tombstones(folder, entry)
-        self.alive = None if tombstones is None else mark_alive(self.documents, tombstones)
+        deleted = DeletedFile.open(folder, entry)
+        self.alive = None if deleted is None else deleted.mark_alive(self.documents)
 
 
 def read_starts(folder: str | Path, manifest: Manifest) -> list[int]:

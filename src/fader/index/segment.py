@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.errors import DamagedError
 from fader.index.catalog import StoredCatalog
-from fader.index.encoding.lists import Lists
-from fader.index.encoding.packed import Packed, get
-from fader.index.encoding.strings import SortedStrings
+from fader.index.encoding.packed import get
+from fader.index.files import DeletedFile, DocumentsFile, MentionsFile, TermsFile
 from fader.index.format import Container
 from fader.index.manifest import SegmentEntry
 from fader.index.textstore import TextStore
@@ -76,43 +75,33 @@ class Segment:
         self._cache = cache
         self._found: dict[str, tuple[int, int]] = {}
         self.name, self.documents, self.tokens = entry.name, entry.documents, entry.tokens
-        self._terms = Container(folder / f"{self.name}.terms", "terms", entry.files.terms)
-        self._mentions = Container(folder / f"{self.name}.mentions", "mentions", entry.files.mentions)
-        self._documents = Container(folder / f"{self.name}.documents", "documents", entry.files.documents)
+        self._terms = TermsFile(folder / f"{self.name}.terms", entry.files.terms)
+        self._mentions = MentionsFile(folder / f"{self.name}.mentions", entry.files.mentions)
+        self._documents = DocumentsFile(folder / f"{self.name}.documents", entry.files.documents)
         self.text = TextStore(folder / f"{self.name}.text", entry.files.text)
-        self.terms = SortedStrings(self._terms, "term")
-        self.postings = Lists(self._terms, "postings")
-        self.rows_of_type = Lists(self._mentions, "type")
-        self.start = Packed(self._mentions, "start")
-        self.length = Packed(self._mentions, "length")
-        self.document = Packed(self._mentions, "document")
-        self.entity = Packed(self._mentions, "entity")
-        self._confidence_code = Packed(self._mentions, "confidence")
-        self._confidences: NDArray[np.float64] = self._mentions["confidences"]
-        self.base: I32 = self._documents["base"]
-        self.cell: I32 = self._documents["cell"]
-        self.mentions_at = Packed(self._documents, "mentions_at")
-        self.distinct = self._documents["distinct"]
-        self.square = self._documents["square"]
-        self._check_sizes(entry)
-        self._tombstones = open_tombstones(folder, entry)
-        self.alive = None if self._tombstones is None else mark_alive(self.documents, self._tombstones)
-
-    def _check_sizes(self, entry: SegmentEntry) -> None:
+        self.terms, self.postings = self._terms.terms, self._terms.postings
+        self.start, self.length = self._mentions.start, self._mentions.length
+        self.document, self.entity = self._mentions.document, self._mentions.entity
+        self.rows_of_type = self._mentions.rows_of_type
+        self.base, self.cell = self._documents.base, self._documents.cell
+        self.mentions_at = self._documents.mentions_at
+        self.distinct, self.square = self._documents.distinct, self._documents.square
         sizes = (self.base.size - 1, self.mentions_at.rows - 1, len(self.text.ids))
         if any(size != self.documents for size in sizes) or self.start.rows != entry.mentions:
-            raise DamagedError(f"{self._documents.path}: its arrays do not fit the commit")
+            raise DamagedError(f"{self._documents.container.path}: its arrays do not fit the commit")
+        self._deleted = DeletedFile.open(folder, entry)
+        self.alive = None if self._deleted is None else self._deleted.mark_alive(self.documents)
 
     @property
     def deleted(self) -> I32:
         """The documents that are deleted, ascending."""
-        return np.empty(0, dtype=np.int32) if self._tombstones is None else self._tombstones["document"]
+        return np.empty(0, dtype=np.int32) if self._deleted is None else self._deleted.document
 
     @property
     def containers(self) -> list[Container]:
         """Every file of the segment."""
-        own = [self._terms, self._mentions, self._documents, self.text.container]
-        return own if self._tombstones is None else [*own, self._tombstones]
+        own = [self._terms.container, self._mentions.container, self._documents.container, self.text.container]
+        return own if self._deleted is None else [*own, self._deleted.container]
 
     @property
     def mentions(self) -> int:
@@ -120,7 +109,7 @@ class Segment:
 
     def confidence(self, rows: I32) -> NDArray[np.float64]:
         """The annotation confidence of mentions."""
-        return self._confidences[self._confidence_code.gather(rows)]
+        return self._mentions.confidences[self._mentions.confidence.gather(rows)]
 
     def find_document(self, doc_id: str) -> int:
         """The document with an id that is not deleted, -1 if there is none."""
@@ -210,26 +199,6 @@ class Segment:
     def lengths(self, documents: I32) -> I32:
         """Tokens of each document."""
         return self.base[documents + 1] - self.base[documents] - 1
-
-
-def open_tombstones(folder: Path, entry: SegmentEntry) -> Container | None:
-    """The file that lists the deleted documents of a segment; None where nothing is deleted."""
-    if entry.deleted is None:
-        return None
-    found = Container(folder / entry.deleted.name, "deleted", entry.deleted.file)
-    document = found["document"]
-    ascending = document.dtype == np.int32 and bool((np.diff(document) > 0).all())
-    inside = ascending and bool(((document >= 0) & (document < entry.documents)).all())
-    if not inside or document.size != entry.deleted.documents:
-        raise DamagedError(f"{found.path}: its documents are not those of segment {entry.name}")
-    return found
-
-
-def mark_alive(documents: int, tombstones: Container) -> NDArray[np.uint8]:
-    """1 for each document that is not deleted."""
-    alive = np.ones(documents, dtype=np.uint8)
-    alive[tombstones["document"]] = 0
-    return alive
 
 
 @kernel

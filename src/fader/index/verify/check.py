@@ -21,13 +21,8 @@ from fader.index.format import Container, FileEntry
 from fader.index.lock import writing_alone
 from fader.index.manifest import AnalysisEntry, CatalogEntry, Manifest, SegmentEntry
 from fader.index.reader import IndexReader
-from fader.index.verify.invariants import (
-    CatalogArrays,
-    SegmentFiles,
-    check_catalog,
-    check_deleted,
-    check_segment,
-)
+from fader.index.verify.catalog import CatalogArrays, check_catalog
+from fader.index.verify.invariants import SegmentFiles, check_deleted, check_segment
 from fader.jobs.files import sync_folder
 
 Report = Callable[[str], None]

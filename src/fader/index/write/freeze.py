@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.index.encoding.lists import encode, write_lists
+from fader.index.encoding.list_writer import encode_lists, write_lists
 from fader.index.encoding.packed import write_packed
 from fader.index.encoding.strings import Joined, write_sorted
 from fader.index.format import FileEntry, writing
@@ -166,7 +166,7 @@ def _write_terms(path: Path, frozen: Frozen, base: I32) -> tuple[FileEntry, I32,
     _invert(frozen.tokens, base, at[:-1].copy(), positions)
     with writing(path, "terms") as w:
         write_sorted(w, "term", frozen.terms)
-        write_lists(w, "postings", encode(positions, at, df))
+        write_lists(w, "postings", encode_lists(positions, at, df))
         return w.close(), distinct, square
 
 
@@ -182,7 +182,7 @@ def _write_mentions(path: Path, mentions: MentionColumns, base: I32, catalog: Cl
         for name, column in zip(names, (start, length, document, entity, confidence), strict=True):
             write_packed(w, name, column)
         w.array("confidences", m.confidences)
-        write_lists(w, "type", encode(rows, at, np.zeros(at.size - 1, dtype=np.int32)))
+        write_lists(w, "type", encode_lists(rows, at, np.zeros(at.size - 1, dtype=np.int32)))
         described = w.close()
     return described, np.searchsorted(document, np.arange(base.size)).astype(np.int32)
 
