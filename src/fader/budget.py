@@ -85,7 +85,7 @@ def check() -> None:
         budget.check()
 
 
-def running() -> Budget | None:
+def current() -> Budget | None:
     """The budget whose end is nearest; None where no time is counted."""
     return _running.get()
 
@@ -110,7 +110,7 @@ def chunks(count: int, weight: int = 1) -> Iterator[tuple[int, int]]:
         yield begin, min(count, begin + size)
 
 
-def gathered(count: int, part: Callable[[int, int], NDArray[Any]]) -> Any:
+def gather_chunks(count: int, part: Callable[[int, int], NDArray[Any]]) -> Any:
     """The arrays that `part` makes of the pieces of [0, count), laid end to end."""
     arrays = [part(begin, end) for begin, end in chunks(count)]
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -49,11 +49,11 @@ def cache_folder() -> Path:
 def is_compiled(module: str) -> bool:
     """Whether some kernel of a module of the package (`contexts.nearest`) was compiled before, in its present form."""
     path = PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
-    return bool(_numba_folder()) or any(_folder_of(path).glob("*.nbi"))
+    return bool(_numba_folder()) or any(_cache_folder_of(path).glob("*.nbi"))
 
 
 @cache
-def _imported(path: Path) -> tuple[Path, ...]:
+def _find_imports(path: Path) -> tuple[Path, ...]:
     """The modules of the package that a module imports and that define kernels."""
     found = []
     for package, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
@@ -68,7 +68,7 @@ def _digest(path: Path) -> str:
     """The contents of a module and of all kernels that it imports, directly or not."""
     seen, left = {path}, [path]
     while left:
-        new = [m for m in _imported(left.pop()) if m not in seen]
+        new = [m for m in _find_imports(left.pop()) if m not in seen]
         seen.update(new)
         left += new
     digest = hashlib.sha256()
@@ -82,7 +82,7 @@ def _numba_folder() -> str:
     return str(getattr(config, "CACHE_DIR", "") or "")
 
 
-def _folder_of(path: Path) -> Path:
+def _cache_folder_of(path: Path) -> Path:
     name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
     return cache_folder() / f"{name}-{_digest(path)[:16]}"
 
@@ -92,7 +92,7 @@ class _ByContent(caching._CacheLocator):
 
     def __init__(self, function: Any, file: str) -> None:
         self._py_file, self._lineno = file, function.__code__.co_firstlineno
-        self._folder = _folder_of(Path(file))
+        self._folder = _cache_folder_of(Path(file))
 
     def get_cache_path(self) -> str:
         return str(self._folder)

@@ -48,7 +48,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            object.__setattr__(self, each.name, _checked(each, getattr(self, each.name), each.name))
+            object.__setattr__(self, each.name, _check_limit(each, getattr(self, each.name), each.name))
 
     @classmethod
     def from_environment(cls, **given: int | None) -> Limits:
@@ -59,7 +59,7 @@ class Limits:
             if name not in known:
                 hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
                 raise UsageError(f"there is no limit {quoted(name)}, set by the environment{hint}")
-            found[known[name].name] = _checked(known[name], _parsed(text), name)
+            found[known[name].name] = _check_limit(known[name], _parse(text), name)
         return cls(**found | {name: value for name, value in given.items() if value is not None})
 
     def at_most(self, name: str) -> str:
@@ -71,7 +71,7 @@ class Limits:
         """A number that a caller asks for, within its limit."""
         number, most = whole(value), getattr(self, name)
         if number is None or not least <= number <= most:
-            bounds = f"{name} must be a whole number from {least} to {most:,}, not {_shown(value)}"
+            bounds = f"{name} must be a whole number from {least} to {most:,}, not {_show_value(value)}"
             raise UsageError(f"{bounds}; {variable(name)} sets the limit")
         return number
 
@@ -91,7 +91,7 @@ def whole(value: object) -> int | None:
         return None
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     number = whole(value)
     return quoted(value) if number is None or abs(number) > MOST else str(number)
 
@@ -101,7 +101,7 @@ def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     return ((name, text) for name, text in environment.items() if name.startswith(PREFIX) and text.strip())
 
 
-def _parsed(text: str) -> object:
+def _parse(text: str) -> object:
     """A whole number or `none`; anything else stays as it is, to be refused."""
     word = text.strip()
     if word.lower() == "none":
@@ -109,14 +109,14 @@ def _parsed(text: str) -> object:
     return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else text
 
 
-def _checked(each: Field[Any], value: object, name: str) -> int | None:
+def _check_limit(each: Field[Any], value: object, name: str) -> int | None:
     """The value of a limit; `name` is what a message calls it."""
     if value is None and each.metadata["optional"]:
         return None
     number, most = whole(value), each.metadata["most"]
     if number is None or not 1 <= number <= most:
         none = ", or none" if each.metadata["optional"] else ""
-        raise UsageError(f"{name} must be a whole number from 1 to {most:,}{none}, not {_shown(value)}")
+        raise UsageError(f"{name} must be a whole number from 1 to {most:,}{none}, not {_show_value(value)}")
     return number
 
 

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from cli.running import fader, passed, refused
-from fader.index.lock import writing_alone
+from fader.index.lock import lock_for_writing
 
 LINES = 120
 QUERY = ("played made the", "--type", "person", "-k", "50", "--json")
@@ -278,7 +278,7 @@ def test_what_cannot_be_changed_is_told(living: Path, tmp_path: Path) -> None:
 def test_a_second_writer_is_refused(living: Path, tmp_path: Path, lines: list[str], ids: list[str]) -> None:
     """It is told so, and readers are not disturbed."""
     more = write(tmp_path / "more.jsonl", lines[100:])
-    with writing_alone(living):
+    with lock_for_writing(living):
         for command in (["add", living, more], ["delete", living, "--id", ids[0]], ["merge", living]):
             assert "another process is writing this index" in refused(1, *command)
         assert answers(living)

@@ -25,7 +25,7 @@ from fader.cluster.storage import (
     storage_of,
 )
 from fader.errors import ClusterError, DamagedError, InputError, StorageError, UsageError
-from fader.index.lock import writing_alone
+from fader.index.lock import lock_for_writing
 from fader.index.reader import IndexReader
 from fader.index.verify.check import check
 from fader.jobs.runners import InProcess
@@ -271,7 +271,7 @@ def test_workspaces_of_the_dead_are_removed(tmp_path: Path, monkeypatch: pytest.
         os.utime(place, (1, 1))
     (tmp_path / f"{storage.WORKSPACE}young").mkdir()
     os.rename(old[2], tmp_path / "fader-other")
-    with writing_alone(old[1]), folder.workspace() as work:
+    with lock_for_writing(old[1]), folder.workspace() as work:
         (work / "file").write_bytes(b"1")
         assert {path.name for path in tmp_path.iterdir()} == {
             f"{storage.WORKSPACE}held", f"{storage.WORKSPACE}young", "fader-other", work.name,

@@ -13,8 +13,8 @@ import fader
 from durability.history import ENTITIES, FIRST, NEW, TYPES, answers, corpus, expected
 from fader.errors import StorageError
 from fader.index.commit import commit_numbers
-from fader.index.lock import if_abandoned, writing_alone
-from fader.index.write.staging import moved_into_place, remove_abandoned
+from fader.index.lock import lock_for_writing, lock_if_abandoned
+from fader.index.write.staging import remove_abandoned, stage_folder
 
 
 def build(folder: Path, **options: bool) -> None:
@@ -23,23 +23,23 @@ def build(folder: Path, **options: bool) -> None:
 
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
     """A second writer is refused at once; when the first is done, the next has it."""
-    with writing_alone(tmp_path):
+    with lock_for_writing(tmp_path):
         with pytest.raises(StorageError, match=r"another process is writing this index; wait until it has finished"):
-            writing_alone(tmp_path).__enter__()
-        with if_abandoned(tmp_path) as is_abandoned:
+            lock_for_writing(tmp_path).__enter__()
+        with lock_if_abandoned(tmp_path) as is_abandoned:
             assert not is_abandoned
-    with if_abandoned(tmp_path) as is_abandoned:
+    with lock_if_abandoned(tmp_path) as is_abandoned:
         assert is_abandoned
         with pytest.raises(StorageError, match="another process"):
-            writing_alone(tmp_path).__enter__()
-    with writing_alone(tmp_path):
+            lock_for_writing(tmp_path).__enter__()
+    with lock_for_writing(tmp_path):
         pass
 
 
 def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(tmp_path: Path) -> None:
     """It has the same handles, and may live on."""
     read, write = os.pipe()
-    with writing_alone(tmp_path):
+    with lock_for_writing(tmp_path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # this process may have threads; the child needs none
             child = os.fork()
@@ -48,7 +48,7 @@ def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(tmp_path: Pa
             os.read(read, 1)  # until the parent closes its end
             os._exit(0)
     try:
-        with writing_alone(tmp_path):
+        with lock_for_writing(tmp_path):
             pass
     finally:
         os.close(write)
@@ -59,10 +59,10 @@ def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(tmp_path: Pa
 def test_a_lock_moves_with_its_folder(tmp_path: Path) -> None:
     """A builder that has renamed its folder into place still holds it."""
     (tmp_path / "work").mkdir()
-    with writing_alone(tmp_path / "work"):
+    with lock_for_writing(tmp_path / "work"):
         os.rename(tmp_path / "work", tmp_path / "index")
         with pytest.raises(StorageError, match="another process"):
-            writing_alone(tmp_path / "index").__enter__()
+            lock_for_writing(tmp_path / "index").__enter__()
 
 
 def test_a_folder_that_cannot_be_locked_is_said_to_be_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_a_folder_that_cannot_be_locked_is_said_to_be_so(tmp_path: Path, monkeyp
 
     monkeypatch.setattr("fader.index.lock.fcntl.flock", refuse)
     with pytest.raises(StorageError, match=r"cannot be locked: No locks available; put the index on another file sys"):
-        writing_alone(tmp_path).__enter__()
+        lock_for_writing(tmp_path).__enter__()
 
 
 def test_only_the_folders_of_dead_builders_are_removed(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_only_the_folders_of_dead_builders_are_removed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "00000001-0.text").touch()
     (tmp_path / ".index.building-00000002").symlink_to(tmp_path / "elsewhere")
-    with moved_into_place(tmp_path / "index") as work:
+    with stage_folder(tmp_path / "index") as work:
         (work / "00000001-0.text").touch()
         remove_abandoned(tmp_path / "index")
         assert [path.name for path in work.iterdir()] == ["00000001-0.text"]

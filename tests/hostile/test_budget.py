@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import fader
 from cli.running import passed, refused
 from fader import budget
-from fader.budget import check, chunks, deadline, gathered
+from fader.budget import check, chunks, deadline, gather_chunks
 from fader.contexts import nearest
 from fader.contexts.policy import Evidence
 from fader.errors import BudgetError, UsageError
@@ -91,7 +91,7 @@ def test_pieces_cover_everything_and_look_before_each(clock: Clock, monkeypatch:
         assert clock.looks - before == 3
         assert list(chunks(2, weight=100)) == [(0, 1), (1, 2)]
         assert list(chunks(0)) == [(0, 0)]
-    assert gathered(5, lambda a, b: np.arange(a, b)).tolist() == [0, 1, 2, 3, 4]
+    assert gather_chunks(5, lambda a, b: np.arange(a, b)).tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.usefixtures("clock")

@@ -336,7 +336,7 @@ def test_memory_over_the_limit(folder: Path, monkeypatch: pytest.MonkeyPatch, pl
     made: list[int] = []
     monkeypatch.setattr("fader.index.segment.Mentions.take", lambda *_: made.append(1))
     if plan == "document" or what == "MENTION_BYTES":
-        monkeypatch.setattr("fader.index.segment.Segment.decoded", lambda *_: made.append(1))
+        monkeypatch.setattr("fader.index.segment.Segment.decode_mentions", lambda *_: made.append(1))
     with pytest.raises(LimitError, match=r"needs about \d+ MB; at most 1, which FADER_LIMIT_MEMORY_MB raises; ask"):
         fader.open(folder, limits=Limits(memory_mb=1)).contexts("bridge", plan=plan)
     assert made == []

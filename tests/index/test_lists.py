@@ -74,7 +74,7 @@ def test_lists_come_back(given: list[tuple[I32, int]]) -> None:
         assert len(found) == len(many)
         for i, values in enumerate(many):
             assert found.values(i).tolist() == values.tolist()
-            assert between_sentinels(found.bounded(i)) == values.tolist()
+            assert between_sentinels(found.decode_bounded(i)) == values.tolist()
             count, beside = found.head(i)
             assert count == values.size
             assert beside == (extra[i] if values.size else 0)

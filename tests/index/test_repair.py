@@ -13,7 +13,7 @@ import pytest
 import fader
 from fader.errors import DamagedError, NotAnIndexError, StorageError, VersionError
 from fader.index.commit import read_commit
-from fader.index.lock import writing_alone
+from fader.index.lock import lock_for_writing
 from fader.index.verify import check as checking
 from fader.index.verify.check import Lost, Repair, check, examine, repair
 from fader.index.write.change import add
@@ -131,7 +131,7 @@ def test_one_writer_at_a_time(copy: Path) -> None:
     """A repair is a writer."""
     damage(copy, "00000003-0.deleted")
     before = contents(copy)
-    with writing_alone(copy), pytest.raises(StorageError, match="another process is writing"):
+    with lock_for_writing(copy), pytest.raises(StorageError, match="another process is writing"):
         repair(copy)
     assert contents(copy) == before
 

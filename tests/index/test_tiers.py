@@ -7,7 +7,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.index.write.merge_policy import DELETED_SHARE, FLOOR, GROWTH, Size, all_together, to_merge
+from fader.index.write.merge_policy import DELETED_SHARE, FLOOR, GROWTH, Size, choose_merges, merge_all
 
 MUCH = 1 << 40
 sizes = st.lists(
@@ -26,7 +26,7 @@ def applied(segments: list[Size], groups: list[list[int]]) -> list[Size]:
 @given(sizes, st.integers(1, 1 << 26))
 def test_groups_are_apart_and_within_the_limit(given: list[Size], largest: int) -> None:
     """Each segment is in one group at most, and no group of several makes a segment beyond the limit."""
-    for groups in (to_merge(given, largest), all_together(given, largest)):
+    for groups in (choose_merges(given, largest), merge_all(given, largest)):
         flat = [i for group in groups for i in group]
         assert len(flat) == len(set(flat))
         assert all(sum(given[i].living for i in g) <= largest for g in groups if len(g) > 1)
@@ -36,9 +36,9 @@ def test_groups_are_apart_and_within_the_limit(given: list[Size], largest: int) 
 @given(sizes)
 def test_what_is_left_needs_no_merge(given: list[Size]) -> None:
     """At most two rounds; then each segment is much larger than all smaller ones, and little of any is deleted."""
-    left = applied(given, to_merge(given, MUCH))
-    if to_merge(left, MUCH):  # a segment written again alone is smaller, and may now belong to the others
-        left = applied(left, to_merge(left, MUCH))
+    left = applied(given, choose_merges(given, MUCH))
+    if choose_merges(left, MUCH):  # a segment written again alone is smaller, and may now belong to the others
+        left = applied(left, choose_merges(left, MUCH))
     living = sorted(s.living for s in left)
     assert all(GROWTH * max(FLOOR, sum(living[:i])) < size for i, size in enumerate(living) if i)
     assert all(s.positions - s.living <= DELETED_SHARE * s.positions for s in left)
@@ -49,7 +49,7 @@ def test_many_small_adds_stay_few_segments_and_are_seldom_written() -> None:
     unit, segments, written = 2 * FLOOR, [Size(100 * 2 * FLOOR, 100 * 2 * FLOOR)], 0
     for _ in range(1000):
         segments.append(Size(unit, unit))
-        groups = to_merge(segments, MUCH)
+        groups = choose_merges(segments, MUCH)
         written += sum(segments[i].living for group in groups for i in group)
         segments = applied(segments, groups)
         assert len(segments) <= math.log(1100, 1 + GROWTH) + 1
@@ -60,7 +60,7 @@ def test_many_small_adds_stay_few_segments_and_are_seldom_written() -> None:
 @given(sizes)
 def test_all_together_leaves_one_segment_without_deleted_documents(given: list[Size]) -> None:
     """Where the limit allows it."""
-    left = applied(given, all_together(given, MUCH))
+    left = applied(given, merge_all(given, MUCH))
     assert len(left) <= 1
     assert all(s.living == s.positions for s in left)
-    assert all_together(left, MUCH) == []
+    assert merge_all(left, MUCH) == []

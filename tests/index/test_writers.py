@@ -14,7 +14,7 @@ import pytest
 import fader
 from fader.errors import StorageError
 from fader.index.commit import read_commit
-from fader.index.lock import writing_alone
+from fader.index.lock import lock_for_writing
 from fader.index.verify.check import check
 
 CORPUS: list[dict[str, Any]] = [
@@ -31,7 +31,7 @@ def test_a_second_writer_is_refused_and_harms_nothing(tmp_path: Path) -> None:
     """One writer at a time; the one that comes second changes no file."""
     build(tmp_path / "index")
     before = sorted(p.name for p in (tmp_path / "index").iterdir())
-    with writing_alone(tmp_path / "index"), pytest.raises(StorageError, match="another process is writing"):
+    with lock_for_writing(tmp_path / "index"), pytest.raises(StorageError, match="another process is writing"):
         build(tmp_path / "index", overwrite=True)
     assert sorted(p.name for p in (tmp_path / "index").iterdir()) == before
     assert build(tmp_path / "index", 5, overwrite=True).collection.documents == 5

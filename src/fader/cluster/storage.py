@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from fader.errors import FaderError, InputError, StorageError, UsageError
-from fader.index.commit import commit_numbers, numbers_among
-from fader.index.lock import if_abandoned, writing_alone
+from fader.index.commit import commit_numbers, find_commit_numbers
+from fader.index.lock import lock_for_writing, lock_if_abandoned
 from fader.jobs import storage as jobs
 from fader.jobs.storage import LocalFolder
 
@@ -155,7 +155,7 @@ class RemoteStorage:
         """Among the temporary files of this machine, without those that killed processes have left there."""
         place = Path(tempfile.mkdtemp(prefix=WORKSPACE))
         try:
-            with writing_alone(place):
+            with lock_for_writing(place):
                 _remove_abandoned(place)
                 yield place
         finally:
@@ -164,7 +164,7 @@ class RemoteStorage:
 
 def commits_of(storage: Storage) -> list[int]:
     """The commits of the index in a folder, oldest first."""
-    return commit_numbers(storage.folder) if isinstance(storage, LocalFolder) else numbers_among(storage.names())
+    return commit_numbers(storage.folder) if isinstance(storage, LocalFolder) else find_commit_numbers(storage.names())
 
 
 def _remove_abandoned(own: Path) -> None:
@@ -172,7 +172,7 @@ def _remove_abandoned(own: Path) -> None:
     for place in own.parent.glob(f"{WORKSPACE}*"):
         with suppress(OSError):
             if place != own and time.time() - place.stat().st_mtime > YOUNG_SECONDS:
-                with if_abandoned(place) as abandoned:
+                with lock_if_abandoned(place) as abandoned:
                     if abandoned:
                         shutil.rmtree(place, ignore_errors=True)
 

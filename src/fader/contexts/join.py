@@ -131,7 +131,7 @@ class JoinedColumns:
             return whole if order is None else _reorder(whole, order, axis)
 
         number, document = join([v.number for v in parts]), self.document
-        row = budget.gathered(len(document), lambda a, b: np.searchsorted(number, document[a:b]).astype(np.int32))
+        row = budget.gather_chunks(len(document), lambda a, b: np.searchsorted(number, document[a:b]).astype(np.int32))
         return DocumentValues(
             row=row,
             number=number,
@@ -189,7 +189,7 @@ def _places(some: I32, all_: I32) -> I32:
 def _reorder(values: NDArray[D], order: I64, axis: int = 0) -> NDArray[D]:
     """Values, or columns of an array of literals (axis 1), in another order."""
     if axis == 0:
-        taken: NDArray[D] = budget.gathered(order.size, lambda a, b: values[order[a:b]])
+        taken: NDArray[D] = budget.gather_chunks(order.size, lambda a, b: values[order[a:b]])
         return taken
     out = np.empty((values.shape[0], order.size), dtype=values.dtype)
     for t in range(values.shape[0]):

@@ -18,7 +18,7 @@ from fader.contexts import nearest
 from fader.contexts.columns import Positions
 from fader.contexts.join import JoinedColumns, bounds_of, distinct
 from fader.contexts.occurrences import Occurrences
-from fader.contexts.plan import PLANS, choose, mentions_in
+from fader.contexts.plan import PLANS, choose_plan, find_mentions
 from fader.contexts.query import Literal, Query
 from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
@@ -81,8 +81,8 @@ class SegmentMatch:
             self.skip()
             return
         self.marks = self._matching_documents()
-        self.plan = options.plan or choose(self.segment, answer_type, self.matching)
-        self._take(mentions_in(self.segment, reader.catalog, answer_type, self.marks, self.plan, quota))
+        self.plan = options.plan or choose_plan(self.segment, answer_type, self.matching)
+        self._take(find_mentions(self.segment, reader.catalog, answer_type, self.marks, self.plan, quota))
         for t in range(len(self.literals)):
             self._locate(t)
         if options.window is not None:

@@ -101,7 +101,7 @@ class Occurrences:
             starts = self._segment.postings.retain(self._terms[i], starts, self._offsets[i])
         if self.length > len(self._terms):
             starts = self._inside(starts)
-        starts = self._segment.living(starts)
+        starts = self._segment.drop_deleted(starts)
         return np.concatenate([[LOWEST], starts, [HIGHEST]]).astype(np.int32)
 
     def _inside(self, starts: I32) -> Any:

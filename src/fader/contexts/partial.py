@@ -188,7 +188,7 @@ def _drop_unused(slot: I32, entities: I32) -> tuple[I32, I32]:
         _see(slot[a:b], place)
     kept = np.flatnonzero(place)
     place[kept] = np.arange(kept.size, dtype=np.int32)
-    return budget.gathered(slot.size, lambda a, b: place[slot[a:b]]), entities[kept]
+    return budget.gather_chunks(slot.size, lambda a, b: place[slot[a:b]]), entities[kept]
 
 
 @kernel

@@ -25,35 +25,35 @@ PLANS = ("type", "document")
 TYPE_ROW, DOCUMENT_ROW, DOCUMENT = 1.0, 10.0, 1.0
 
 
-def listed_mentions(segment: Segment, answer_type: int | None) -> int:
+def count_listed(segment: Segment, answer_type: int | None) -> int:
     """How many mentions the list of a type has (None: of all entities)."""
     return segment.mentions if answer_type is None else segment.rows_of_type.head(answer_type)[0]
 
 
-def choose(segment: Segment, answer_type: int | None, matching: int) -> str:
+def choose_plan(segment: Segment, answer_type: int | None, matching: int) -> str:
     """The cheaper plan for a type (None: any entity), given how many documents match."""
-    listed = listed_mentions(segment, answer_type)
+    listed = count_listed(segment, answer_type)
     through_documents = matching * segment.mentions / max(1, segment.documents)
     return "document" if DOCUMENT * matching + DOCUMENT_ROW * through_documents < TYPE_ROW * listed else "type"
 
 
-def mentions_in(
+def find_mentions(
     segment: Segment, catalog: StoredCatalog, answer_type: int | None, marks: U8, plan: str, quota: ContextQuota
 ) -> Mentions:
     """The mentions of the type in marked documents, in order of position, where there is quota for them."""
     if plan == "document":
         rows = segment.rows_of_documents(where(marks), catalog, answer_type)
         quota.reserve(rows.size)
-        return segment.decoded(rows)
-    quota.take_list(listed_mentions(segment, answer_type))
+        return segment.decode_mentions(rows)
+    quota.check_list(count_listed(segment, answer_type))
     listed = segment.mentions_of_type(answer_type)
-    kept = budget.gathered(listed.document.size, lambda a, b: _marked(listed.document[a:b], a, marks))
+    kept = budget.gather_chunks(listed.document.size, lambda a, b: _find_marked(listed.document[a:b], a, marks))
     quota.reserve(kept.size)
     return listed.take(kept)
 
 
 @kernel
-def _marked(document: I32, first: int, marks: U8) -> I32:
+def _find_marked(document: I32, first: int, marks: U8) -> I32:
     """The indexes of the mentions in marked documents, counted from `first` on, without a branch on the marks."""
     out = np.empty(document.size + 1, dtype=np.int32)
     n = np.uintp(0)

@@ -38,7 +38,7 @@ class ContextQuota:
             raise LimitError(f"{message}; {REMEDY}")
         self._check_memory(self._contexts * self._each)
 
-    def take_list(self, mentions: int) -> None:
+    def check_list(self, mentions: int) -> None:
         """Count a list of mentions, some of which become contexts."""
         self._check_memory(self._contexts * self._each + mentions * MENTION_BYTES)
 

@@ -81,7 +81,7 @@ def _count_below(types_at: I32, types: I32, above_at: I32, above: I32) -> I32:
 
 
 @kernel
-def transposed(at: I32, values: I32, n: int) -> tuple[I32, I32]:
+def transpose(at: I32, values: I32, n: int) -> tuple[I32, I32]:
     """CSR of the reverse relation, rows in ascending order."""
     ends = np.zeros(n + 1, dtype=np.int32)
     for v in values:
@@ -126,7 +126,7 @@ def write_catalog(path: Path, catalog: Catalog) -> CatalogEntry:
             writer.array(name + "_at", at)
             writer.array(name, values)
         at, ancestors = type_ancestors(catalog)
-        down_at, down = transposed(at, ancestors, len(catalog.types))
+        down_at, down = transpose(at, ancestors, len(catalog.types))
         writer.array("descendants_at", down_at)
         writer.array("descendants", down)
         write_sorted(writer, "type_id", (t.id for t in catalog.types))
@@ -263,7 +263,7 @@ class StoredCatalog:
 
     def ancestors(self) -> tuple[I32, I32]:
         """For each type all types it belongs to, itself included, as offsets and values."""
-        at, values = transposed(self._descendants_at, self._descendants, len(self.type_ids))
+        at, values = transpose(self._descendants_at, self._descendants, len(self.type_ids))
         return at, values
 
     def entities_of_type(self, type_number: int) -> I32:

@@ -57,10 +57,10 @@ def commit_numbers(folder: Path) -> list[int]:
         raise NotAnIndexError(f"{folder}: is a file; give the folder of an index") from None
     except OSError as error:
         raise StorageError(f"{folder}: cannot be read: {error.strerror or error}") from error
-    return numbers_among(names)
+    return find_commit_numbers(names)
 
 
-def numbers_among(names: Iterable[str]) -> list[int]:
+def find_commit_numbers(names: Iterable[str]) -> list[int]:
     """The commits whose manifests are among some names of files, oldest first."""
     return sorted(int(m[1]) for n in names if (m := _NAME.fullmatch(n)))
 

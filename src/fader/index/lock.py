@@ -22,23 +22,23 @@ except ImportError:  # a system without such locks
 
 
 @contextmanager
-def writing_alone(folder: Path) -> Iterator[None]:
+def lock_for_writing(folder: Path) -> Iterator[None]:
     """Hold the folder's lock; another writer is refused, not waited for."""
-    with _opened(folder) as handle:
-        if HAS_LOCKS and not _locked(folder, handle):
+    with _open_handle(folder) as handle:
+        if HAS_LOCKS and not _try_lock(folder, handle):
             raise StorageError(f"{folder}: another process is writing this index; wait until it has finished")
         yield
 
 
 @contextmanager
-def if_abandoned(folder: Path) -> Iterator[bool]:
+def lock_if_abandoned(folder: Path) -> Iterator[bool]:
     """Whether no one writes in a folder; if so, its lock is held. False where a system has no locks to tell by."""
-    with _opened(folder) as handle:
-        yield HAS_LOCKS and _locked(folder, handle)
+    with _open_handle(folder) as handle:
+        yield HAS_LOCKS and _try_lock(folder, handle)
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_handle(folder: Path) -> Iterator[int]:
     """A handle to lock by; -1 where there are no locks."""
     if not HAS_LOCKS:
         yield -1
@@ -52,7 +52,7 @@ def _opened(folder: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def _locked(folder: Path, handle: int) -> bool:
+def _try_lock(folder: Path, handle: int) -> bool:
     """Take the lock; False where another holds it, and where the folder has gone or been replaced meanwhile."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -75,7 +75,7 @@ def write_names(sink: Sink, kind: str, labels: Iterable[Sequence[str]]) -> None:
     write_sorted(sink, kind + "_folded", joined)
     sink.array(kind + "_folded_of", owner[order[kept]])
     sink.array(kind + "_folded_name", place[first])
-    words, raw, ends = _words(joined)
+    words, raw, ends = _split_words(joined)
     write_sorted(sink, kind + "_word", words)
     at, rows = _postings(raw, ends, len(words))
     sink.array(kind + "_rows_at", narrow(at))
@@ -103,7 +103,7 @@ def _rows(folded: list[str], owner: I32, order: I64) -> tuple[I32, NDArray[np.bo
     return place, kept
 
 
-def _words(labels: Joined) -> tuple[list[bytes], I32, I64]:
+def _split_words(labels: Joined) -> tuple[list[bytes], I32, I64]:
     """The distinct words, sorted; the number of each word as it stands in the labels; the end of each label's words."""
     vocabulary = RawVocabulary()
     numbers, ends, before, a = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)], 0, 0

@@ -195,9 +195,9 @@ class IndexReader:
 
     def check_ids(self) -> None:
         """Each id is that of one live document; segments are checked on their own before."""
-        from fader.index.verify.invariants import repeated_id
+        from fader.index.verify.invariants import find_repeated_id
 
-        repeated = repeated_id([(*segment.text.ids.arrays, segment.alive) for segment in self.segments])
+        repeated = find_repeated_id([(*segment.text.ids.arrays, segment.alive) for segment in self.segments])
         if repeated is not None:
             message = f"{self.folder}: commit {self.commit} has two documents with the id {quoted(repeated)}"
             raise DamagedError(f"{message}; the index is damaged, rebuild it")

@@ -57,9 +57,9 @@ class Mentions:
         """Some of the mentions; slots keep their meaning."""
         row, document, slot = np.empty((3, kept.size), dtype=np.int32)
         place = np.empty((kept.size, 4), dtype=np.int32)
+        source = self.row, self.document, self.place, self.slot
         for a, b in budget.chunks(kept.size):
-            taken = row[a:b], document[a:b], place[a:b], slot[a:b]
-            _take(kept[a:b], self.row, self.document, self.place, self.slot, *taken)
+            _take(kept[a:b], source, (row[a:b], document[a:b], place[a:b], slot[a:b]))
         return Mentions(row, document, place, slot, self.entities)
 
     @classmethod
@@ -128,32 +128,32 @@ class Segment:
         return found
 
     def mentions_of_type(self, type_number: int | None) -> Mentions:
-        """The mentions of a type's entities, of all entities for None; lately used ones are kept decoded."""
+        """The mentions of a type's entities, of all entities for None; recently used ones stay decoded."""
 
         def decode() -> Mentions:
             if type_number is None:
-                return self.decoded(np.arange(self.mentions, dtype=np.int32))
-            return self.decoded(self.rows_of_type.values(type_number))
+                return self.decode_mentions(np.arange(self.mentions, dtype=np.int32))
+            return self.decode_mentions(self.rows_of_type.values(type_number))
 
         found: Mentions = self._cache.get((self.name, "type", type_number), decode, lambda m: m.nbytes)
         return found
 
     def rows_of_documents(self, documents: I32, catalog: StoredCatalog, type_number: int | None) -> I32:
         """The rows of the mentions in some documents of entities of a type (None: any)."""
-        rows: I32 = budget.gathered(documents.size, lambda a, b: _expand(documents[a:b], *self.mentions_at.arrays))
+        rows: I32 = budget.gather_chunks(documents.size, lambda a, b: _expand(documents[a:b], *self.mentions_at.arrays))
         if type_number is None:
             return rows
         types = catalog.entity_types_at, catalog.entity_types, catalog.type_mask(type_number)
-        kept: I32 = budget.gathered(rows.size, lambda a, b: _rows_of_types(rows[a:b], *types, *self.entity.arrays))
+        kept: I32 = budget.gather_chunks(rows.size, lambda a, b: _rows_of_types(rows[a:b], *types, *self.entity.arrays))
         return kept
 
-    def decoded(self, rows: I32) -> Mentions:
+    def decode_mentions(self, rows: I32) -> Mentions:
         """Some mentions, decoded."""
         document, place = np.empty(rows.size, dtype=np.int32), np.empty((rows.size, 4), dtype=np.int32)
-        columns = (*self.document.arrays, *self.start.arrays, *self.length.arrays)
+        columns = self.document.arrays, self.start.arrays, self.length.arrays
         for a, b in budget.chunks(rows.size):
             _decode(rows[a:b], self.base, *columns, document[a:b], place[a:b])
-        entities, slot = numbered(self.entity.gather(rows))
+        entities, slot = number_entities(self.entity.gather(rows))
         return Mentions(rows, document, place, slot, entities)
 
     def count_documents(self, counted: I32) -> None:
@@ -165,9 +165,11 @@ class Segment:
         _count_documents(document, entity, counted)
 
     def positions(self, term: int) -> I32:
-        """A term's positions between two sentinels; lately used ones are kept decoded."""
+        """A term's positions between two sentinels; recently used ones stay decoded."""
         found: I32 = self._cache.get(
-            (self.name, "term", term), lambda: self.living(self.postings.bounded(term)), lambda values: values.nbytes
+            (self.name, "term", term),
+            lambda: self.drop_deleted(self.postings.decode_bounded(term)),
+            lambda values: values.nbytes,
         )
         return found
 
@@ -183,7 +185,7 @@ class Segment:
         found: int = self._cache.get((self.name, "df", term), count, lambda _df: 100)
         return found
 
-    def living(self, positions: I32) -> I32:
+    def drop_deleted(self, positions: I32) -> I32:
         """Those of some ascending positions that lie in documents which are not deleted, or in none."""
         if self.alive is None:
             return positions
@@ -193,7 +195,7 @@ class Segment:
             first = np.searchsorted(high, positions[a], side="right") if a < b else 0
             return _outside(positions[a:b], low[first:], high[first:])  # type: ignore[no-any-return]
 
-        kept: I32 = budget.gathered(positions.size, part)
+        kept: I32 = budget.gather_chunks(positions.size, part)
         return kept
 
     def lengths(self, documents: I32) -> I32:
@@ -257,11 +259,12 @@ def _rows_of_types(
 
 
 @kernel
-def _decode(
-    rows: I32, base: I32, d_base: I32, d_at: U32, d_words: U32, s_base: I32, s_at: U32, s_words: U32,
-    l_base: I32, l_at: U32, l_words: U32, document: I32, place: NDArray[np.int32],
-) -> None:  # fmt: skip
+def _decode(rows: I32, base: I32, documents: Any, starts: Any, lengths: Any, document: I32, place: I32) -> None:
+    """Documents, starts and lengths are packed columns: their bases, places and words."""
     U = np.uintp
+    d_base, d_at, d_words = documents
+    s_base, s_at, s_words = starts
+    l_base, l_at, l_words = lengths
     for k in range(rows.size):
         i = U(k)
         row = rows[i]
@@ -274,7 +277,7 @@ def _decode(
         place[i, U(3)] = base[U(d) + U(1)] - np.int32(1)
 
 
-def numbered(entity: I32) -> tuple[I32, I32]:
+def number_entities(entity: I32) -> tuple[I32, I32]:
     """The different entities, ascending, and the place of each one among them: a sort by counting."""
     place = np.zeros(int(entity.max()) + 1 if entity.size else 0, dtype=np.int32)
     for a, b in budget.chunks(entity.size):
@@ -311,11 +314,11 @@ def _number(entity: I32, place: I32, slot: I32, entities: I32) -> None:
 
 
 @kernel
-def _take(
-    kept: I32, row: I32, document: I32, place: NDArray[np.int32], slot: I32, out_row: I32, out_document: I32,
-    out_place: NDArray[np.int32], out_slot: I32,
-) -> None:  # fmt: skip
+def _take(kept: I32, source: Any, out: Any) -> None:
+    """Source and out are the rows, documents, places and slots of mentions."""
     U = np.uintp
+    row, document, place, slot = source
+    out_row, out_document, out_place, out_slot = out
     for k in range(kept.size):
         i, j = U(k), U(kept[U(k)])
         out_row[i] = row[j]

@@ -81,7 +81,7 @@ class TextWriter:
             self._write_block(self._pending.pop(0).result())
         first = self._raw_at[-1]
         for block in range(store.blocks):
-            self._write_block(store.compressed(block))
+            self._write_block(store.read_compressed(block))
         self._raw_at += (first + store.raw_at[1:]).tolist()
         self._document_at += (first + store.document_at[1:]).tolist()
         rows = by_row.tolist()
@@ -176,13 +176,13 @@ class TextStore:
         """Whether texts were kept, and compressed in blocks of the usual size on the average."""
         return self.keeps_text and int(self.raw_at[-1]) >= BLOCK_BYTES // 2 * self.blocks > 0
 
-    def compressed(self, block: int) -> bytes:
+    def read_compressed(self, block: int) -> bytes:
         """A block as it is stored."""
         return self.container.slice("text", int(self._block_at[block]), int(self._block_at[block + 1]))
 
     def _read_block(self, block: int) -> bytes:
         size = int(self.raw_at[block + 1] - self.raw_at[block])
-        frame = self.compressed(block)
+        frame = self.read_compressed(block)
         try:
             # The decompressor allocates what the frame claims, so the claim is compared first.
             if zstandard.frame_content_size(frame) != size:

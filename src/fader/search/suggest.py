@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.errors import UsageError, quoted
-from fader.index.catalog import StoredCatalog, transposed
+from fader.index.catalog import StoredCatalog, transpose
 from fader.index.names import Names, fold, words_of
 from fader.kernel import kernel
 from fader.limits import Limits, whole
@@ -220,7 +220,7 @@ class _EntitiesByType:
     """The entities of each type, by their ranks."""
 
     def __init__(self, catalog: StoredCatalog, rank: I32) -> None:
-        self._type_at, entities = transposed(catalog.entity_types_at, catalog.entity_types, len(catalog.type_ids))
+        self._type_at, entities = transpose(catalog.entity_types_at, catalog.entity_types, len(catalog.type_ids))
         self._type_ranks: I32 = rank[entities]
         self._size = rank.size
 

@@ -30,7 +30,7 @@ from fader.index.commit import (
     remove_unneeded,
     write_commit,
 )
-from fader.index.lock import writing_alone
+from fader.index.lock import lock_for_writing
 from fader.index.manifest import PARTS, CatalogEntry, Manifest, SegmentEntry, build_manifest
 from fader.index.write.writer import BuildOptions
 from fader.jobs.files import sync_folder
@@ -50,7 +50,7 @@ def hold_destination(storage: Storage, overwrite: bool) -> Iterator[None]:
     if storage.folder.exists() and not storage.folder.is_dir():
         raise StorageError(f"{storage.folder}: is a file; give the name of a folder")
     storage.make()
-    with writing_alone(storage.folder):
+    with lock_for_writing(storage.folder):
         sweep(storage)
         check_destination(storage, overwrite)
         yield

@@ -48,7 +48,7 @@ from fader.errors import FaderError, UsageError
 from fader.index.catalog import StoredCatalog, StoredNumbers, write_catalog
 from fader.index.manifest import CatalogEntry, SegmentEntry
 from fader.index.write.builder import CatalogView
-from fader.index.write.change import closure_of
+from fader.index.write.change import load_closure
 from fader.index.write.ingest import Intake
 from fader.index.write.writer import BuildOptions
 from fader.jobs.files import sync_and_close
@@ -292,7 +292,7 @@ class BuildShard(BuildTask):
         faults, how = Faults("skip"), self.options
         with storage.workspace() as work:
             stored = StoredCatalog(self._find_catalog(storage, journal, work), self.catalog.file)
-            view = CatalogView(StoredNumbers(stored), closure_of(stored))
+            view = CatalogView(StoredNumbers(stored), load_closure(stored))
             made = work / "segments"
             made.mkdir()
             intake = Intake(
@@ -308,7 +308,7 @@ class BuildShard(BuildTask):
                 self.limits,
             )
             documents = self._read_documents(storage, journal, DocumentReader(faults, self.limits))
-            segments = intake.segments_of(documents, Silent())
+            segments = intake.build_segments(documents, Silent())
             files, moves = dict[str, int](), dict[Path, str]()
             for place, segment in enumerate(segments):
                 for part, entry in segment.files.items():

@@ -74,7 +74,7 @@ class Call:
         self._each = each
         self._groups = [_Group(g, given) for g, given in enumerate(each) if given is not None]
         now = time.monotonic()
-        self._budget = budget.running()
+        self._budget = budget.current()
         own = shards.settings.deadline_ms if deadline_ms is None and self._budget is None else deadline_ms
         ends = [] if own is None else [now + own / 1000]
         self._until = min([*ends, *([self._budget.deadline] if self._budget else [])])

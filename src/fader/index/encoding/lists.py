@@ -180,11 +180,9 @@ def _end(entry: U8, tail: int, n: int, out: I32, margin: int) -> None:
 
 
 @kernel
-def _decode_part(
-    entry: U8, entry_at: U32, base: I32, width: U8, block_at: U32, words: U32, i: int, first: int, last: int,
-    margin: int, out: I32,
-) -> None:  # fmt: skip
+def _decode_part(arrays: Any, i: int, first: int, last: int, margin: int, out: I32) -> None:
     """The blocks [first, last) of list i in their places; behind the last one its end."""
+    entry, entry_at, base, width, block_at, words = arrays
     n, _extra, block, tail = _read_head(entry, _seek(entry, entry_at, i))
     for b in range(first, last):
         _unpack_block(base, width, block_at, words, block + b, out, margin + b * BLOCK)
@@ -312,25 +310,25 @@ class Lists:
 
     def values(self, i: int) -> I32:
         """All values."""
-        return self._decoded(i, 0)
+        return self._decode_list(i, 0)
 
     def all(self) -> tuple[I32, I64]:
         """All lists laid end to end, and where each one begins."""
         entry, _entry_at, *blocks = self._arrays
         return _decode_all(entry, *blocks, self._lists)  # type: ignore[no-any-return]
 
-    def bounded(self, i: int) -> I32:
+    def decode_bounded(self, i: int) -> I32:
         """All values, between a sentinel below and one above all positions."""
-        return self._decoded(i, 1)
+        return self._decode_list(i, 1)
 
-    def _decoded(self, i: int, margin: int) -> I32:
+    def _decode_list(self, i: int, margin: int) -> I32:
         """All values; a long list in pieces where time is counted."""
         n = self.head(i)[0] if budget.is_counted() else 0
         if n <= budget.PIECE:
             return _decode(*self._arrays, i, margin)  # type: ignore[no-any-return]
         out = np.empty(n + 2 * margin, dtype=np.int32)
         for first, last in budget.chunks(n // BLOCK, weight=BLOCK):
-            _decode_part(*self._arrays, i, first, last, margin, out)
+            _decode_part(self._arrays, i, first, last, margin, out)
         return out
 
     def within(self, i: int, low: I32, high: I32) -> I32:
@@ -339,6 +337,6 @@ class Lists:
 
     def retain(self, i: int, starts: I32, offset: int) -> I32:
         """Those of the sorted `starts` for which `start + offset` is in list i."""
-        return budget.gathered(  # type: ignore[no-any-return]
+        return budget.gather_chunks(  # type: ignore[no-any-return]
             starts.size, lambda a, b: _retain(*self._arrays, i, starts[a:b], offset)
         )

@@ -94,7 +94,7 @@ class Packed:
 
     def gather(self, rows: I32) -> I32:
         """The values of some rows."""
-        return budget.gathered(  # type: ignore[no-any-return]
+        return budget.gather_chunks(  # type: ignore[no-any-return]
             rows.size, lambda a, b: _gather(*self.arrays, rows[a:b])
         )
 

@@ -219,9 +219,9 @@ class Joined:
 
     @classmethod
     def of(cls, strings: Iterable[str | bytes]) -> Joined:
-        return cls(*_joined(strings))
+        return cls(*_join(strings))
 
-    def merged(self, other: Joined) -> tuple[Joined, I32, I32]:
+    def merge(self, other: Joined) -> tuple[Joined, I32, I32]:
         """The strings of both, and the place of each string of this one and of the other among them."""
         data, at, mine, others = _merge(self.data, self.at, other.data, other.at)
         return Joined(data, at), mine, others
@@ -231,7 +231,7 @@ class Joined:
         return Joined(*_select(self.data, self.at, kept))
 
 
-def _joined(strings: Iterable[str | bytes]) -> tuple[U8, I64]:
+def _join(strings: Iterable[str | bytes]) -> tuple[U8, I64]:
     encoded = [s.encode("utf-8") if isinstance(s, str) else s for s in strings]
     at = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(e) for e in encoded], out=at[1:])
@@ -254,7 +254,7 @@ class Sink(Protocol):
 
 def write_strings(writer: Sink, name: str, strings: Iterable[str | bytes]) -> None:
     """Store strings in any order under `name` (bytes) and `name_at` (offsets)."""
-    data, at = _joined(strings)
+    data, at = _join(strings)
     writer.array(name + "_at", narrow(at))
     writer.array(name, data)
 
@@ -311,11 +311,11 @@ class SortedStrings(Sequence[str]):
         return bytes(_get(self._data, self._at, int(i))).decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        whole = self.joined()
+        whole = self.decode_all()
         data, at = whole.data.tobytes(), whole.at.tolist()
         return (data[a:b].decode("utf-8", "replace") for a, b in pairwise(at))
 
-    def joined(self) -> Joined:
+    def decode_all(self) -> Joined:
         """All strings."""
         return Joined(*_unfold(self._data, self._n))
 

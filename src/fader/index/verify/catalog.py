@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from fader.index.format import WITH_NAMES, Array, Container
 from fader.index.manifest import CatalogEntry
-from fader.index.verify.structure import check_different, check_offsets, check_sorted, check_strings, damaged, typed
+from fader.index.verify.structure import (
+    check_array,
+    check_different,
+    check_offsets,
+    check_sorted,
+    check_strings,
+    damage_error,
+)
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -38,7 +45,7 @@ def check_catalog(container: Container, entry: CatalogEntry) -> CatalogArrays:
     c = container
     entities, types = check_different(c, "entity_id"), check_different(c, "type_id")
     if (entities, types) != (entry.entities, entry.types):
-        raise damaged(c, f"{entities} entities and {types} types are not as many as the commit says")
+        raise damage_error(c, f"{entities} entities and {types} types are not as many as the commit says")
     check_strings(c, "entity_name", entities)
     check_strings(c, "type_name", types)
     check_strings(c, "alias", entities if c["alias_at"].size > 1 else 0)
@@ -46,22 +53,22 @@ def check_catalog(container: Container, entry: CatalogEntry) -> CatalogArrays:
     supertypes = _check_relation(c, "supertypes", types, types)
     descendants = _check_relation(c, "descendants", types, types)
     if not _is_closure(*supertypes, *descendants):
-        raise damaged(c, "'descendants' is not the closure of 'supertypes'")
+        raise damage_error(c, "'descendants' is not the closure of 'supertypes'")
     _check_labels(c, "type_label", "type_label_type", types)
     if c.version < WITH_NAMES:
         _check_labels(c, "label", "label_entity", entities)
     else:
         _check_names(c, "entity", entities)
         _check_names(c, "type", types)
-        matching = count_of_types(np.ones(entities, dtype=np.int64), *entity_types, *descendants)
-        if (typed(c, "type_entities", "i4", size=types) != matching).any():
-            raise damaged(c, "'type_entities' does not count the entities of types")
+        matching = count_by_type(np.ones(entities, dtype=np.int64), *entity_types, *descendants)
+        if (check_array(c, "type_entities", "i4", size=types) != matching).any():
+            raise damage_error(c, "'type_entities' does not count the entities of types")
     return CatalogArrays(entities, types, entity_types, descendants)
 
 
 def _check_relation(c: Container, name: str, rows: int, end: int) -> tuple[I32, I32]:
     """Offsets and values of a relation: each row ascends, below `end`."""
-    values = typed(c, name, "i4")
+    values = check_array(c, name, "i4")
     at = check_offsets(c, name + "_at", rows, values.size, "i4")
     _check_rows(c, name, at, values, end)
     return at, values
@@ -73,7 +80,7 @@ def _check_rows(c: Container, name: str, at: Array, values: I32, end: int) -> No
     begins[at] = True
     ascends = begins[1:-1] | (values[1:] > values[:-1])
     if values.size and (values.min() < 0 or values.max() >= end or not ascends.all()):
-        raise damaged(c, f"a row of {name!r} does not ascend below {end}")
+        raise damage_error(c, f"a row of {name!r} does not ascend below {end}")
 
 
 @kernel
@@ -105,32 +112,32 @@ def _is_closure(above_at: I32, above: I32, down_at: I32, down: I32) -> bool:
 def _check_labels(c: Container, name: str, of: str, end: int) -> None:
     """Names that ascend; those that are equal belong to ascending numbers, and every number has one."""
     same = check_sorted(c, name)
-    owner = typed(c, of, "i4", size=same.size)
+    owner = check_array(c, of, "i4", size=same.size)
     if owner.size and (owner.min() < 0 or owner.max() >= end):
-        raise damaged(c, f"{of!r} names something that is not there")
+        raise damage_error(c, f"{of!r} names something that is not there")
     if (owner[1:] <= owner[:-1])[same[1:] > 0].any():
-        raise damaged(c, f"{of!r} names something twice")
+        raise damage_error(c, f"{of!r} names something twice")
     if np.unique(owner).size != end:
-        raise damaged(c, f"something has no {name!r}")
+        raise damage_error(c, f"something has no {name!r}")
 
 
 def _check_names(c: Container, kind: str, end: int) -> None:
     """Labels that ascend, with the things that have them, and their words with the rows that these are in."""
     _check_labels(c, kind + "_folded", kind + "_folded_of", end)
     owner = c[kind + "_folded_of"]
-    name = typed(c, kind + "_folded_name", "i4", size=end)
+    name = check_array(c, kind + "_folded_name", "i4", size=end)
     if name.size and (name.min() < 0 or name.max() >= owner.size or (owner[name] != np.arange(end)).any()):
-        raise damaged(c, f"the name of something is no label of it in {kind + '_folded'!r}")
+        raise damage_error(c, f"the name of something is no label of it in {kind + '_folded'!r}")
     words = check_different(c, kind + "_word")
-    rows = typed(c, kind + "_rows", "i4")
+    rows = check_array(c, kind + "_rows", "i4")
     at = check_offsets(c, kind + "_rows_at", words, rows.size, "u4", "u8")
     _check_rows(c, kind + "_rows", at, rows, owner.size)
     if (np.diff(at.astype(np.int64)) == 0).any():
-        raise damaged(c, f"a word of {kind + '_word'!r} is in no label")
+        raise damage_error(c, f"a word of {kind + '_word'!r} is in no label")
 
 
 @kernel
-def count_of_types(counts: I64, types_at: I32, types: I32, down_at: I32, down: I32) -> I64:
+def count_by_type(counts: I64, types_at: I32, types: I32, down_at: I32, down: I32) -> I64:
     """How many mentions each type has, given those of entities; types above are those that `down` has a type below."""
     n = down_at.size - 1
     at = np.zeros(n + 1, dtype=np.int64)

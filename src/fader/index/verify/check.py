@@ -18,7 +18,7 @@ from msgspec import structs
 from fader.errors import DamagedError, FaderError, NotAnIndexError, StorageError, VersionError
 from fader.index.commit import commit_numbers, commit_path, read_commit, remove_unneeded
 from fader.index.format import Container, FileEntry
-from fader.index.lock import writing_alone
+from fader.index.lock import lock_for_writing
 from fader.index.manifest import AnalysisEntry, CatalogEntry, Manifest, SegmentEntry
 from fader.index.reader import IndexReader
 from fader.index.verify.catalog import CatalogArrays, check_catalog
@@ -92,10 +92,10 @@ class Lost:
     def __str__(self) -> str:
         if self.more is None:
             return f"commit {self.commit} is lost; what it held is not known, because its manifest cannot be read"
-        return f"commit {self.commit}, {self.operation}, is lost; it had {_compared(self.more)} what is left"
+        return f"commit {self.commit}, {self.operation}, is lost; it had {_compare_counts(self.more)} what is left"
 
 
-def _compared(more: int) -> str:
+def _compare_counts(more: int) -> str:
     if not more:
         return "as many documents as"
     documents = "1 document" if abs(more) == 1 else f"{abs(more):,} documents"
@@ -120,12 +120,12 @@ def check(folder: Path, report: Report = lambda _name: None) -> list[str]:
 def examine(folder: Path, report: Report = lambda _name: None) -> Examination:
     """Check every commit of a folder."""
     try:
-        return _examined(folder, report)
+        return _examine_commits(folder, report)
     except FaderError as error:
         return Examination((), (), 0, str(error))
 
 
-def _examined(folder: Path, report: Report) -> Examination:
+def _examine_commits(folder: Path, report: Report) -> Examination:
     for _ in range(TRIES):
         numbers = commit_numbers(folder)
         if not numbers:
@@ -164,10 +164,14 @@ class _Checker:
             manifest = read_commit(self._folder, number)
         except FaderError as error:
             return CheckedCommit(number, None, (str(error),), isinstance(error, VersionError))
-        problems = self._damaged_files(manifest) or self._broken_invariants(manifest) or self._unopened(number)
+        problems = (
+            self._find_damaged_files(manifest)
+            or self._find_broken_invariants(manifest)
+            or self._find_open_fault(number)
+        )
         return CheckedCommit(number, manifest, tuple(problems))
 
-    def _damaged_files(self, manifest: Manifest) -> list[str]:
+    def _find_damaged_files(self, manifest: Manifest) -> list[str]:
         """What is wrong with files on their own: all of them are read, so that all that is damaged is named."""
         opened = [self._container(manifest.catalog.name, "catalog", manifest.catalog.file)]
         for segment in manifest.segments:
@@ -191,7 +195,7 @@ class _Checker:
                 self._containers[key] = str(error)
         return self._containers[key]
 
-    def _broken_invariants(self, manifest: Manifest) -> list[str]:
+    def _find_broken_invariants(self, manifest: Manifest) -> list[str]:
         """What is wrong in files whose checksums fit, and among them; the first thing of each segment."""
         arrays = self._catalog(manifest.catalog)
         if isinstance(arrays, str):
@@ -219,7 +223,7 @@ class _Checker:
             return self._segments[key]
         return _fault(check_deleted, files.deleted, files)
 
-    def _unopened(self, number: int) -> list[str]:
+    def _find_open_fault(self, number: int) -> list[str]:
         """Why a commit whose files are sound cannot be opened as a whole."""
         try:
             IndexReader(self._folder, at=number).check_ids()
@@ -244,8 +248,8 @@ def repair(folder: Path, report: Report = lambda _name: None) -> Repair:
     ones. Where no commit is whole nothing is changed, and that is an error.
     """
     commit_numbers(folder)
-    with writing_alone(folder):
-        found = _examined(folder, report)
+    with lock_for_writing(folder):
+        found = _examine_commits(folder, report)
         whole = [commit for commit in found.commits if not commit.problems]
         _refuse(folder, found, whole)
         before = set(os.listdir(folder))

@@ -31,9 +31,10 @@ from fader.index.encoding.packed import Packed, get
 from fader.index.format import Array, Container
 from fader.index.manifest import Manifest, SegmentEntry
 from fader.index.segment import CELL_BITS
-from fader.index.verify.catalog import CatalogArrays, check_catalog, count_of_types
+from fader.index.verify.catalog import CatalogArrays, check_catalog, count_by_type
 from fader.index.verify.structure import (
     UNSIGNED,
+    check_array,
     check_ascending,
     check_different,
     check_lists,
@@ -41,8 +42,7 @@ from fader.index.verify.structure import (
     check_packed,
     check_strings,
     check_text,
-    damaged,
-    typed,
+    damage_error,
 )
 from fader.kernel import kernel
 
@@ -97,19 +97,19 @@ def check_segment(files: SegmentFiles, catalog: CatalogArrays, analysis: Analysi
 def _check_documents(files: SegmentFiles) -> tuple[I32, I32]:
     """Documents lie end to end, one empty position behind each, and cells say where."""
     c, documents, tokens = files.documents, files.entry.documents, files.entry.tokens
-    base = typed(c, "base", "i4", size=documents + 1)
+    base = check_array(c, "base", "i4", size=documents + 1)
     if base[0] != 0 or (base[1:] <= base[:-1]).any() or base[-1] != documents + tokens:
-        raise damaged(c, "documents do not lie end to end")
+        raise damage_error(c, "documents do not lie end to end")
     if base[-1] > MOST_POSITIONS:
-        raise damaged(c, f"{base[-1]} positions are more than {MOST_POSITIONS}")
+        raise damage_error(c, f"{base[-1]} positions are more than {MOST_POSITIONS}")
     cells = (int(base[-1]) >> CELL_BITS) + 2
-    cell = typed(c, "cell", "i4", size=cells)
+    cell = check_array(c, "cell", "i4", size=cells)
     first = np.arange(cells, dtype=np.int64) << CELL_BITS
     found = np.searchsorted(base, first, side="right") - 1
     if (cell != np.clip(found, 0, max(0, documents - 1))).any():
-        raise damaged(c, "'cell' does not say in which documents positions are")
+        raise damage_error(c, "'cell' does not say in which documents positions are")
     for name in ("distinct", "square"):
-        typed(c, name, *UNSIGNED, size=documents)
+        check_array(c, name, *UNSIGNED, size=documents)
     return base, cell
 
 
@@ -117,21 +117,21 @@ def _check_postings(files: SegmentFiles, base: I32, cell: I32, has_stopwords: bo
     """Terms and their positions, and what documents count of them."""
     c, terms = files.terms, check_different(files.terms, "term")
     if terms != files.entry.terms:
-        raise damaged(c, f"{terms} terms, where the commit says {files.entry.terms}")
+        raise damage_error(c, f"{terms} terms, where the commit says {files.entry.terms}")
     distinct, square = np.zeros((2, base.size - 1), dtype=np.int64)
     used = np.zeros((int(base[-1]) >> 3) + 1, dtype=np.uint8)
     total = 0
     for part in check_lists(c, "postings", terms, int(base[-1])):
         wrong = _tally(part.values, part.at, part.extra, base, cell, distinct, square, used)
         if wrong >= 0:
-            raise damaged(c, f"the positions of term {part.first + wrong} are not those of tokens, or miscounted")
+            raise damage_error(c, f"the positions of term {part.first + wrong} are not those of tokens, or miscounted")
         total += part.values.size
     tokens = files.entry.tokens
     if total != tokens and not has_stopwords:
-        raise damaged(c, f"{total} postings are not as many as there are tokens, {tokens}")
+        raise damage_error(c, f"{total} postings are not as many as there are tokens, {tokens}")
     for name, counted in (("distinct", distinct), ("square", square)):
         if (files.documents[name] != counted).any():
-            raise damaged(files.documents, f"{name!r} is not what the postings hold")
+            raise damage_error(files.documents, f"{name!r} is not what the postings hold")
 
 
 @kernel
@@ -168,28 +168,32 @@ def _check_mentions(files: SegmentFiles, base: I32, catalog: CatalogArrays) -> N
     c, rows = files.mentions, files.entry.mentions
     names = ("start", "length", "document", "entity", "confidence")
     start, length, document, entity, confidence = (check_packed(c, name, rows) for name in names)
-    confidences = typed(c, "confidences", "f8")
+    confidences = check_array(c, "confidences", "f8")
     if not np.isfinite(confidences).all():
-        raise damaged(c, "a confidence is not finite")
+        raise damage_error(c, "a confidence is not finite")
     mentions_at = check_packed(files.documents, "mentions_at", base.size)
     ends = mentions_at.all()
     if ends[0] != 0 or ends[-1] != rows or (ends[1:] < ends[:-1]).any():
-        raise damaged(files.documents, "'mentions_at' does not run from 0 to the count of mentions")
+        raise damage_error(files.documents, "'mentions_at' does not run from 0 to the count of mentions")
     counts = np.zeros(catalog.entities, dtype=np.int64)
     columns = (start, length, document, entity, confidence)
-    wrong = _first_wrong_mention(rows, base, ends, *(a for c in columns for a in c.arrays), confidences.size, counts)
+    wrong = _find_wrong_mention(rows, base, ends, tuple(c.arrays for c in columns), confidences.size, counts)
     if wrong >= 0:
-        raise damaged(c, f"mention {wrong} is not sorted, not in its document, or of something that is not there")
+        raise damage_error(c, f"mention {wrong} is not sorted, not in its document, or of something that is not there")
     _check_types(files, catalog, entity, counts)
 
 
 @kernel
-def _first_wrong_mention(
-    rows: int, base: I32, ends: I32, s_base: I32, s_at: U32, s_words: U32, l_base: I32, l_at: U32, l_words: U32,
-    d_base: I32, d_at: U32, d_words: U32, e_base: I32, e_at: U32, e_words: U32, c_base: I32, c_at: U32, c_words: U32,
-    confidences: int, counts: I64,
-) -> int:  # fmt: skip
-    """The first mention that is not sorted or leaves its bounds, -1 if there is none; counts those of entities."""
+def _find_wrong_mention(rows: int, base: I32, ends: I32, columns: Any, confidences: int, counts: I64) -> int:
+    """The first mention that is not sorted or leaves its bounds, -1 if there is none; counts those of entities.
+
+    Columns are the packed starts, lengths, documents, entities and confidences.
+    """
+    s_base, s_at, s_words = columns[0]
+    l_base, l_at, l_words = columns[1]
+    d_base, d_at, d_words = columns[2]
+    e_base, e_at, e_words = columns[3]
+    c_base, c_at, c_words = columns[4]
     s_before, l_before, e_before, d_before = np.int64(-1), np.int64(-1), np.int64(-1), np.int64(0)
     for row in range(rows):
         start, length = np.int64(get(s_base, s_at, s_words, row)), np.int64(get(l_base, l_at, l_words, row))
@@ -213,23 +217,31 @@ def _first_wrong_mention(
 def _check_types(files: SegmentFiles, catalog: CatalogArrays, entity: Packed, counts: I64) -> None:
     """Each type's list: no mention of another type's entity, and as many mentions as its entities have."""
     c = files.mentions
-    expected = count_of_types(counts, *catalog.entity_types, *catalog.descendants)
+    expected = count_by_type(counts, *catalog.entity_types, *catalog.descendants)
     seen = np.full(catalog.types, -1, dtype=np.int32)
     for part in check_lists(c, "type", catalog.types, int(counts.sum())):
-        wrong = _first_wrong_type(
-            part.first, part.values, part.at, part.extra, expected, *catalog.entity_types, *catalog.descendants,
-            seen, *entity.arrays,
-        )  # fmt: skip
+        types = catalog.entity_types, catalog.descendants
+        wrong = _find_wrong_type(part.first, part.values, part.at, part.extra, expected, *types, seen, entity.arrays)
         if wrong >= 0:
-            raise damaged(c, f"the list of type {wrong} is not that of its entities' mentions")
+            raise damage_error(c, f"the list of type {wrong} is not that of its entities' mentions")
 
 
 @kernel
-def _first_wrong_type(
-    first: int, rows: I32, at: I64, extra: I64, expected: I64, types_at: I32, types: I32, down_at: I32, down: I32,
-    seen: I32, base: I32, e_at: U32, words: U32,
-) -> int:  # fmt: skip
+def _find_wrong_type(
+    first: int,
+    rows: I32,
+    at: I64,
+    extra: I64,
+    expected: I64,
+    entity_types: Any,
+    descendants: Any,
+    seen: I32,
+    entity: Any,
+) -> int:
     """The first type whose list has a row of an entity that is not of it, or too few; -1 if there is none."""
+    types_at, types = entity_types
+    down_at, down = descendants
+    base, e_at, words = entity
     for i in range(extra.size):
         t = first + i
         if at[i + 1] - at[i] != expected[t] or extra[i] != 0:
@@ -259,10 +271,10 @@ def _check_stored(files: SegmentFiles, base: I32, analysis: Analysis) -> None:
     check_ascending(c, "id", data, at, order)
     for name in ("title", "url"):
         check_strings(c, name, documents)
-    if not np.isfinite(typed(c, "prior", "f8", size=documents)).all():
-        raise damaged(c, "a prior is not finite")
+    if not np.isfinite(check_array(c, "prior", "f8", size=documents)).all():
+        raise damage_error(c, "a prior is not finite")
     if type(c.meta.get("keeps_text")) is not bool:
-        raise damaged(c, "value 'keeps_text' is neither true nor false")
+        raise damage_error(c, "value 'keeps_text' is neither true nor false")
     row = as_they_are if is_old else _check_permutation(c, "row", documents)
     lengths = np.empty(documents, dtype=np.int64)
     lengths[row] = np.diff(base) - 1
@@ -270,49 +282,49 @@ def _check_stored(files: SegmentFiles, base: I32, analysis: Analysis) -> None:
 
 
 def _check_permutation(c: Container, name: str, size: int) -> I32:
-    values = typed(c, name, "i4", size=size)
+    values = check_array(c, name, "i4", size=size)
     if size and (values.min() < 0 or values.max() >= size or (np.bincount(values, minlength=size) != 1).any()):
-        raise damaged(c, f"{name!r} does not name every document once")
+        raise damage_error(c, f"{name!r} does not name every document once")
     return values
 
 
 def _check_texts(c: Container, documents: int, lengths: I64 | None) -> None:
     """Blocks of whole texts that decompress to their sizes; `lengths` are the tokens of each text, where known."""
-    raw_at, block_at = typed(c, "raw_at", "i8"), typed(c, "block_at", "i8")
+    raw_at, block_at = check_array(c, "raw_at", "i8"), check_array(c, "block_at", "i8")
     if raw_at.size < 1 or block_at.size != raw_at.size:
-        raise damaged(c, "'raw_at' and 'block_at' do not have the same blocks")
+        raise damage_error(c, "'raw_at' and 'block_at' do not have the same blocks")
     blocks = raw_at.size - 1
     document_at = check_offsets(c, "document_at", documents, int(raw_at[-1]), "i8")
     check_offsets(c, "raw_at", blocks, int(document_at[-1]), "i8")
-    check_offsets(c, "block_at", blocks, typed(c, "text", "u1").size, "i8")
+    check_offsets(c, "block_at", blocks, check_array(c, "text", "u1").size, "i8")
     if not c.meta["keeps_text"] and document_at[-1]:
-        raise damaged(c, "texts are said not to be kept, but are there")
+        raise damage_error(c, "texts are said not to be kept, but are there")
     first = np.searchsorted(document_at, raw_at)
     if (document_at[first] != raw_at).any() or (np.diff(raw_at) < 1).any():
-        raise damaged(c, "a block of texts does not begin with a document")
+        raise damage_error(c, "a block of texts does not begin with a document")
     for block, size in enumerate(np.diff(raw_at).tolist()):
-        data = _decompressed(c, block, int(block_at[block]), int(block_at[block + 1]), size)
+        data = _decompress(c, block, int(block_at[block]), int(block_at[block + 1]), size)
         ends = document_at[first[block] : first[block + 1] + 1] - raw_at[block]
         check_text(c, f"text block {block}", data, ends)
         if lengths is not None and (_tokens(data, ends[1:]) != lengths[first[block] : first[block + 1]]).any():
-            raise damaged(c, f"a text of block {block} does not have the tokens that its document has")
+            raise damage_error(c, f"a text of block {block} does not have the tokens that its document has")
     # Empty documents may stand behind the last block, and where texts are not kept there is no block at all.
     if lengths is not None and c.meta["keeps_text"] and lengths[first[-1] :].any():
-        raise damaged(c, "a document with tokens has no text")
+        raise damage_error(c, "a document with tokens has no text")
 
 
-def _decompressed(c: Container, block: int, start: int, end: int, size: int) -> U8:
+def _decompress(c: Container, block: int, start: int, end: int, size: int) -> U8:
     """A block of texts. The frame's own word on its size is compared first, because quota is made as it says."""
     frame = c.slice("text", start, end)
     try:
         claimed = zstandard.get_frame_parameters(frame)
         if claimed.content_size != size or claimed.window_size > LARGEST_BLOCK or size > LARGEST_BLOCK:
-            raise damaged(c, f"text block {block} is not of the size it should have, {size}")
+            raise damage_error(c, f"text block {block} is not of the size it should have, {size}")
         data = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size, allow_extra_data=False)
     except (zstandard.ZstdError, ValueError, MemoryError) as error:
-        raise damaged(c, f"text block {block} cannot be read ({error})") from None
+        raise damage_error(c, f"text block {block} cannot be read ({error})") from None
     if len(data) != size:
-        raise damaged(c, f"text block {block} has {len(data)} bytes, not {size}")
+        raise damage_error(c, f"text block {block} has {len(data)} bytes, not {size}")
     return np.frombuffer(data, dtype=np.uint8)
 
 
@@ -331,24 +343,24 @@ def _tokens(data: U8, ends: I64) -> I64:
 def check_deleted(container: Container, files: SegmentFiles) -> None:
     """The documents of a segment that are deleted, with their tokens and mentions."""
     c, deleted = container, files.entry.buried
-    document = typed(c, "document", "i4", size=deleted.documents)
+    document = check_array(c, "document", "i4", size=deleted.documents)
     last = files.entry.documents
     if document.size and (document[0] < 0 or document[-1] >= last or (document[1:] <= document[:-1]).any()):
-        raise damaged(c, f"its documents do not ascend below {last}")
+        raise damage_error(c, f"its documents do not ascend below {last}")
     base: Array = files.documents["base"]
     ends = Packed(files.documents, "mentions_at")
     tokens = int((base[document + 1] - base[document] - 1).sum(dtype=np.int64))
     mentions = int((ends.gather(document + np.int32(1)) - ends.gather(document)).sum(dtype=np.int64))
     if (tokens, mentions) != (deleted.tokens, deleted.mentions):
-        raise damaged(c, f"{tokens} tokens and {mentions} mentions are deleted, not as many as the commit says")
+        raise damage_error(c, f"{tokens} tokens and {mentions} mentions are deleted, not as many as the commit says")
 
 
 # All segments together
 
 
-def repeated_id(segments: Sequence[tuple[U8, Array, U8 | None]]) -> str | None:
+def find_repeated_id(segments: Sequence[tuple[U8, Array, U8 | None]]) -> str | None:
     """An id of two live documents, None if there is none; of each segment its checked ids, and 1 for live documents."""
-    hashes = [_hashed(data, at, _alive(at, alive)) for data, at, alive in segments]
+    hashes = [_hash_ids(data, at, _alive(at, alive)) for data, at, alive in segments]
     joined = np.concatenate([np.empty(0, dtype=np.uint64), *hashes])
     joined.sort()
     suspect = np.unique(joined[1:][joined[1:] == joined[:-1]])
@@ -366,7 +378,7 @@ def _alive(at: Array, alive: U8 | None) -> U8:
     return np.ones(at.size - 1, dtype=np.uint8) if alive is None else alive
 
 
-def _hashed(data: U8, at: Array, alive: U8) -> NDArray[np.uint64]:
+def _hash_ids(data: U8, at: Array, alive: U8) -> NDArray[np.uint64]:
     """A hash of each live document's id."""
     out = np.empty(np.count_nonzero(alive), dtype=np.uint64)
     _hash(data, at, alive, out)

@@ -26,7 +26,6 @@ from fader.kernel import kernel
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
-U32 = NDArray[np.uint32]
 CHUNK = 1 << 20
 MOST_VARINT_BITS = 35
 MOST_BITS = 31
@@ -34,48 +33,48 @@ MOST_EXCEPTION_WORDS = BLOCK // 2
 UNSIGNED = ("u1", "u2", "u4", "u8")
 
 
-def damaged(container: Container, what: str) -> DamagedError:
+def damage_error(container: Container, what: str) -> DamagedError:
     """The error that says what is wrong with a file whose checksum fits."""
     return DamagedError(f"{container.path}: {what}; the file is damaged: restore it or rebuild")
 
 
-def typed(container: Container, name: str, *dtypes: str, size: int | None = None) -> Array:
+def check_array(container: Container, name: str, *dtypes: str, size: int | None = None) -> Array:
     """An array that must have one of some types, and a size where one is given."""
     values = container[name]
     if values.dtype.str[1:] not in dtypes:
-        raise damaged(container, f"array {name!r} is of type {values.dtype.str[1:]}, not {' or '.join(dtypes)}")
+        raise damage_error(container, f"array {name!r} is of type {values.dtype.str[1:]}, not {' or '.join(dtypes)}")
     if size is not None and values.size != size:
-        raise damaged(container, f"array {name!r} has {values.size} elements, not {size}")
+        raise damage_error(container, f"array {name!r} has {values.size} elements, not {size}")
     return values
 
 
-def number(container: Container, name: str) -> int:
+def check_count(container: Container, name: str) -> int:
     """A count among the values beside the arrays."""
     value = container.meta.get(name)
     if type(value) is not int or not 0 <= value < 1 << 40:
-        raise damaged(container, f"value {name!r} is no count")
+        raise damage_error(container, f"value {name!r} is no count")
     return value
 
 
 def check_offsets(container: Container, name: str, rows: int, end: int, *dtypes: str) -> Array:
     """Offsets of `rows` rows that lie end to end from 0 to `end`."""
-    at = typed(container, name, *dtypes, size=rows + 1)
+    at = check_array(container, name, *dtypes, size=rows + 1)
     if at[0] != 0 or at[-1] != end or (at[1:] < at[:-1]).any():
-        raise damaged(container, f"array {name!r} does not run from 0 to {end}")
+        raise damage_error(container, f"array {name!r} does not run from 0 to {end}")
     return at
 
 
 def check_packed(container: Container, name: str, rows: int) -> Packed:
     """A packed column of so many rows."""
-    if number(container, name + "_rows") != rows:
-        raise damaged(container, f"column {name!r} has {container.meta[name + '_rows']} rows, not {rows}")
+    if check_count(container, name + "_rows") != rows:
+        raise damage_error(container, f"column {name!r} has {container.meta[name + '_rows']} rows, not {rows}")
     blocks = -(-rows // packed.BLOCK)
-    typed(container, name + "_base", "i4", size=blocks)
-    words = typed(container, name + "_words", "u4")
+    check_array(container, name + "_base", "i4", size=blocks)
+    words = check_array(container, name + "_words", "u4")
     at = check_offsets(container, name + "_at", blocks, words.size - 2, "u4")
     sizes = np.diff(at)
     if (sizes % 4).any() or (sizes > 4 * MOST_BITS).any():
-        raise damaged(container, f"column {name!r} has a block of a width that does not exist")
+        raise damage_error(container, f"column {name!r} has a block of a width that does not exist")
     return Packed(container, name)
 
 
@@ -84,7 +83,7 @@ def check_packed(container: Container, name: str, rows: int) -> Packed:
 
 def check_strings(container: Container, name: str, rows: int) -> tuple[U8, Array]:
     """Strings in any order: offsets that ascend, and between them UTF-8."""
-    data = typed(container, name, "u1")
+    data = check_array(container, name, "u1")
     at = check_offsets(container, name + "_at", rows, data.size, "u4", "u8")
     check_text(container, name, data, at)
     return data, at
@@ -98,16 +97,16 @@ def check_text(container: Container, name: str, data: U8, at: Array) -> None:
             decoder.decode(data[start : start + CHUNK].tobytes())
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise damaged(container, f"{name!r} holds bytes that are not UTF-8") from None
+        raise damage_error(container, f"{name!r} holds bytes that are not UTF-8") from None
     begins = at[at < data.size]
     if ((data[begins] & 0xC0) == 0x80).any():
-        raise damaged(container, f"{name!r} is cut inside of a character")
+        raise damage_error(container, f"{name!r} is cut inside of a character")
 
 
 def check_ascending(container: Container, name: str, data: U8, at: Array, order: I32) -> None:
     """Checked strings that ascend, each once, when they are taken in some order."""
     if _first_descent(data, at, order) >= 0:
-        raise damaged(container, f"{name!r} is not sorted, or holds a string twice")
+        raise damage_error(container, f"{name!r} is not sorted, or holds a string twice")
 
 
 @kernel
@@ -143,10 +142,13 @@ def _varint(data: U8, at: int) -> Any:
 
 
 SORTED_FAULTS = (
-    "", "has a block that does not begin where it should", "has a string that does not fit its bytes",
-    "has a string that shares something else with the one before than it says", "is not sorted",
+    "",
+    "has a block that does not begin where it should",
+    "has a string that does not fit its bytes",
+    "has a string that shares something else with the one before than it says",
+    "is not sorted",
     "holds bytes that are not UTF-8",
-)  # fmt: skip
+)
 
 
 @kernel
@@ -217,11 +219,11 @@ def _walk_sorted(data: U8, at: Any, n: int, state: I64, before: U8, pieces: U8, 
 
 def check_sorted(container: Container, name: str) -> U8:
     """Front-coded strings that never descend; returns 1 for each that is equal to the one before."""
-    n = number(container, name + "_strings")
-    data = typed(container, name, "u1")
+    n = check_count(container, name + "_strings")
+    data = check_array(container, name, "u1")
     at = check_offsets(container, name + "_at", -(-n // strings.GROUP), data.size, "u4", "u8")
     if 2 * n > data.size:
-        raise damaged(container, f"{name!r} has {n} strings in {data.size} bytes")
+        raise damage_error(container, f"{name!r} has {n} strings in {data.size} bytes")
     same, state = np.zeros(n, dtype=np.uint8), np.zeros(4, dtype=np.int64)
     quota = CHUNK
     before, pieces = np.empty(quota, dtype=np.uint8), np.empty(quota, dtype=np.uint8)
@@ -231,12 +233,12 @@ def check_sorted(container: Container, name: str) -> U8:
         if not fault:
             fault = 0 if _is_utf8(pieces[: state[3]]) else 5
         if fault:
-            raise damaged(container, f"{name!r} {SORTED_FAULTS[fault]}")
+            raise damage_error(container, f"{name!r} {SORTED_FAULTS[fault]}")
         if state[0] == began:
             quota *= 4
             before, pieces = np.resize(before, quota), np.empty(quota, dtype=np.uint8)
     if state[1] != data.size:
-        raise damaged(container, f"{name!r} does not end with its last string")
+        raise damage_error(container, f"{name!r} does not end with its last string")
     return same
 
 
@@ -244,7 +246,7 @@ def check_different(container: Container, name: str) -> int:
     """Front-coded strings that ascend, each once; returns how many."""
     same = check_sorted(container, name)
     if same.any():
-        raise damaged(container, f"{name!r} holds a string twice")
+        raise damage_error(container, f"{name!r} holds a string twice")
     return int(same.size)
 
 
@@ -270,9 +272,13 @@ class Decoded:
 
 
 LIST_FAULTS = (
-    "", "does not begin where it should", "has a count or a block that is not there", "does not fit its bytes",
-    "is not sorted, or leaves its bounds", "has a block that does not follow on the one before",
-)  # fmt: skip
+    "",
+    "does not begin where it should",
+    "has a count or a block that is not there",
+    "does not fit its bytes",
+    "is not sorted, or leaves its bounds",
+    "has a block that does not follow on the one before",
+)
 
 
 @kernel
@@ -333,15 +339,13 @@ def _ascend(values: I32, start: int, stop: int, end: int) -> bool:
 
 
 @kernel
-def _walk_lists(
-    entry: U8, entry_at: U32, base: I32, width: U8, block_at: U32, words: U32, lists: int, end: int, state: I64,
-    values: I32, at: I64, extra: I64,
-) -> int:  # fmt: skip
+def _walk_lists(arrays: Any, lists: int, end: int, state: I64, values: I32, at: I64, extra: I64) -> int:
     """Decode on through lists of values below `end`; returns the number of a fault, 0 for none.
 
     `state` is the list to be decoded next, its entry's place, its first block, and, on return, how many lists were
     decoded. Stops early where there is no quota; where not even one list had any, `at[0]` says how much it needs.
     """
+    entry, entry_at, base, width, block_at, words = arrays
     i, e, b, k, o = state[0], state[1], state[2], 0, np.int64(0)
     at[0] = 0
     while i < lists and k < extra.size:
@@ -378,31 +382,31 @@ def check_lists(container: Container, name: str, lists: int, end: int) -> Iterat
     at = np.zeros(extra.size + 1, dtype=np.int64)
     while state[0] < lists:
         first = int(state[0])
-        fault = _walk_lists(*arrays, lists, end, state, values, at, extra)
+        fault = _walk_lists(arrays, lists, end, state, values, at, extra)
         done = int(state[3])
         if fault:
-            raise damaged(container, f"list {name!r}, between {first} and {lists - 1}, {LIST_FAULTS[fault]}")
+            raise damage_error(container, f"list {name!r}, between {first} and {lists - 1}, {LIST_FAULTS[fault]}")
         if done:
             yield Decoded(first, at[: done + 1], extra[:done], values[: at[done]])
         else:
             values = np.empty(int(at[0]), dtype=np.int32)
     if state[1] != arrays[0].size or state[2] != arrays[2].size:
-        raise damaged(container, f"list {name!r} does not end with its last entry")
+        raise damage_error(container, f"list {name!r} does not end with its last entry")
 
 
 def _list_arrays(container: Container, name: str, lists: int) -> tuple[Array, ...]:
     """The arrays of lists, their blocks inside the words."""
-    if number(container, name + "_lists") != lists:
-        raise damaged(container, f"list {name!r} is there {container.meta[name + '_lists']} times, not {lists}")
-    entry = typed(container, name + "_entry", "u1")
+    if check_count(container, name + "_lists") != lists:
+        raise damage_error(container, f"list {name!r} is there {container.meta[name + '_lists']} times, not {lists}")
+    entry = check_array(container, name + "_entry", "u1")
     if lists > entry.size:
-        raise damaged(container, f"list {name!r} has {lists} entries in {entry.size} bytes")
-    entry_at = typed(container, name + "_entry_at", "u4", size=-(-lists // GROUP))
-    base = typed(container, name + "_base", "i4")
-    width = typed(container, name + "_width", "u1", size=base.size)
-    words = typed(container, name + "_words", "u4")
+        raise damage_error(container, f"list {name!r} has {lists} entries in {entry.size} bytes")
+    entry_at = check_array(container, name + "_entry_at", "u4", size=-(-lists // GROUP))
+    base = check_array(container, name + "_base", "i4")
+    width = check_array(container, name + "_width", "u1", size=base.size)
+    words = check_array(container, name + "_words", "u4")
     block_at = check_offsets(container, name + "_block_at", base.size, words.size - SPARE_WORDS, "u4")
     exceptions = np.diff(block_at.astype(np.int64)) - LANES * width.astype(np.int64)
     if (width > MOST_BITS).any() or (exceptions < 0).any() or (exceptions > MOST_EXCEPTION_WORDS).any():
-        raise damaged(container, f"list {name!r} has a block of a width that does not fit its words")
+        raise damage_error(container, f"list {name!r} has a block of a width that does not fit its words")
     return entry, entry_at, base, width, block_at, words

@@ -56,7 +56,7 @@ def _mention_tokens(
 
 
 @kernel
-def _placed(raw: I32, begin: I64, order: I64, lengths: I64, term_of: I32, out: I32) -> None:
+def _place_terms(raw: I32, begin: I64, order: I64, lengths: I64, term_of: I32, out: I32) -> None:
     """The terms of raw tokens, documents in a given order."""
     t = 0
     for d in order:
@@ -91,9 +91,15 @@ class SegmentBuilder:
     """Gathers documents and freezes them."""
 
     def __init__(
-        self, folder: Path, name: str, catalog: CatalogView, analysis: Analysis, faults: Faults,
-        pool: ThreadPoolExecutor | None = None, keep_text: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        folder: Path,
+        name: str,
+        catalog: CatalogView,
+        analysis: Analysis,
+        faults: Faults,
+        pool: ThreadPoolExecutor | None = None,
+        keep_text: bool = True,
+    ) -> None:
         self._folder, self._name = folder, name
         self._catalog, self._analysis, self._faults = catalog, analysis, faults
         self._vocabulary = RawVocabulary()
@@ -136,7 +142,7 @@ class SegmentBuilder:
         self.documents += len(documents)
 
     def _keep_mentions(self, documents: list[Document], first: I32, last: I32, tokens_end: I64) -> None:
-        doc, start, end, entity, confidence = self._checked_mentions(documents)
+        doc, start, end, entity, confidence = self._check_mentions(documents)
         token_start, token_end = np.empty_like(start), np.empty_like(start)
         _mention_tokens(first, last, tokens_end, doc, start, end, token_start, token_end)
         keep = token_start < token_end
@@ -151,7 +157,7 @@ class SegmentBuilder:
         self._mention_parts.append(tuple(column[keep].astype(np.int32) for column in part))
         self.mentions += int(np.count_nonzero(keep))
 
-    def _checked_mentions(self, documents: list[Document]) -> tuple[I32, ...]:
+    def _check_mentions(self, documents: list[Document]) -> tuple[I32, ...]:
         """Document, start, end, entity and confidence code of the mentions that can be used."""
         flat = [m for d in documents for m in d.mentions]
         doc = np.repeat(np.arange(len(documents)), [len(d.mentions) for d in documents])
@@ -195,7 +201,7 @@ class SegmentBuilder:
         raw = np.concatenate([np.empty(0, dtype=np.int32), *self._raw])
         self._raw = []
         out = np.empty_like(raw)
-        _placed(raw, np.cumsum(lengths) - lengths, order, lengths, term_of, out)
+        _place_terms(raw, np.cumsum(lengths) - lengths, order, lengths, term_of, out)
         return out
 
     def _mentions(self, order: I64) -> MentionColumns:

@@ -21,7 +21,7 @@ from fader.errors import UsageError
 from fader.index.catalog import StoredCatalog, StoredNumbers
 from fader.index.commit import commit_numbers, read_commit, remove_debris, remove_unneeded, write_commit
 from fader.index.format import writing
-from fader.index.lock import writing_alone
+from fader.index.lock import lock_for_writing
 from fader.index.manifest import DeletedEntry, Manifest, Operation, OperationName, SegmentEntry
 from fader.index.numbering import find_ids, ids_of, sort_ids
 from fader.index.reader import IndexReader
@@ -30,8 +30,8 @@ from fader.index.write.builder import BYTES_PER_TOKEN, MAX_POSITIONS, CatalogVie
 from fader.index.write.freeze import Closure
 from fader.index.write.ingest import Intake
 from fader.index.write.merge import merge_segments
-from fader.index.write.merge_policy import Size, all_together, to_merge
-from fader.index.write.writer import KEEP_HELP, Corpus, check_counts, checked_sources, storage_errors
+from fader.index.write.merge_policy import Size, choose_merges, merge_all
+from fader.index.write.writer import KEEP_HELP, Corpus, check_counts, check_sources, storage_errors
 from fader.limits import Limits
 from fader.memory import Cache, keep_freed_memory
 from fader.options import option
@@ -78,35 +78,33 @@ class ChangeReport:
 
 def add(
     folder: Path, corpus: Corpus, options: ChangeOptions = ChangeOptions(), progress: Progress | None = None
-) -> ChangeReport:  # fmt: skip
+) -> ChangeReport:
     """Add documents; one whose id is there already takes the other's place."""
-    sources = checked_sources(corpus)
-    return _committed(folder, options, progress, "add", lambda change: change.add(sources))
+    sources = check_sources(corpus)
+    return _commit_change(folder, options, progress, "add", lambda change: change.add(sources))
 
 
 def delete(
     folder: Path, ids: Iterable[str], options: ChangeOptions = ChangeOptions(), progress: Progress | None = None
-) -> ChangeReport:  # fmt: skip
+) -> ChangeReport:
     """Delete documents by id."""
-    wanted = _checked_ids(ids)
-    return _committed(folder, options, progress, "delete", lambda change: change.delete(wanted))
+    wanted = _check_ids(ids)
+    return _commit_change(folder, options, progress, "delete", lambda change: change.delete(wanted))
 
 
-def merge(
-    folder: Path, options: ChangeOptions = ChangeOptions(), progress: Progress | None = None
-) -> ChangeReport:  # fmt: skip
+def merge(folder: Path, options: ChangeOptions = ChangeOptions(), progress: Progress | None = None) -> ChangeReport:
     """Merge all segments into one, or into as few as the limits allow, and drop what is deleted."""
-    return _committed(folder, options, progress, "merge", lambda change: change.merge(all_together))
+    return _commit_change(folder, options, progress, "merge", lambda change: change.merge(merge_all))
 
 
-def _checked_ids(ids: Iterable[str]) -> list[str]:
+def _check_ids(ids: Iterable[str]) -> list[str]:
     wanted = [] if isinstance(ids, str) else list(dict.fromkeys(ids))
     if isinstance(ids, str) or not all(isinstance(one, str) for one in wanted):
         raise UsageError("ids must be texts, each the id of a document")
     return wanted
 
 
-def _committed(
+def _commit_change(
     folder: Path,
     options: ChangeOptions,
     progress: Progress | None,
@@ -117,14 +115,14 @@ def _committed(
     keep_freed_memory()
     folder = Path(folder).resolve()
     read_commit(folder)  # what is no index is refused before it is locked
-    with storage_errors(folder), writing_alone(folder):
+    with storage_errors(folder), lock_for_writing(folder):
         newest = commit_numbers(folder)[-1]
         remove_debris(folder, newest)
         change = _Change(folder, newest + 1, options, progress or Silent())
         try:
             work(change)
             if options.merge:
-                change.merge(to_merge)
+                change.merge(choose_merges)
             change.publish(name)
         except BaseException:
             with suppress(OSError):  # the first error is told; what stays is removed by the next writer
@@ -142,7 +140,7 @@ class _Change:
         self._reader = IndexReader(folder)
         self._before = self._reader.manifest
         self.keep: int = options.keep or self._before.keep
-        self._closure = closure_of(self._reader.catalog)
+        self._closure = load_closure(self._reader.catalog)
         self._segments = list(self._before.segments)
         self._opened: dict[SegmentEntry, Segment] = {}
         self._made = 0
@@ -154,10 +152,17 @@ class _Change:
         o, keeps = self._options, all(s.text.keeps_text for s in self._reader.segments)
         view = CatalogView(StoredNumbers(self._reader.catalog), self._closure)
         intake = Intake(
-            self._folder, self._number, view, self._reader.analysis, self.report.faults, o.memory_mb, None,
-            o.threads, keeps, o.limits,
-        )  # fmt: skip
-        new = intake.segments(sources, self._progress)
+            self._folder,
+            self._number,
+            view,
+            self._reader.analysis,
+            self.report.faults,
+            memory_mb=o.memory_mb,
+            threads=o.threads,
+            keep_text=keeps,
+            limits=o.limits,
+        )
+        new = intake.read_segments(sources, self._progress)
         self._made = len(new)
         new = [s for s in new if s.documents]
         for entry in new:
@@ -246,6 +251,6 @@ def _measure(entry: SegmentEntry) -> Size:
     return Size(entry.tokens + entry.documents, entry.live.tokens + entry.live.documents)
 
 
-def closure_of(catalog: StoredCatalog) -> Closure:
+def load_closure(catalog: StoredCatalog) -> Closure:
     """What freezing a segment needs of a stored catalog."""
     return Closure(catalog.entity_types_at, catalog.entity_types, *catalog.ancestors())

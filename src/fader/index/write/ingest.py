@@ -43,18 +43,18 @@ class Intake:
     keep_text: bool = True
     limits: Limits | None = None
 
-    def segments(self, sources: Iterable[Any], progress: Progress) -> list[SegmentEntry]:
+    def read_segments(self, sources: Iterable[Any], progress: Progress) -> list[SegmentEntry]:
         """Read everything; the entries of the segments for the manifest. Their files are written and synced."""
         given = list(sources) if isinstance(sources, list | tuple) else sources
         total = sum(file_size(s) for s in given if isinstance(s, str | Path)) if isinstance(given, list) else 0
-        return self.segments_of(read_corpus(given, self.faults, self.limits), progress, total)
+        return self.build_segments(read_corpus(given, self.faults, self.limits), progress, total)
 
-    def segments_of(self, batches: Iterator[Batch], progress: Progress, total: int = 0) -> list[SegmentEntry]:
+    def build_segments(self, batches: Iterator[Batch], progress: Progress, total: int = 0) -> list[SegmentEntry]:
         """The same for documents that are read already."""
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         run = _Run(self, pool, progress)
         try:
-            with _no_cycles():
+            with _pause_collector():
                 return run.read(batches, total)
         finally:
             run.abort()
@@ -63,7 +63,7 @@ class Intake:
 
 
 @contextmanager
-def _no_cycles() -> Iterator[None]:
+def _pause_collector() -> Iterator[None]:
     """Keep the collector of cycles from walking over millions of documents and mentions, which have none."""
     enabled = gc.isenabled()
     gc.disable()
@@ -74,7 +74,7 @@ def _no_cycles() -> Iterator[None]:
             gc.enable()
 
 
-def _guarded(batches: Iterator[Batch]) -> Iterator[Batch]:
+def _translate_errors(batches: Iterator[Batch]) -> Iterator[Batch]:
     """The same batches; a system error while they are read is the input's, not the index's."""
     try:
         yield from batches
@@ -82,7 +82,7 @@ def _guarded(batches: Iterator[Batch]) -> Iterator[Batch]:
         raise InputError(f"the corpus cannot be read: {error.strerror or error}") from error
 
 
-def _ahead(batches: Iterator[Batch], pool: ThreadPoolExecutor) -> Iterator[Batch]:
+def _read_ahead(batches: Iterator[Batch], pool: ThreadPoolExecutor) -> Iterator[Batch]:
     """The same batches, the next one read by another thread while this one is indexed."""
     pending = pool.submit(next, batches, None)
     while (batch := pending.result()) is not None:
@@ -104,8 +104,8 @@ class _Run:
         before, source = 0, ""
         documents = 0
         consumed = 0
-        batches = _guarded(given)
-        for batch in batches if self._pool is None else _ahead(batches, self._pool):
+        batches = _translate_errors(given)
+        for batch in batches if self._pool is None else _read_ahead(batches, self._pool):
             if batch.source != source:
                 before, source = before + consumed, batch.source
             consumed = batch.consumed

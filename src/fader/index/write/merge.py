@@ -42,7 +42,7 @@ def merge_segments(folder: Path, name: str, segments: Sequence[Segment], catalog
 @kernel
 def _uninvert(
     positions: I32, at: I64, term_of: I32, base: I32, cell: I32, number: I32, begin: I64, out: I32, used: U8
-) -> None:  # fmt: skip
+) -> None:
     """Write the term of each posting to its token's place; documents numbered -1 are left out."""
     for i in range(at.size - 1):
         for k in range(at[i], at[i + 1]):
@@ -57,7 +57,7 @@ def _uninvert(
 
 def _tokens(segments: Sequence[Segment], number: Sequence[I32], lengths: I64) -> tuple[Joined, I32]:
     """The sorted terms of the documents that are left, and the term of each of their tokens, -1 for a stop word."""
-    terms, places = _dictionary([segment.terms.joined() for segment in segments])
+    terms, places = _dictionary([segment.terms.decode_all() for segment in segments])
     used = np.zeros(len(terms), dtype=np.uint8)
     begin = np.cumsum(lengths) - lengths
     out = np.full(int(lengths.sum()), -1, dtype=np.int32)
@@ -72,7 +72,7 @@ def _dictionary(own: list[Joined]) -> tuple[Joined, list[I32]]:
     """The terms of all segments, and the place of each segment's among them."""
     terms, places = own[0], [np.arange(len(own[0]), dtype=np.int32)]
     for other in own[1:]:
-        terms, before, added = terms.merged(other)
+        terms, before, added = terms.merge(other)
         places = [*(before[place] for place in places), added]
     return terms, places
 

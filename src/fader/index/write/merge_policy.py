@@ -31,12 +31,12 @@ class Size:
         return self.positions - self.living > DELETED_SHARE * self.positions
 
 
-def to_merge(sizes: Sequence[Size], largest: int) -> list[list[int]]:
+def choose_merges(sizes: Sequence[Size], largest: int) -> list[list[int]]:
     """Groups of segments, by place, that should each become one segment of at most `largest` positions.
 
-    >>> to_merge([Size(900_000, 900_000), Size(70_000, 70_000), Size(80_000, 80_000)], 1 << 30)
+    >>> choose_merges([Size(900_000, 900_000), Size(70_000, 70_000), Size(80_000, 80_000)], 1 << 30)
     [[1, 2]]
-    >>> to_merge([Size(900_000, 900_000), Size(500_000, 300_000)], 1 << 30)
+    >>> choose_merges([Size(900_000, 900_000), Size(500_000, 300_000)], 1 << 30)
     [[1]]
     """
     ascending = sorted(range(len(sizes)), key=lambda i: (sizes[i].living, i))
@@ -53,7 +53,7 @@ def to_merge(sizes: Sequence[Size], largest: int) -> list[list[int]]:
     return ([group] if group else []) + alone
 
 
-def all_together(sizes: Sequence[Size], largest: int) -> list[list[int]]:
+def merge_all(sizes: Sequence[Size], largest: int) -> list[list[int]]:
     """Groups that leave as few segments as `largest` allows; none where nothing would change."""
     groups: list[list[int]] = []
     total = 0

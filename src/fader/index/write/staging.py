@@ -15,18 +15,18 @@ from pathlib import Path
 
 from fader.errors import StorageError
 from fader.index.commit import remove_debris
-from fader.index.lock import if_abandoned, writing_alone
+from fader.index.lock import lock_for_writing, lock_if_abandoned
 from fader.jobs.files import sync_folder
 
 
 @contextmanager
-def moved_into_place(destination: Path) -> Iterator[Path]:
+def stage_folder(destination: Path) -> Iterator[Path]:
     """A new folder, renamed to `destination` at the end; after a failure there is neither, nor a parent made for it."""
     parents = [parent for parent in destination.parents if not parent.exists()]
     work = place = destination.parent / f".{destination.name}.building-{uuid.uuid4().hex[:8]}"
     try:
         work.mkdir(parents=True)
-        with writing_alone(work):
+        with lock_for_writing(work):
             try:
                 yield work
                 os.rename(work, destination)
@@ -49,7 +49,7 @@ def remove_abandoned(destination: Path) -> None:
     name = re.compile(re.escape(f".{destination.name}.building-") + "[0-9a-f]{8}")
     with suppress(OSError):
         for work in [destination.parent / found for found in os.listdir(destination.parent) if name.fullmatch(found)]:
-            with suppress(OSError, StorageError), if_abandoned(work) as is_abandoned:
+            with suppress(OSError, StorageError), lock_if_abandoned(work) as is_abandoned:
                 if is_abandoned and not work.is_symlink():
                     _remove(work)
 

@@ -19,12 +19,12 @@ from fader.corpus.readers import check_readable
 from fader.errors import StorageError, UsageError, quoted
 from fader.index.catalog import csr, type_ancestors, write_catalog
 from fader.index.commit import commit_numbers, is_debris, remove_debris, remove_unneeded, write_commit
-from fader.index.lock import writing_alone
+from fader.index.lock import lock_for_writing
 from fader.index.manifest import KEEP, Manifest, build_manifest
 from fader.index.write.builder import CatalogView, Numbers
 from fader.index.write.freeze import Closure
 from fader.index.write.ingest import Intake
-from fader.index.write.staging import moved_into_place, remove_abandoned
+from fader.index.write.staging import remove_abandoned, stage_folder
 from fader.limits import Limits
 from fader.memory import keep_freed_memory
 from fader.options import option
@@ -87,7 +87,7 @@ def build(
 ) -> BuildReport:
     """Build an index of the corpus in `folder`."""
     keep_freed_memory()
-    sources = checked_sources(corpus)
+    sources = check_sources(corpus)
     folder = folder.resolve()
     with storage_errors(folder):
         is_new = _existing_commit(folder, options.overwrite) is None
@@ -95,9 +95,9 @@ def build(
     with storage_errors(folder):
         remove_abandoned(folder)
         if is_new:
-            with moved_into_place(folder) as work:
+            with stage_folder(folder) as work:
                 return _build_in(work, 1, sources, catalog, options, progress or Silent())
-        with writing_alone(folder):
+        with lock_for_writing(folder):
             existing = _existing_commit(folder, options.overwrite) or 0  # again: another may have written meanwhile
             remove_debris(folder, existing)
             report = _build_in(folder, existing + 1, sources, catalog, options, progress or Silent())
@@ -112,7 +112,7 @@ def _build_in(
     faults = Faults(options.on_error)
     try:
         stored = write_catalog(folder / f"{number:08d}.catalog", catalog)
-        segments = _intake(folder, number, catalog, options, faults).segments(sources, progress)
+        segments = _intake(folder, number, catalog, options, faults).read_segments(sources, progress)
         manifest = build_manifest(number, options.keep, stored, segments, options.analysis, faults.counts)
         write_commit(folder, manifest)
     except BaseException:
@@ -141,7 +141,7 @@ def storage_errors(folder: Path) -> Iterator[None]:
         raise StorageError(message) from error
 
 
-def checked_sources(corpus: Corpus) -> Iterable[Any]:
+def check_sources(corpus: Corpus) -> Iterable[Any]:
     """The corpus as an iterable of paths or dictionaries; paths that cannot be read are refused at once."""
     if isinstance(corpus, Mapping):
         raise UsageError("corpus must be files or an iterable of dictionaries, not one dictionary")
