@@ -1,12 +1,12 @@
-"""The time that a query may take, looked at between the steps of long work and inside them.
+"""The time that a query may take, checked between the steps of long work and inside them.
 
     with deadline(200):                              # milliseconds; None: no end of its own
-        for begin, end in chunks(rows.size):         # the clock is looked at before each piece
+        for begin, end in chunks(rows.size):         # the clock is checked before each chunk
             _kernel(rows[begin:end], out[begin:end])
 
-Work is cut into pieces only while time is counted, so that nothing is slower otherwise; cutting never changes a result.
-The clock belongs to the thread that asked: other threads go on. Whoever asked may also go away, which ends the work as
-the clock does. Knows nothing of what is being done.
+Work is cut into chunks only under a deadline, so that nothing is slower otherwise; cutting never changes a result. The
+deadline belongs to the thread that set it: other threads go on. A caller that goes away ends the work as the clock
+does. Knows nothing of what is being done.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from numpy.typing import NDArray
 from fader.errors import BudgetError, UsageError, quoted
 from fader.limits import variable
 
-PIECE = 1 << 18  # elements between two looks at the clock: a few milliseconds
+CHUNK = 1 << 18  # elements between two checks of the clock: a few milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """So many milliseconds, and when they are over."""
+    """A number of milliseconds, and the moment when they are over."""
 
     time_ms: float
     deadline: float
     is_gone: Callable[[], bool] | None = None  # whether nobody waits for the answer any more
 
     def check(self) -> None:
-        """Raise where the time is over, or nobody waits."""
+        """Raise if the time is over or nobody waits."""
         if time.monotonic() >= self.deadline or (self.is_gone is not None and self.is_gone()):
             raise self.error()
 
     def error(self) -> BudgetError:
-        """What is raised where the time is over."""
+        """The error for a query whose time is over."""
         return BudgetError(
-            f"the query needs more than its {self.time_ms:,g} ms; ask with fewer or rarer words, with a narrower "
-            f"type or for less, or give it more time: --timeout-ms, timeout_ms= or {variable('time_ms')}"
+            f"the query needs more than its {self.time_ms:,g} ms; ask with fewer or rarer words, a narrower type "
+            f"or a smaller k, or give it more time: --timeout-ms, timeout_ms= or {variable('time_ms')}"
         )
 
 
@@ -53,9 +53,9 @@ _running: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 @contextmanager
 def deadline(time_ms: float | None, is_gone: Callable[[], bool] | None = None) -> Iterator[None]:
-    """Count the time of what is done inside; where it is counted already, the nearer end holds.
+    """Limit the time of the block; of nested deadlines the earliest holds.
 
-    `is_gone` is asked whenever the clock is looked at: whether nobody waits any more. It must be quick.
+    `is_gone` says whether nobody waits any more. It is called whenever the clock is checked and must be quick.
     """
     outer, mine = _running.get(), _budget(time_ms, is_gone)
     if mine is None or (outer is not None and outer.deadline <= mine.deadline):
@@ -79,28 +79,28 @@ def _budget(time_ms: float | None, is_gone: Callable[[], bool] | None) -> Budget
 
 
 def check() -> None:
-    """Raise where the time of this query is over; nothing where none is counted."""
+    """Raise if the time of this query is over; without a deadline do nothing."""
     budget = _running.get()
     if budget is not None:
         budget.check()
 
 
 def current() -> Budget | None:
-    """The budget whose end is nearest; None where no time is counted."""
+    """The budget that ends first; None without a deadline."""
     return _running.get()
 
 
 def is_counted() -> bool:
-    """Whether time is counted."""
+    """Whether there is a deadline."""
     return _running.get() is not None
 
 
 def chunks(count: int, weight: int = 1) -> Iterator[tuple[int, int]]:
-    """[0, count) in pieces, the clock looked at before each; in one piece where no time is counted.
+    """[0, count) in chunks, the clock checked before each; in one chunk without a deadline.
 
-    `weight` is how many times longer than usual an element takes: pieces are as many times smaller.
+    `weight` is how many times longer than usual an element takes: chunks are as many times smaller.
     """
-    budget, size = _running.get(), max(1, PIECE // weight)
+    budget, size = _running.get(), max(1, CHUNK // weight)
     if budget is None or count <= size:
         check()
         yield 0, count
@@ -111,6 +111,6 @@ def chunks(count: int, weight: int = 1) -> Iterator[tuple[int, int]]:
 
 
 def gather_chunks(count: int, part: Callable[[int, int], NDArray[Any]]) -> Any:
-    """The arrays that `part` makes of the pieces of [0, count), laid end to end."""
+    """The arrays that `part` makes of the chunks of [0, count), concatenated."""
     arrays = [part(begin, end) for begin, end in chunks(count)]
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

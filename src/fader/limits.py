@@ -1,9 +1,9 @@
 """Every limit on what Fader takes in: what it bounds, its default, and how it is raised.
 
-A limit keeps a slip or an attack from taking all memory or all time. It never changes an answer: what is within it is
-answered as without it, what is beyond is refused with an error that names the limit. A limit is set by `Limits(...)`,
-by the environment variable FADER_LIMIT_<NAME> (`Limits.from_environment`), or is at its default. Knows nothing of who
-compares what with it.
+A limit keeps a mistake or an attack from using all memory or all time. It never changes an answer: input within it is
+answered as if there were none, input beyond it is refused with an error that names the limit. A limit is set by
+`Limits(...)`, by the environment variable FADER_LIMIT_<NAME> (`Limits.from_environment`), or is at its default. Knows
+nothing of who checks it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fader.errors import UsageError, did_you_mean, quoted
 
 PREFIX = "FADER_LIMIT_"
 INT32 = 2**31 - 1  # numbers of rows, documents and positions are 32 bits wide
-MOST = 2**53  # a count beyond is a slip
+MOST = 2**53  # a larger count is a mistake
 
 
 def _limit(default: int | None, bounds: str, most: int = MOST, option: str = "", optional: bool = False) -> Any:
@@ -41,7 +41,7 @@ class Limits:
     literals: int = _limit(64, "words and phrases of a query", 1 << 12)
     phrase_terms: int = _limit(64, "words of a phrase")
     k: int = _limit(100_000, "entities of an answer", INT32)
-    snippets: int = _limit(1_000, "snippets of an entity", INT32)
+    snippets: int = _limit(1_000, "snippets per entity", INT32)
     contexts: int | None = _limit(200_000_000, "contexts of a query", INT32, optional=True)
     memory_mb: int | None = _limit(4_096, "MB that the contexts of a query take, as estimated", optional=True)
     time_ms: int | None = _limit(None, "milliseconds that a query takes", option="--timeout-ms", optional=True)

@@ -54,7 +54,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "PIECE", 16)
+    monkeypatch.setattr(budget, "CHUNK", 16)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_without_a_budget_nothing_is_cut(clock: Clock) -> None:
 
 def test_pieces_cover_everything_and_look_before_each(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces follow each other, and are smaller where elements take longer; an empty range is one piece."""
-    monkeypatch.setattr(budget, "PIECE", 8)
+    monkeypatch.setattr(budget, "CHUNK", 8)
     with deadline(FOREVER):
         before = clock.looks
         assert list(chunks(10, weight=2)) == [(0, 4), (4, 8), (8, 10)]
@@ -110,7 +110,7 @@ def test_time_ends_at_its_look() -> None:
 def test_the_nearer_end_holds(outer: int, inner: int | None) -> None:
     """Time counted inside of counted time can end earlier, never later."""
     with deadline(outer), deadline(inner), pytest.raises(BudgetError, match="its 5 ms"):
-        list(chunks(10, weight=budget.PIECE))
+        list(chunks(10, weight=budget.CHUNK))
 
 
 @pytest.mark.usefixtures("clock")
@@ -187,7 +187,7 @@ def test_the_clock_is_looked_at_inside_of_long_work(
     """Ten times the documents in one segment, about ten times the looks; and fewer, the larger the pieces."""
 
     def looks(documents: int, piece: int) -> int:
-        monkeypatch.setattr(budget, "PIECE", piece)
+        monkeypatch.setattr(budget, "CHUNK", piece)
         corpus = [{**world.document(i % 80), "id": f"d{i:05}"} for i in range(documents)]
         built = fader.build(tmp_path / f"{documents}-{piece}", corpus, world.ENTITIES, world.KINDS)
         clock.looks = 0
@@ -225,7 +225,7 @@ def test_distances_do_not_depend_on_pieces(
             return [c.tolist() for c in (*columns, side, marks)]
 
         whole = everything()
-        patch.setattr(budget, "PIECE", piece)
+        patch.setattr(budget, "CHUNK", piece)
         with deadline(FOREVER):
             assert everything() == whole
 
@@ -239,7 +239,7 @@ def test_aggregates_do_not_depend_on_pieces(scores: list[list[float]], piece: in
     rows = np.arange(flat.size, dtype=np.int32)
     evidence = Evidence(np.arange(at.size - 1, dtype=np.int32), rows, at, flat)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "PIECE", piece)
+        patch.setattr(budget, "CHUNK", piece)
         for part in discover("fader.aggregate").values():
             whole = aggregate_evidence(part(), evidence)
             with deadline(FOREVER):

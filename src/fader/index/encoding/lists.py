@@ -324,7 +324,7 @@ class Lists:
     def _decode_list(self, i: int, margin: int) -> I32:
         """All values; a long list in pieces where time is counted."""
         n = self.head(i)[0] if budget.is_counted() else 0
-        if n <= budget.PIECE:
+        if n <= budget.CHUNK:
             return _decode(*self._arrays, i, margin)  # type: ignore[no-any-return]
         out = np.empty(n + 2 * margin, dtype=np.int32)
         for first, last in budget.chunks(n // BLOCK, weight=BLOCK):
