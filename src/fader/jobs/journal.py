@@ -102,11 +102,14 @@ class Journal:
         return entry.data
 
     def read_all(self, folder: str, decode: Callable[[bytes], T]) -> dict[str, T]:
-        """The data of all entries in a subfolder whose files have the sizes that they had, decoded as it is read."""
-        there = self.storage.names(self.path(folder))
+        """The data of all entries in a subfolder whose files have the sizes that they had, decoded as it is read.
+
+        The empty name is the folder itself.
+        """
+        there, prefix = self.storage.names(self.path(folder).rstrip("/")), f"{folder}/" if folder else ""
 
         def read(name: str) -> T | None:
-            entry = self.find(f"{folder}/{name}")
+            entry = self.find(prefix + name)
             whole = entry is not None and all(there.get(file) == size for file, size in entry.files.items())
             return decode(entry.data) if entry is not None and whole else None
 
