@@ -22,6 +22,7 @@ from dose import dose
 from fader.cluster.shards import collection as gather
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.local import LocalShards
+from fader.contexts.match import MatchOptions
 from fader.contexts.policy import POLICIES
 from fader.errors import BudgetError, LimitError, QueryError
 from fader.features.combined import feature_map
@@ -152,6 +153,17 @@ def test_questions_about_entities(local: fader.Index, spread: Index, model: str)
         assert plain(local.entity(entity)) == plain(spread.entity(entity))
     one, many = (Suggester(index.collection).entities("name", 5, None) for index in (local, spread))
     assert one == many
+
+
+def test_rows_of_some_entities(local: fader.Index, spread: Index) -> None:
+    """They are those of the whole table, on one machine and on many."""
+    options = MatchOptions()
+    for query, kind in in_turn(spread, QUERIES):
+        parsed, whole = local.parse(query, kind), local.contexts(query, kind)
+        some = whole.entities[::2]
+        wanted = [row for row in whole.rows() if row[0] in {local.collection.catalog.entity_ids[e] for e in some}]
+        for index in (local, spread):
+            assert index.collection.rows(parsed, options, some).rows() == wanted
 
 
 def test_two_systems_side_by_side(local: fader.Index, spread: Index) -> None:

@@ -52,8 +52,9 @@ class LazyGroup(click.Group):
     `lazy` are their names, each with a line of help; each is a module of `package`.
     """
 
-    lazy: Mapping[str, str] = COMMANDS
-    package = "fader.cli"
+    def __init__(self, *given: Any, lazy: Mapping[str, str], package: str, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.lazy, self.package = lazy, package
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.lazy)
@@ -77,7 +78,12 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup,
+    lazy=COMMANDS,
+    package="fader.cli",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="fader")
 def cli() -> None:
     """Fader: entity search. Ask for things, not pages, and see the evidence.

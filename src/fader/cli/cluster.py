@@ -17,14 +17,13 @@ CLUSTER_COMMANDS = {
 }
 
 
-class ClusterGroup(LazyGroup):
-    """The commands of `fader cluster`."""
-
-    lazy = CLUSTER_COMMANDS
-    package = "fader.cli.clustering"
-
-
-@click.command("cluster", cls=ClusterGroup, epilog="Example: fader cluster serve /shared/index --address head:6379")
+@click.command(
+    "cluster",
+    cls=LazyGroup,
+    lazy=CLUSTER_COMMANDS,
+    package="fader.cli.clustering",
+    epilog="Example: fader cluster serve /shared/index --address head:6379",
+)
 def command() -> None:
     """Do the same jobs on many machines, with Ray: the extra `cluster`.
 

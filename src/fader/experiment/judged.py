@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,19 +28,34 @@ KEPT_DATASETS = 2
 I64 = NDArray[np.int64]
 
 
+class Datasets(Protocol):
+    """Datasets that were encoded elsewhere."""
+
+    def find(self, features: FeatureMap, view: View) -> Dataset | None:
+        """The dataset of all queries; None where it must be encoded here."""
+        ...
+
+
 @dataclass
 class JudgedQueries:
-    """The queries of a file that have a judged good entity, with their grades; a source of datasets."""
+    """The queries of a file that have a judged good entity, with their grades; a source of datasets.
+
+    A copy in another process encodes its own datasets, unless `datasets` finds them.
+    """
 
     index: Index
     queries: list[Parsed]
     grades: list[dict[Hashable, int]]
     remarks: list[str] = field(default_factory=list)
     progress: Progress = field(default_factory=Silent)
+    datasets: Datasets | None = None
 
     def __post_init__(self) -> None:
         self._kept: OrderedDict[tuple[str, View], Dataset] = OrderedDict()
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JudgedQueries, (self.index, self.queries, self.grades, self.remarks, Silent(), self.datasets)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -54,6 +70,10 @@ class JudgedQueries:
 
     def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
         """All queries encoded; edges that are to be learned are learned from the training queries."""
+        if self.datasets is not None and not features.learns_edges:
+            found = self.datasets.find(features, view)
+            if found is not None:
+                return found
         with self._lock:
             if features.learns_edges:
                 features = features.fitted(self.contexts(int(i), view) for i in training)

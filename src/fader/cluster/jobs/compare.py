@@ -16,7 +16,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -54,19 +54,20 @@ class WantedError(Exception):
         self.wanted = features, view
 
 
-class Judged(JudgedQueries):
-    """Judged queries whose copies, in other processes, are given their datasets."""
+class DriverDatasets:
+    """Datasets where the comparison is driven: they are encoded there. A copy in a task finds those it was given."""
+
+    def find(self, features: FeatureMap, view: View) -> Dataset | None:
+        return None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return JudgedCopy, (self.index, self.queries, self.grades, self.remarks)
+        return TaskDatasets, ()
 
 
-class JudgedCopy(JudgedQueries):
-    """Judged queries in a task."""
+class TaskDatasets:
+    """Datasets in a task: those it was given."""
 
-    def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
-        if features.learns_edges:
-            return super().dataset(features, view, training)
+    def find(self, features: FeatureMap, view: View) -> Dataset | None:
         given = _given.get(_key(features, view))
         if given is None:
             raise WantedError(features, view)
@@ -93,7 +94,7 @@ class Spread:
     def __init__(self, connection: Connection | None, judged: JudgedQueries) -> None:
         """Without a connection all is done here, by copies none the less."""
         self._connection = connection
-        self.judged = Judged(judged.index, judged.queries, judged.grades, judged.remarks, Silent())
+        self.judged = replace(judged, progress=Silent(), datasets=DriverDatasets())
         self._datasets: OrderedDict[str, Any] = OrderedDict()
         self._making = threading.Lock()
         self._numbers, self._failure = count(1), list[BaseException]()
