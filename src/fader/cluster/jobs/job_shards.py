@@ -82,7 +82,7 @@ def holding(connection: Connection, path: str, at: int | None, groups: int, limi
         for place in range(hosts):
             own = {group: planned[group] for group in range(len(planned)) if holder[group] == place}
             given = Given(secret, path, calls=calls_of(nodes[place]), lease_seconds=FOREVER)
-            actors.append(_started(ray, nodes[place], given, manifest.commit, own, starts))
+            actors.append(_start_actor(ray, nodes[place], given, manifest.commit, own, starts))
         _wait(connection, ray, actors)
         yield Held(key, path, manifest.commit, secret, tuple(actors), tuple(holder), limits)
     finally:
@@ -102,7 +102,7 @@ def _usable(connection: Connection) -> list[dict[str, Any]]:
     return sorted(found, key=lambda node: str(node["NodeID"]))
 
 
-def _started(
+def _start_actor(
     ray: Any, node: Mapping[str, Any], given: Given, commit: int, groups: dict[int, list[int]], starts: list[int] | None
 ) -> Any:
     """An actor that Ray starts again where shards are offered; one that asks for none may come to the head."""
@@ -110,9 +110,13 @@ def _started(
 
     wanted = {RESOURCE: HOLDER_TAKES} if node["Resources"].get(RESOURCE) else {}
     options = ray.remote(Holder).options(
-        max_restarts=-1, max_task_retries=-1, max_concurrency=4, num_cpus=0, resources=wanted,
+        max_restarts=-1,
+        max_task_retries=-1,
+        max_concurrency=4,
+        num_cpus=0,
+        resources=wanted,
         scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=True),
-    )  # fmt: skip
+    )
     return options.remote(given, commit, groups, starts)
 
 
