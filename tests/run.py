@@ -1,7 +1,8 @@
 """Everything that must hold before a change is done, in one run: `python tests/run.py`.
 
 Linters, types, import direction, the tests, the tests again without the compiler on small cases, and a smoke run
-of the benchmarks where their packages are installed. Stops at the first failure with its name and exit code 1.
+of the benchmarks where their packages are installed. What mostly waits runs beside what computes. Stops at the first
+failure with its name and exit code 1.
 Standard library only; uses the environment of the Python that runs it, from any working directory.
 """
 
@@ -9,12 +10,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,46 +47,64 @@ def module(*arguments: str) -> list[str]:
     return [sys.executable, "-m", *arguments]
 
 
-def run(name: str, command: Sequence[str], **environment: str) -> None:
-    """Run one step from the project's root; end the whole run where it fails."""
-    print(f"\n== {name}", flush=True)
+class StepError(Exception):
+    """A step ended with another exit code than 0."""
+
+
+_running, _over = set[subprocess.Popen[bytes]](), threading.Event()
+
+
+def run(name: str, command: Sequence[str], live: bool = True, **environment: str) -> None:
+    """Run one step from the project's root; the first that fails ends all.
+
+    A step beside a live one prints what it has to say when it is over, as a whole.
+    """
+    if _over.is_set():
+        return
     began = time.monotonic()
-    code = subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=False).returncode
+    if live:
+        print(f"\n== {name}", flush=True)
+    with tempfile.TemporaryFile() as kept:
+        output = None if live else kept
+        step = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdout=output,
+            stderr=subprocess.STDOUT if output else None,
+        )
+        _running.add(step)
+        code = step.wait()
+        _running.discard(step)
+        if _over.is_set():
+            return
+        if not live:
+            kept.seek(0)
+            print(f"\n== {name}", flush=True)
+            shutil.copyfileobj(kept, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
     seconds = time.monotonic() - began
     if code:
         print(f"\n== FAILED: {name} (exit code {code}, {seconds:.0f} s)", flush=True)
-        sys.exit(1)
+        _over.set()
+        for other in list(_running):
+            other.terminate()
+        raise StepError
     print(f"== passed: {name} ({seconds:.0f} s)", flush=True)
 
 
-@contextmanager
-def compiling() -> Iterator[None]:
-    """Have the kernels that most tests need compiled on the other core meanwhile, once instead of in every process."""
+def at_once(*lanes: Callable[[], None]) -> None:
+    """Run several lanes of steps at the same time."""
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        for done in [pool.submit(lane) for lane in lanes]:
+            done.result()
+
+
+def compile_kernels() -> None:
+    """Compile what most tests need once, instead of in every process; where it fails, a test will say why."""
     with tempfile.TemporaryDirectory() as place:
         command = module("fader", "demo", place + "/demo", "--quiet")
-        demo = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            yield
-            demo.wait()  # where it fails, a test will say why
-        finally:
-            demo.kill()
-            demo.wait()
-
-
-def main() -> None:
-    began = time.monotonic()
-    with compiling():
-        check()
-    run("pytest", module("pytest", "-n", "2", "-m", "not ray"))
-    run("pytest, on a Ray cluster", module("pytest", "-m", "ray", "tests/cluster"))
-    run("pytest, uncompiled", module("pytest", "-W", OVERFLOW, *UNCOMPILED), NUMBA_DISABLE_JIT="1")
-    missing = [name for name in BENCHMARK_PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
-        print(f"\n== skipped: benchmarks --quick ({', '.join(missing)} not installed; pip install -e '.[benchmarks]')")
-    else:
-        with tempfile.TemporaryDirectory() as work:
-            run("benchmarks --quick", module("benchmarks", "--quick", f"--work={work}"))
-    print(f"\n== all passed ({time.monotonic() - began:.0f} s)", flush=True)
+        subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def check() -> None:
@@ -92,6 +113,34 @@ def check() -> None:
     run("ruff format --check", module("ruff", "format", "--check", *CHECKED))
     run("mypy", module("mypy"))
     run("lint-imports", [sys.executable, "-c", LINT_IMPORTS])
+
+
+def test() -> None:
+    run("pytest", module("pytest", "-n", "2", "-m", "not ray"))
+
+
+def test_waiting() -> None:
+    """Tests that mostly wait, beside those that compute: a Ray cluster; then small cases without the compiler."""
+    run("pytest, on a Ray cluster", module("pytest", "-m", "ray", "tests/cluster"), live=False)
+    run("pytest, uncompiled", module("pytest", "-W", OVERFLOW, *UNCOMPILED), live=False, NUMBA_DISABLE_JIT="1")
+
+
+def main() -> None:
+    began = time.monotonic()
+    try:
+        at_once(check, compile_kernels)
+        at_once(test, test_waiting)
+        missing = [name for name in BENCHMARK_PACKAGES if importlib.util.find_spec(name) is None]
+        if missing:
+            print(
+                f"\n== skipped: benchmarks --quick ({', '.join(missing)} not installed; pip install -e '.[benchmarks]')"
+            )
+        else:
+            with tempfile.TemporaryDirectory() as work:
+                run("benchmarks --quick", module("benchmarks", "--quick", f"--work={work}"))
+    except StepError:
+        sys.exit(1)
+    print(f"\n== all passed ({time.monotonic() - began:.0f} s)", flush=True)
 
 
 if __name__ == "__main__":
