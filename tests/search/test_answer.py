@@ -67,8 +67,7 @@ def test_the_values_are_those_of_the_query(index: fader.Index) -> None:
     assert [r.rank for r in answer.results] == [1, 2, 3]
     assert answer.results[0].entity == "E0"
     assert (answer.results[0].name, answer.results[0].types, answer.results[0].support) == ("Name 0", ["T"], 3)
-    literals = answer.query["literals"]
-    assert [(x["text"], x["mode"]) for x in literals] == [
+    assert [(x.text, x.mode) for x in answer.query.literals] == [
         ("name", "optional"),
         ("word", "required"),
         ("not there", "optional"),

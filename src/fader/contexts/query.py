@@ -33,9 +33,6 @@ class Literal:
         """Tokens from the first to the last term."""
         return self.offsets[-1] + 1
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"text": self.text, "terms": list(self.terms), "mode": self.mode}
-
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -50,10 +47,6 @@ class Query:
     @property
     def required(self) -> tuple[bool, ...]:
         return tuple(literal.mode == REQUIRED for literal in self.literals)
-
-    def to_dict(self) -> dict[str, Any]:
-        literals = [literal.to_dict() for literal in (*self.literals, *self.forbidden)]
-        return {"text": self.text, "literals": literals}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,30 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from fader.contexts.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLiteral:
+    """A literal as it was understood: its text, its terms, and whether it is optional, required or forbidden."""
+
+    text: str
+    terms: list[str]
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuery:
+    """A query as it was understood, the forbidden literals last."""
+
+    text: str
+    literals: list[QueryLiteral]
+
+    @classmethod
+    def of(cls, query: Query) -> AnsweredQuery:
+        literals = (*query.literals, *query.forbidden)
+        return cls(query.text, [QueryLiteral(one.text, list(one.terms), one.mode) for one in literals])
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -47,7 +71,7 @@ class Result:
 class Answer:
     """The whole answer to a query."""
 
-    query: dict[str, Any]
+    query: AnsweredQuery
     type: str | None
     took_ms: float
     matched_documents: int

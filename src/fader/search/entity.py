@@ -12,7 +12,7 @@ from typing import Any
 from fader import budget
 from fader.errors import UsageError, quoted
 from fader.limits import variable, whole
-from fader.search.answer import Snippet
+from fader.search.answer import AnsweredQuery, Snippet
 from fader.search.collection import Collection
 from fader.search.entity_rank import EntityRank, entity_number
 from fader.search.evidence import by_weight
@@ -71,7 +71,7 @@ class Page:
 class EntityEvidence:
     """What speaks for an entity; rank and score are None where it is no candidate, and a warning says why."""
 
-    query: dict[str, Any]
+    query: AnsweredQuery
     type: str | None
     model: str
     entity: str
@@ -149,7 +149,7 @@ def entity_evidence(found: EntityRank, offset: int, limit: int) -> EntityEvidenc
         for place, snippet in enumerate(cut, offset + 1)
     ]
     return EntityEvidence(
-        query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.model), entity=found.id,
+        query=AnsweredQuery.of(contexts.query), type=contexts.query.type, model=str(found.model), entity=found.id,
         name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,
         contexts=Page(int(order.size), offset, limit, items), warnings=found.warnings,
     )  # fmt: skip

@@ -30,7 +30,7 @@ from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
 from fader.rank.ranking import explain_entity
 from fader.rank.system import System, View
-from fader.search.answer import Answer, Result
+from fader.search.answer import Answer, AnsweredQuery, Result
 from fader.search.collection import Collection, RankedContexts
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
 from fader.search.entity_rank import EntityRank, entity_number, find_entity
@@ -184,7 +184,7 @@ class Index:
         contexts = found.contexts
         empty = [contexts.empty_because] if contexts.empty_because else []
         return Answer(
-            query=contexts.query.to_dict(),
+            query=AnsweredQuery.of(contexts.query),
             type=contexts.query.type,
             matched_documents=contexts.matched_documents,
             contexts=found.total,

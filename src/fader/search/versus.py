@@ -21,7 +21,7 @@ from fader.contexts.table import Contexts
 from fader.learn.model import Model
 from fader.rank.ranking import explain_entity, rank_entities
 from fader.rank.system import Ranking, View
-from fader.search.answer import Snippet
+from fader.search.answer import AnsweredQuery, Snippet
 from fader.search.collection import Collection
 from fader.search.entity_rank import ranks_of
 from fader.search.evidence import show_evidence
@@ -69,7 +69,7 @@ class Agreement:
 class Versus:
     """Two answers; `candidates` are those of either system, `contexts` those of the system that looks at more."""
 
-    query: dict[str, Any]
+    query: AnsweredQuery
     type: str | None
     candidates: int
     matched_documents: int
@@ -100,7 +100,7 @@ def versus(
     budget.check()
     among = first.ranking.evidence.entity, second.ranking.evidence.entity
     return Versus(
-        query=first.contexts.query.to_dict(), type=first.contexts.query.type,
+        query=AnsweredQuery.of(first.contexts.query), type=first.contexts.query.type,
         candidates=int(np.union1d(*among).size), matched_documents=first.contexts.matched_documents,
         contexts=max(side.contexts for side in sides), sides=sides, agreement=_agreement(first.ranking, second.ranking),
     )  # fmt: skip

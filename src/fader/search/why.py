@@ -13,7 +13,7 @@ from fader import budget
 from fader.contexts.query import REQUIRED
 from fader.contexts.table import Contexts
 from fader.rank.ranking import Contributions
-from fader.search.answer import Snippet
+from fader.search.answer import AnsweredQuery, Snippet
 from fader.search.entity_rank import EntityRank
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explain_entities, show_evidence
 from fader.search.grids import FeaturePart, WeightGrid, features_of
@@ -51,7 +51,7 @@ class MatchFacts:
 class Why:
     """All of it. `evidence` goes with `explain["contexts"]`; rank and score are None where it is no candidate."""
 
-    query: dict[str, Any]
+    query: AnsweredQuery
     type: str | None
     model: str
     entity: str
@@ -80,7 +80,7 @@ def why_of(found: EntityRank) -> Why:
     evidence = show_evidence(found.collection, contexts, [shares], SHOWN_CONTEXTS)[0]
     grids, features = features_of(found.model.system, contexts, shares)
     return Why(
-        query=contexts.query.to_dict(), type=contexts.query.type, model=str(found.model), entity=found.id,
+        query=AnsweredQuery.of(contexts.query), type=contexts.query.type, model=str(found.model), entity=found.id,
         name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,
         literals=_literals(contexts), explain=explain,
         evidence=evidence, features=features, grids=grids,
