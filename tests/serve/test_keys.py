@@ -67,7 +67,7 @@ def test_every_key_is_compared_in_constant_time(file: Path) -> None:
     layer = Keys(echo, file, 0)
     with mock.patch.object(keys.hmac, "compare_digest", wraps=hmac.compare_digest) as compared:
         for shown in (ADA, BEN, "another", None):
-            layer.known(shown)
+            layer.find_key(shown)
     assert compared.call_count == 4 * 2
     assert all(len(digest) == 32 for call in compared.call_args_list for digest in call.args)
     assert ADA.encode() not in b"".join(key.digest for key in layer._keys)
@@ -125,7 +125,7 @@ def test_a_bucket_never_gives_more_than_its_rate(rate: float) -> None:
 
 @pytest.mark.parametrize(("text", "said"), [
     ("", "has no key"), ("# nothing\n", "has no key"), ("ada\n", "not of the form"), ("ada short\n", "8 characters"),
-    ("ada a-key-of-ada fast\n", "requests a second"), ("ada a-key-of-ada -1\n", "requests a second"),
+    ("ada a-key-of-ada fast\n", "requests per second"), ("ada a-key-of-ada -1\n", "requests per second"),
     ("ada sha256:12\n", "64 hexadecimal"), ("ada sha256:" + "g" * 64, "64 hexadecimal"),
     ("ada a-key-of-ada 1 2\n", "not of the form"), ("ada a-key-of-ada\nada another-key\n", "two keys"),
 ])  # fmt: skip

@@ -115,14 +115,14 @@ def test_keys_and_models_are_read_again_and_stay_where_they_cannot(tmp_path: Pat
     model.write_bytes(trained(folder, "rectangle"))
     reload_all(service, keys)
     until(lambda: "rectangle" in str(service.index().ranker("mine")))
-    assert keys.known("another-key-of-ada") is not None
-    assert keys.known("a-key-of-ada") is None
+    assert keys.find_key("another-key-of-ada") is not None
+    assert keys.find_key("a-key-of-ada") is None
     assert service.index().suggester is suggester
     file.write_text("nonsense\n")
     model.write_bytes(trained(folder, "noprox"))
     reload_all(service, keys)
     until(lambda: "noprox" in str(service.index().ranker("mine")))
-    assert keys.known("another-key-of-ada") is not None
+    assert keys.find_key("another-key-of-ada") is not None
     assert list(service.problems) == ["key file"]
     file.write_text("ada another-key-of-ada\n")
     model.write_text("{}")

@@ -31,6 +31,9 @@ from fader.experiment.reporting.report import ReportExtras, StoredReport, write_
 from fader.experiment.significance import p_value
 from fader.serve.errors import JSON, Refusal
 from fader.serve.reports import files as reportfiles
+from fader.serve.reports import shelf
+from fader.serve.reports.pair import compare_pair
+from fader.serve.reports.shelf import ServedReport
 from fader.serve.routes import reports
 from fader.serve.settings import Settings
 
@@ -185,12 +188,12 @@ def test_pair_counts_as_plain_python_does(values: list[tuple[float | None, float
         systems=systems, smaller_is_better=[],
     )  # fmt: skip
     stored = StoredReport(data, ReportExtras())
-    pair = reports._pair(reports.Read("r", "", "", stored, stored.table(), []), "a", "b", "")
+    pair = compare_pair(ServedReport("r", "", "", stored, stored.table(), []), "a", "b", "")
     known = [(a, b) for a, b in values if a is not None and b is not None]
-    assert pair["better"] == sum(a > b for a, b in known)
-    assert pair["worse"] == sum(a < b for a, b in known)
-    assert pair["undefined"] == len(values) - len(known)
-    sizes = [abs(q["difference"]) for q in pair["queries"]]
+    assert pair.better == sum(a > b for a, b in known)
+    assert pair.worse == sum(a < b for a, b in known)
+    assert pair.undefined == len(values) - len(known)
+    sizes = [abs(q.difference) for q in pair.queries]
     assert sizes == sorted((abs(a - b) for a, b in known), reverse=True)
 
 
@@ -231,8 +234,8 @@ def test_report_written_anew_is_seen(ask: TestClient, place: Path) -> None:
 def test_report_is_read_once(ask: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as its report.json stays as it is."""
     read = []
-    whole = reports.parse_report
-    monkeypatch.setattr(reports, "parse_report", lambda *given: read.append(1) or whole(*given))
+    whole = shelf.parse_report
+    monkeypatch.setattr(shelf, "parse_report", lambda *given: read.append(1) or whole(*given))
     for _ in range(3):
         ask.get("/v1/reports")
         ask.get("/v1/reports/mine/pair")
@@ -385,7 +388,7 @@ def test_wrong_parameters(ask: TestClient) -> None:
 def test_a_file_is_closed_where_the_client_leaves_before_it_begins(tmp_path: Path) -> None:
     """Else it would stay open until somebody collects garbage."""
     (tmp_path / "table.csv").write_text("a,b\n")
-    opened = reportfiles.opened_file(tmp_path, "table.csv")
+    opened = reportfiles.open_file(tmp_path, "table.csv")
     answer = reportfiles.Streamed(opened, 4, {}, "text/csv")
 
     async def gone(_message: Message) -> None:

@@ -41,7 +41,6 @@ from fader.serve.service import Service
 from fader.serve.settings import Settings
 
 log = logging.getLogger("fader.serve")
-CLIENT_GONE = 499  # nobody sees it but the log
 EXPOSED = ["Fader-Index", "Fader-Commit", "Fader-Request-Id", "Retry-After"]
 
 
@@ -50,9 +49,14 @@ class Application(FastAPI):
 
     def __init__(self, service: Service) -> None:
         super().__init__(
-            title="Fader", version=__version__, docs_url=None, redoc_url=None, openapi_url=None,
-            lifespan=lambda app: _living(service, app.keys), redirect_slashes=False,
-        )  # fmt: skip
+            title="Fader",
+            version=__version__,
+            docs_url=None,
+            redoc_url=None,
+            openapi_url=None,
+            lifespan=lambda app: _live(service, app.keys),
+            redirect_slashes=False,
+        )
         settings = service.settings
         self.state.service, self.state.metrics = service, Metrics(service)
         self.keys = Keys(self._routed(service), settings.keys, settings.rate)
@@ -75,10 +79,12 @@ def _with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     if not origins:
         return app
     return CORSMiddleware(
-        app, allow_origins=origins, allow_methods=["GET", "HEAD", "POST"],
+        app,
+        allow_origins=origins,
+        allow_methods=["GET", "HEAD", "POST"],
         allow_headers=["Authorization", "X-Api-Key", "Content-Type", "MCP-Protocol-Version", "Mcp-Session-Id"],
         expose_headers=EXPOSED,
-    )  # fmt: skip
+    )
 
 
 def create_app(settings: Settings) -> Application:
@@ -93,7 +99,7 @@ def create_app(settings: Settings) -> Application:
         reports.router(settings, _run_in_light_lane),
         pages.router(),
     )
-    for router in routers:  # one flat list: FastAPI's include_router tries every router's routes twice, 20 µs a request
+    for router in routers:  # one flat list: FastAPI matches the routes of an included router twice, on every request
         app.router.routes.extend(router.routes)
     app.add_api_route("/openapi.json", _openapi, methods=["GET"], include_in_schema=False)
     mcp.mount(app, service)
@@ -110,11 +116,11 @@ async def _openapi(request: Request) -> Response:
 
 
 @asynccontextmanager
-async def _living(service: Service, keys: Keys) -> AsyncIterator[None]:
+async def _live(service: Service, keys: Keys) -> AsyncIterator[None]:
     """From the first query, which nobody asked, to the last."""
     if not service.ready:
         await asyncio.to_thread(service.warm)
-    preparing = asyncio.create_task(_prepared(service))
+    preparing = asyncio.create_task(_prepare(service))
     watching = asyncio.create_task(service.watch())
     on_signal = threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGHUP")
     if on_signal:
@@ -130,7 +136,7 @@ async def _living(service: Service, keys: Keys) -> AsyncIterator[None]:
         service.close()
 
 
-async def _prepared(service: Service) -> None:
+async def _prepare(service: Service) -> None:
     """What is not ready is made when it is asked for; that it could not be made before is in the log."""
     try:
         await asyncio.to_thread(service.prepare)

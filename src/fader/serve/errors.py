@@ -42,9 +42,14 @@ class Refusal(Exception):  # noqa: N818 - the name says what it is to the client
     """An answer that is an error."""
 
     def __init__(
-        self, status: int, code: str, message: str, hint: str = "",
-        headers: Mapping[str, str] | None = None, **more: Any,
-    ) -> None:  # fmt: skip
+        self,
+        status: int,
+        code: str,
+        message: str,
+        hint: str = "",
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
         super().__init__(message)
         self.status, self.code, self.message, self.hint = status, code, message, hint
         self.headers, self.more = dict(headers or {}), more
@@ -67,7 +72,7 @@ class BadRequest(Refusal):
     """A parameter, a body or a header is wrong."""
 
     def __init__(self, message: str, hint: str = "", field: str | None = None, **more: Any) -> None:
-        super().__init__(400, "bad_request", message, hint, **_named("field", field), **more)
+        super().__init__(400, "bad_request", message, hint, **_given("field", field), **more)
 
 
 class Overloaded(Refusal):
@@ -75,9 +80,12 @@ class Overloaded(Refusal):
 
     def __init__(self, seconds: int = 1) -> None:
         super().__init__(
-            503, "overloaded", "the server has as many requests as it can take", f"try again in {seconds} s",
+            503,
+            "overloaded",
+            "the server has as many requests as it can take",
+            f"try again in {seconds} s",
             {"Retry-After": str(seconds)},
-        )  # fmt: skip
+        )
 
 
 class OutOfTime(Refusal):
@@ -96,10 +104,12 @@ class Incomplete(Refusal):
 
     def __init__(self, seconds: int = 1) -> None:
         super().__init__(
-            503, "incomplete", "a part of the index does not answer, and a partial answer would be a wrong one",
+            503,
+            "incomplete",
+            "a part of the index does not answer, and a partial answer would be a wrong one",
             f"try again in {seconds} s; /v1/search answers with partial=true from what is there",
             {"Retry-After": str(seconds)},
-        )  # fmt: skip
+        )
 
 
 class TooLarge(Refusal):
@@ -107,17 +117,23 @@ class TooLarge(Refusal):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            413, "too_large", f"the body has more than {limit:,} bytes, the most that is taken", "send less",
+            413,
+            "too_large",
+            f"the body has more than {limit:,} bytes, the most that is taken",
+            "send less",
             {"Connection": "close"},
-        )  # fmt: skip
+        )
 
 
 def internal(request_id: str) -> Refusal:
     """A fault of ours, of which nothing is told but the number under which the log has it."""
     return Refusal(
-        500, "internal", "something went wrong in the server", "tell its keeper the number of the request",
+        500,
+        "internal",
+        "something went wrong in the server",
+        "tell the administrator the number of the request",
         request_id=request_id,
-    )  # fmt: skip
+    )
 
 
 def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
@@ -131,10 +147,10 @@ def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
     if not isinstance(error, FaderError) or isinstance(error, StorageError):
         return None
     place = _PLACE.search(str(error))
-    message, hint = parted(_PLACE.sub("", str(error)))
+    message, hint = split_remedy(_PLACE.sub("", str(error)))
     message, hint = message + (place[0] if place else ""), REMEDIES.get(hint, hint)
     if isinstance(error, QueryError):
-        return Refusal(400, "bad_query", message, hint, **_named("position", error.position))
+        return Refusal(400, "bad_query", message, hint, **_given("position", error.position))
     if isinstance(error, LimitError):
         return Refusal(400, "bad_query", message, hint)
     if isinstance(error, CatalogError):
@@ -142,11 +158,11 @@ def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
     return BadRequest(message, hint)
 
 
-def _named(name: str, value: object) -> dict[str, Any]:
+def _given(name: str, value: object) -> dict[str, Any]:
     return {} if value is None else {name: value}
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_remedy(text: str) -> tuple[str, str]:
     """The message and the remedy of an error: what is before and behind the first semicolon outside of quotes."""
     inside = False
     for i, c in enumerate(text):

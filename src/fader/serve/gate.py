@@ -90,17 +90,17 @@ class Gate:
 
     async def run(self, function: Callable[..., T], *args: Any, clock: Clock, gone: Gone | None = None) -> T:
         """The value of a call in a thread, when it is its turn; `gone` returns when the client has gone away."""
-        await self._turn(clock, gone)
+        await self._wait_turn(clock, gone)
         loop = asyncio.get_running_loop()
         try:
-            work = self._threads.submit(self._timed, clock, function, args)
+            work = self._threads.submit(self._measure_call, clock, function, args)
         except BaseException:
             self._release()
             raise
-        work.add_done_callback(lambda _: self._released(loop))
+        work.add_done_callback(lambda _: self._release_from_thread(loop))
         return await asyncio.wrap_future(work)
 
-    async def _turn(self, clock: Clock, gone: Gone | None) -> None:
+    async def _wait_turn(self, clock: Clock, gone: Gone | None) -> None:
         """Wait for a thread; it is the caller's afterwards."""
         if self._free:
             self._free -= 1
@@ -126,10 +126,10 @@ class Gate:
             if watcher is not None:
                 watcher.cancel()
 
-    def _timed(self, clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    def _measure_call(self, clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
         began = time.monotonic()
         try:
-            return _counted(clock, function, args)
+            return _call_in_time(clock, function, args)
         finally:  # threads may overwrite each other's mean: any of them will do
             self._mean += RECENT * (time.monotonic() - began - self._mean)
 
@@ -142,7 +142,7 @@ class Gate:
                 return
         self._free += 1
 
-    def _released(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _release_from_thread(self, loop: asyncio.AbstractEventLoop) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(self._release)
 
@@ -167,7 +167,7 @@ async def _watch(gone: Gone, turn: asyncio.Future[None]) -> None:
     _end(turn, ClientGone())
 
 
-def _counted(clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+def _call_in_time(clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
     """The call, with what is left of its time."""
     left = clock.left_ms
     if left <= 0:

@@ -35,9 +35,15 @@ def access_log(log_queries: bool) -> Callable[[Trace], None]:
 def fields_of(trace: Trace, log_queries: bool) -> dict[str, Any]:
     """What is told of a request; the query string is not."""
     fields: dict[str, Any] = {
-        "id": trace.id, "client": trace.client, "method": trace.method, "path": trace.path[:PATH_CHARACTERS],
-        "route": trace.route, "status": trace.status, "ms": round(1000 * trace.seconds, 3), "bytes": trace.bytes,
-    }  # fmt: skip
+        "id": trace.id,
+        "client": trace.client,
+        "method": trace.method,
+        "path": trace.path[:PATH_CHARACTERS],
+        "route": trace.route,
+        "status": trace.status,
+        "ms": round(1000 * trace.seconds, 3),
+        "bytes": trace.bytes,
+    }
     known = {"index": trace.index, "commit": trace.commit, "key": trace.key}
     fields |= {name: value for name, value in known.items() if value not in ("", None)}
     if log_queries and trace.query is not None:
@@ -53,7 +59,7 @@ class JsonLines(logging.Formatter):
         line |= getattr(record, "fields", {})
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
-        return msgspec.json.encode(_encodable(line)).decode()
+        return msgspec.json.encode(_make_encodable(line)).decode()
 
 
 class TextLines(logging.Formatter):
@@ -77,7 +83,7 @@ def _show(value: object) -> str:
     return text if PLAIN.fullmatch(text) else quoted(text, 2_000)
 
 
-def _encodable(line: dict[str, Any]) -> dict[str, Any]:
+def _make_encodable(line: dict[str, Any]) -> dict[str, Any]:
     """Texts of clients may hold halves of characters, which JSON cannot."""
     return {k: v.encode("utf-8", "backslashreplace").decode() if isinstance(v, str) else v for k, v in line.items()}
 
@@ -86,6 +92,7 @@ def configure(form: str, stream: TextIO | None = None) -> None:
     """Send our lines, and what the server below has to say, to standard error."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])  # before the MCP SDK, which would use its own
     for name, level in (("fader", logging.INFO), ("uvicorn", logging.WARNING), ("mcp", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

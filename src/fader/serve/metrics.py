@@ -21,10 +21,12 @@ from fader.serve.service import Service
 FORM = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 COUNTED = {
-    "calls": "Calls to all shard groups.", "hedges": "Replicas asked too, because another was slow.",
-    "failovers": "Replicas asked in place of one that failed.", "incomplete": "Calls that some group did not answer.",
+    "calls": "Calls to all shard groups.",
+    "hedges": "Replicas asked too, because another was slow.",
+    "failovers": "Replicas asked in place of one that failed.",
+    "incomplete": "Calls that some group did not answer.",
     "controller_restarts": "Times that the controller was started again.",
-}  # fmt: skip
+}
 METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH"})
 
 
@@ -36,10 +38,13 @@ class Metrics:
         labels = ("route", "method", "status")
         self._requests = Counter("fader_requests", "Requests answered.", labels, registry=self.registry)
         self._seconds = Histogram(
-            "fader_request_seconds", "Seconds from a request's arrival to the end of its answer.", ("route",),
-            buckets=BUCKETS, registry=self.registry,
-        )  # fmt: skip
-        self._children = lru_cache(1_000)(self._found)
+            "fader_request_seconds",
+            "Seconds from a request's arrival to the end of its answer.",
+            ("route",),
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self._children = lru_cache(1_000)(self._find_children)
         for collector in (GCCollector, PlatformCollector, ProcessCollector):
             collector(registry=self.registry)
         self.registry.register(_Looked(service))
@@ -51,7 +56,7 @@ class Metrics:
         count.inc()
         seconds.observe(trace.seconds)
 
-    def _found(self, route: str, method: str, status: int) -> tuple[Any, Any]:
+    def _find_children(self, route: str, method: str, status: int) -> tuple[Any, Any]:
         return self._requests.labels(route, method, str(status)), self._seconds.labels(route)
 
     def text(self) -> bytes:
@@ -78,10 +83,10 @@ class _Looked(Collector):
         yield _gauge("fader_index_documents", "Documents of the commit that is served.", "index", documents)
         problems = {name: int(name in self._service.problems) for name in served}
         yield _gauge("fader_index_problem", "1 where a newer commit cannot be opened.", "index", problems)
-        yield from _of_backing(self._service.settings.backing)
+        yield from _collect_backing(self._service.settings.backing)
 
 
-def _of_backing(backing: Backing) -> Iterator[Metric]:
+def _collect_backing(backing: Backing) -> Iterator[Metric]:
     """Counts of a cluster, and how it is."""
     for name, value in backing.counts().items():
         yield CounterMetricFamily(f"fader_cluster_{name}", COUNTED[name], value)
@@ -89,11 +94,12 @@ def _of_backing(backing: Backing) -> Iterator[Metric]:
     if health is not None:
         lacking = health["lacking"].values()
         for name, text, value in (
-            ("groups", "Shard groups.", health["groups"]), ("nodes", "Nodes that hold shards.", health["nodes"]),
+            ("groups", "Shard groups.", health["groups"]),
+            ("nodes", "Nodes that hold shards.", health["nodes"]),
             ("lacking_replicas", "Replicas that shard groups lack.", sum(lacking)),
             ("lost_groups", "Shard groups without a replica.", sum(n == health["replicas"] for n in lacking)),
             ("controller_up", "1 while the controller runs.", int(health["controller"] == "up")),
-        ):  # fmt: skip
+        ):
             yield GaugeMetricFamily(f"fader_cluster_{name}", text, value)
 
 

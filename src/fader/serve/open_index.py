@@ -138,8 +138,9 @@ class Served:
             known = [*self.models, DEFAULT, *systems]
             raise NotFound(
                 f"no model or system {quoted(name)}",
-                did_you_mean(name, known).lstrip("; ") or f"known: {', '.join(known)}", field="model",
-            )  # fmt: skip
+                did_you_mean(name, known).lstrip("; ") or f"known: {', '.join(known)}",
+                field="model",
+            )
         try:
             found = parse_system(text)
         except UsageError as error:
@@ -148,6 +149,7 @@ class Served:
         if not found.is_fitted:
             raise BadRequest(
                 f"{found} must be trained before it can rank",
-                "train it with `fader train`, and let the server's keeper serve the model's file", field="model",
-            )  # fmt: skip
+                "train it with `fader train`, and let the server's administrator serve the model's file",
+                field="model",
+            )
         return Model(found)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Literal, NotRequired
 
 import msgspec
 from typing_extensions import TypedDict
 
-from fader.search.answer import Answer
+from fader.search.answer import Answer, Result
 from fader.search.entity import EntityCard, EntityEvidence, TypePath
 from fader.search.suggest import EntityHint, TypeHint
 from fader.search.typetree import TypeNode
@@ -157,19 +157,26 @@ class Error(TypedDict):
     error: ErrorFacts
 
 
+_ANSWER = tuple(f.name for f in fields(Answer) if f.name != "results")
+_RESULT = tuple(f.name for f in fields(Result) if f.name != "explain")
+_answer_values, _result_values = attrgetter(*_ANSWER), attrgetter(*_RESULT)
+
+
 def encode(value: Any) -> bytes:
     """A value as JSON; numbers that JSON does not have are null.
 
-    msgspec writes the dataclasses of an answer as they are: 90 µs for ten entities with a snippet each, where FastAPI's
-    way, which checks an answer against its own shape before it is written, takes 500 µs.
+    Routes encode in the thread that found the answer. FastAPI would do it on the event loop, which all requests share.
+    msgspec writes ten entities with a snippet each in 18 µs, pydantic in 37.
     """
     return msgspec.json.encode(value)
 
 
 def encode_answer(answer: Answer) -> bytes:
     """An answer as `search --json` prints it: `explain` only where it was asked for."""
-    results = [_fields(r, without=() if r.explain is not None else ("explain",)) for r in answer.results]
-    return encode({**_fields(answer), "results": results})
+    if answer.results and answer.results[0].explain is not None:
+        return encode(answer)
+    results = [dict(zip(_RESULT, _result_values(result), strict=True)) for result in answer.results]
+    return encode({**dict(zip(_ANSWER, _answer_values(answer), strict=True)), "results": results})
 
 
 def answer_entity(card: EntityCard, evidence: EntityEvidence | None) -> EntityAnswer:
@@ -179,9 +186,5 @@ def answer_entity(card: EntityCard, evidence: EntityEvidence | None) -> EntityAn
 
 def encode_health(health: Health) -> bytes:
     """Health; what a cluster alone has is left out elsewhere."""
-    return encode(_fields(health, without=() if health.cluster is not None else ("cluster",)))
-
-
-def _fields(value: Any, without: tuple[str, ...] = ()) -> Mapping[str, Any]:
-    """The fields of a dataclass, their values as they are."""
-    return {f.name: getattr(value, f.name) for f in fields(value) if f.name not in without}
+    names = [f.name for f in fields(Health) if f.name != "cluster" or health.cluster is not None]
+    return encode({name: getattr(health, name) for name in names})

@@ -22,15 +22,15 @@ class Bodies:
         if scope["type"] != "http" or not _has_body(scope):
             await self._app(scope, receive, send)
             return
-        if _declared(scope) > self._limit:
+        if _declared_bytes(scope) > self._limit:
             await refuse(TooLarge(self._limit), send)
             return
-        await self._counted(scope, receive, send)
+        await self._count(scope, receive, send)
 
-    async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _count(self, scope: Scope, receive: Receive, send: Send) -> None:
         seen, started, refused = 0, False, False
 
-        async def counted() -> Message:
+        async def receive_counted() -> Message:
             nonlocal seen, refused
             if refused:
                 return {"type": "http.disconnect"}
@@ -51,7 +51,7 @@ class Bodies:
                 await send(message)
 
         try:
-            await self._app(scope, counted, unless_refused)
+            await self._app(scope, receive_counted, unless_refused)
         except Exception:
             if not refused:  # a handler may well complain that its client is gone
                 raise
@@ -61,6 +61,6 @@ def _has_body(scope: Scope) -> bool:
     return any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
 
 
-def _declared(scope: Scope) -> int:
+def _declared_bytes(scope: Scope) -> int:
     lengths = [value for name, value in scope["headers"] if name == b"content-length"]
     return max((int(value) for value in lengths if value.isdigit()), default=0)

@@ -12,11 +12,29 @@ POLICY = (
     "require-trusted-types-for 'script'"
 )
 DENIED = (
-    "accelerometer", "autoplay", "camera", "display-capture",
-    "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope", "hid", "idle-detection", "local-fonts",
-    "magnetometer", "microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-get",
-    "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
-)  # fmt: skip
+    "accelerometer",
+    "autoplay",
+    "camera",
+    "display-capture",
+    "encrypted-media",
+    "fullscreen",
+    "gamepad",
+    "geolocation",
+    "gyroscope",
+    "hid",
+    "idle-detection",
+    "local-fonts",
+    "magnetometer",
+    "microphone",
+    "midi",
+    "payment",
+    "picture-in-picture",
+    "publickey-credentials-get",
+    "screen-wake-lock",
+    "serial",
+    "usb",
+    "xr-spatial-tracking",
+)
 
 SECURITY = {
     "Content-Security-Policy": POLICY,

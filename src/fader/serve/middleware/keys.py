@@ -28,7 +28,7 @@ HASHED = "sha256:"
 GUARDED = ("/v1/", "/mcp", "/metrics")  # the page, its files, the description and healthz are for everyone
 METERED = ("/v1/", "/mcp")
 MOST_BUCKETS = 10_000
-GUESSES = 10.0  # requests a second of an address without a key that is known
+GUESSES = 10.0  # requests per second of an address without a key that is known
 SHORTEST_KEY = 8
 
 
@@ -47,23 +47,23 @@ def read_keys(path: Path) -> list[Key]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise StorageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    keys = [_key(f"{path}:{i}", line.split()) for i, line in enumerate(lines, 1) if line.split("#")[0].strip()]
+    keys = [_parse_key(f"{path}:{i}", line.split()) for i, line in enumerate(lines, 1) if line.split("#")[0].strip()]
     if not keys:
-        raise InputError(f"{path}: has no key; a line is: name key [requests a second]")
+        raise InputError(f"{path}: has no key; a line is: name key [requests per second]")
     for i, key in enumerate(keys):
         if key.name in {other.name for other in keys[:i]}:
             raise InputError(f"{path}: has two keys of the name {key.name}; names tell keys apart in logs")
     return keys
 
 
-def _key(place: str, words: list[str]) -> Key:
+def _parse_key(place: str, words: list[str]) -> Key:
     words = words[: next((i for i, word in enumerate(words) if word.startswith("#")), len(words))]
     if len(words) not in (2, 3):
-        raise InputError(f"{place}: is not of the form: name key [requests a second]")
-    return Key(words[0], _digest(place, words[1]), _rate(place, words[2]) if len(words) == 3 else None)
+        raise InputError(f"{place}: is not of the form: name key [requests per second]")
+    return Key(words[0], _parse_digest(place, words[1]), _parse_rate(place, words[2]) if len(words) == 3 else None)
 
 
-def _digest(place: str, text: str) -> bytes:
+def _parse_digest(place: str, text: str) -> bytes:
     if text.startswith(HASHED):
         try:
             digest = bytes.fromhex(text.removeprefix(HASHED))
@@ -77,13 +77,13 @@ def _digest(place: str, text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def _rate(place: str, text: str) -> float:
+def _parse_rate(place: str, text: str) -> float:
     try:
         rate = float(text)
     except ValueError:
         rate = -1.0
     if not 0 <= rate < math.inf:
-        raise InputError(f"{place}: the rate must be a number of requests a second, 0 for no limit, not {text}")
+        raise InputError(f"{place}: the rate must be a number of requests per second, 0 for no limit, not {text}")
     return rate
 
 
@@ -131,18 +131,18 @@ class Keys:
         path = scope["path"]
         key = None
         if self._keys and path.startswith(GUARDED):
-            key = self.known(shown(scope))
+            key = self.find_key(key_in_headers(scope))
             if key is None:
-                return self._guessed(trace_of(scope).client) or unauthorized()
+                return self._refuse_guesses(trace_of(scope).client) or refuse_without_key()
             trace_of(scope).key = key.name
-        return self._metered(scope, key) if path.startswith(METERED) else None
+        return self._refuse_beyond_rate(scope, key) if path.startswith(METERED) else None
 
-    def _guessed(self, client: str) -> Refusal | None:
+    def _refuse_guesses(self, client: str) -> Refusal | None:
         """An address that shows many wrong keys must wait: nobody is to try them all."""
         seconds = self._bucket(f"guesses {client}", GUESSES).take(self._clock())
-        return rate_limited(GUESSES, math.ceil(seconds)) if seconds else None
+        return refuse_rate(GUESSES, math.ceil(seconds)) if seconds else None
 
-    def known(self, text: str | None) -> Key | None:
+    def find_key(self, text: str | None) -> Key | None:
         """The key that was shown; every one is compared, so that the time tells nothing."""
         digest = hashlib.sha256((text or "").encode("utf-8", "surrogateescape")).digest()
         found = None
@@ -151,13 +151,13 @@ class Keys:
                 found = key
         return found
 
-    def _metered(self, scope: Scope, key: Key | None) -> Refusal | None:
+    def _refuse_beyond_rate(self, scope: Scope, key: Key | None) -> Refusal | None:
         rate = self._rate if key is None or key.rate is None else key.rate
         if not rate:
             return None
         who = f"key {key.name}" if key else f"address {trace_of(scope).client}"
         seconds = self._bucket(who, rate).take(self._clock())
-        return rate_limited(rate, math.ceil(seconds)) if seconds else None
+        return refuse_rate(rate, math.ceil(seconds)) if seconds else None
 
     def _bucket(self, who: str, rate: float) -> Bucket:
         bucket = self._buckets.get(who)
@@ -169,7 +169,7 @@ class Keys:
         return bucket
 
 
-def shown(scope: Scope) -> str | None:
+def key_in_headers(scope: Scope) -> str | None:
     """The key that a request shows."""
     for name, value in scope["headers"]:
         if name == b"x-api-key":
@@ -181,17 +181,23 @@ def shown(scope: Scope) -> str | None:
     return None
 
 
-def unauthorized() -> Refusal:
+def refuse_without_key() -> Refusal:
     """No key, or one that is not known."""
     return Refusal(
-        401, "unauthorized", "this server answers only with a key that it knows",
-        "send the header: Authorization: Bearer KEY", {"WWW-Authenticate": 'Bearer realm="fader"'},
-    )  # fmt: skip
+        401,
+        "unauthorized",
+        "this server answers only with a key that it knows",
+        "send the header: Authorization: Bearer KEY",
+        {"WWW-Authenticate": 'Bearer realm="fader"'},
+    )
 
 
-def rate_limited(rate: float, seconds: int) -> Refusal:
+def refuse_rate(rate: float, seconds: int) -> Refusal:
     """More requests than the rate allows."""
     return Refusal(
-        429, "rate_limited", f"more than {rate:g} requests a second", f"try again in {seconds} s",
+        429,
+        "rate_limited",
+        f"more than {rate:g} requests per second",
+        f"try again in {seconds} s",
         {"Retry-After": str(seconds)},
-    )  # fmt: skip
+    )

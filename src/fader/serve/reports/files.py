@@ -10,8 +10,9 @@ import re
 import stat
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
@@ -26,10 +27,14 @@ PAGE = "index.html"
 TRIES, PAUSE = 3, 0.02  # a report that is being replaced is away for a moment
 CHUNK = 1 << 18
 KINDS = {
-    "csv": "text/csv; charset=utf-8", "html": "text/html; charset=utf-8", "json": JSON,
-    "md": "text/markdown; charset=utf-8", "png": "image/png", "svg": "image/svg+xml",
+    "csv": "text/csv; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "json": JSON,
+    "md": "text/markdown; charset=utf-8",
+    "png": "image/png",
+    "svg": "image/svg+xml",
     "tex": "text/x-tex; charset=utf-8",
-}  # fmt: skip
+}
 # Nothing in a file of a report may run or ask for anything, even where it is opened by itself.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 DARK = ("#eceae6", "#8f8c86", "#1b1d1f", "#56b4e9", "#f0883e")  # in place of COLOURS
@@ -38,11 +43,20 @@ _TITLE = re.compile(r"<title>([^<]{1,300})</title>")
 FRESH = {"Cache-Control": "no-cache"}
 
 
-def opened_file(folder: Path, file: str) -> BinaryIO:
+@dataclass(frozen=True, slots=True)
+class ReportFile:
+    """A file of a report."""
+
+    file: str
+    bytes: int
+    about: str
+
+
+def open_file(folder: Path, file: str) -> BinaryIO:
     """A regular file inside a folder, reached without following a link; tried again where the folder is away."""
     for left in reversed(range(TRIES)):
         try:
-            return opened_once(folder, file)
+            return _open_once(folder, file)
         except FileNotFoundError:
             if not left or folder.exists():
                 raise
@@ -50,7 +64,7 @@ def opened_file(folder: Path, file: str) -> BinaryIO:
     raise FileNotFoundError(file)
 
 
-def opened_once(folder: Path, file: str) -> BinaryIO:
+def _open_once(folder: Path, file: str) -> BinaryIO:
     *folders, last = file.split("/")
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -63,29 +77,25 @@ def opened_once(folder: Path, file: str) -> BinaryIO:
         os.close(at)
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise OSError(f"{last} is no regular file")
+        raise OSError(f"{last} is not a regular file")
     return os.fdopen(number, "rb")
 
 
-def _known(file: str) -> bool:
-    return file in FILES or file == PAGE or FIGURE.fullmatch(file) is not None
-
-
-def files_in(folder: Path) -> list[dict[str, Any]]:
+def list_files(folder: Path) -> list[ReportFile]:
     """The files that are there, those for readers first, then figures in their order."""
     inside = folder / "figures"
     figures = sorted(f"figures/{n}" for n in os.listdir(inside)) if inside.is_dir() and not inside.is_symlink() else []
     found = []
     for file in (*FILES, PAGE, *filter(FIGURE.fullmatch, figures)):
         try:
-            with opened_once(folder, file) as opened:
-                found.append({"file": file, "bytes": os.fstat(opened.fileno()).st_size, "about": _about(file, opened)})
+            with _open_once(folder, file) as opened:
+                found.append(ReportFile(file, os.fstat(opened.fileno()).st_size, _describe(file, opened)))
         except OSError:  # a report may be without it
             continue
     return found
 
 
-def _about(file: str, opened: BinaryIO) -> str:
+def _describe(file: str, opened: BinaryIO) -> str:
     if file in FILES:
         return FILES[file]
     if file == PAGE:
@@ -94,33 +104,33 @@ def _about(file: str, opened: BinaryIO) -> str:
     return title[1] if title else ""
 
 
-def sent_file(request: Request, folder: Path, name: str, file: str, dark: bool) -> Response:
-    if not _known(file):
+def send_file(request: Request, folder: Path, name: str, file: str, dark: bool) -> Response:
+    if file not in FILES and file != PAGE and not FIGURE.fullmatch(file):
         raise NotFound(f"a report has no file {quoted(file)}", "GET /v1/reports/{name} lists those there are")
     try:
-        opened = opened_file(folder, file)
+        opened = open_file(folder, file)
     except OSError:
-        raise NotFound(f"report {quoted(name)} has no file {quoted(file)}", "write it anew") from None
-    return _sent(request, opened, file, dark)
+        raise NotFound(f"report {quoted(name)} has no file {quoted(file)}", "write it again") from None
+    return _send(request, opened, file, dark)
 
 
-def saved_as(name: str) -> dict[str, str]:
+def save_as(name: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
-def _sent(request: Request, opened: BinaryIO, file: str, dark: bool) -> Response:
+def _send(request: Request, opened: BinaryIO, file: str, dark: bool) -> Response:
     """A file piece by piece, so that a large one takes no memory; drawings are small and may be recoloured."""
     about = os.fstat(opened.fileno())
     kind = file.rpartition(".")[2]
     headers = FRESH | {"Content-Security-Policy": POLICY}
     headers["ETag"] = f'"{about.st_mtime_ns:x}-{about.st_size:x}-{about.st_ino:x}-{dark:d}"'
-    headers |= {} if kind in ("svg", "png") else saved_as(file)
+    headers |= {} if kind in ("svg", "png") else save_as(file)
     if request.headers.get("If-None-Match") == headers["ETag"]:
         opened.close()
         return Response(status_code=304, headers=headers)
     if kind == "svg" and dark:
         with opened:
-            return Response(_darkened(opened.read()), headers=headers, media_type=KINDS[kind])
+            return Response(_darken(opened.read()), headers=headers, media_type=KINDS[kind])
     headers["Content-Length"] = str(about.st_size)
     return Streamed(opened, about.st_size, headers, KINDS[kind])
 
@@ -137,7 +147,7 @@ class Streamed(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-def _darkened(svg: bytes) -> bytes:
+def _darken(svg: bytes) -> bytes:
     for light, other in zip(COLOURS, DARK, strict=True):
         svg = svg.replace(light.encode(), other.encode())
     return svg

@@ -59,8 +59,8 @@ async def _answer_routing(request: Request, error: Exception) -> Response:
         message = f"{trace_of(request.scope).method} is not allowed here"
         headers = {"Allow": ", ".join(allowed)}
         return _send(Refusal(405, "not_allowed", message, f"use {' or '.join(allowed)}", headers))
-    if error.status_code == 404 and pages.wanted(request):
-        return pages.not_found()
+    if error.status_code == 404 and pages.is_for_person(request):
+        return pages.answer_not_found()
     if error.status_code == 404:
         return _send(NotFound(f"there is nothing at {quoted(request.scope['path'])}", "/openapi.json lists all paths"))
     return _send(BadRequest("the body is not JSON in UTF-8", "send one JSON object in UTF-8", "body"))

@@ -20,10 +20,17 @@ from fader.serve.errors import NotFound
 FOLDER = Path(__file__).parent.parent / "static"
 PATHS = ("/", "/compare", "/types", "/entity", "/reports", "/reports/{name}", "/api")
 TYPES = {
-    ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-    ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon",
-    ".webmanifest": "application/manifest+json", ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8",
-}  # fmt: skip
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+    ".txt": "text/plain; charset=utf-8",
+}
 _NAME = re.compile(r"(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-][A-Za-z0-9._-]*")
 LONGEST = 200
 
@@ -33,34 +40,34 @@ def router() -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     async def page(request: Request) -> Response:
-        return file_answer(request, "index.html")
+        return send_file(request, "index.html")
 
     for path in PATHS:
         routes.add_api_route(path, page, methods=["GET"])
 
     @routes.get("/static/{name:path}")
     async def static(request: Request) -> Response:
-        return file_answer(request, request.path_params["name"])
+        return send_file(request, request.path_params["name"])
 
     @routes.get("/favicon.ico")
     async def icon(request: Request) -> Response:
-        return file_answer(request, "favicon.svg")
+        return send_file(request, "favicon.svg")
 
     return routes
 
 
-def wanted(request: Request) -> bool:
+def is_for_person(request: Request) -> bool:
     """Whether a person asks, in a browser, for something that is no part of the interface for programs."""
     program = request.url.path.startswith(("/v1/", "/static/", "/mcp"))
     return request.method == "GET" and not program and "text/html" in request.headers.get("accept", "")
 
 
-def not_found() -> Response:
+def answer_not_found() -> Response:
     """The page, which says by itself that it has nothing to show there."""
     return Response(read("index.html")[0], 404, {"Cache-Control": "no-cache", "Content-Type": TYPES[".html"]})
 
 
-def file_answer(request: Request, name: str) -> Response:
+def send_file(request: Request, name: str) -> Response:
     """A file of the page, or that it has not changed."""
     body, tag = read(name)
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
