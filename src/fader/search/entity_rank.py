@@ -91,9 +91,12 @@ def alone(ranking: Ranking, place: int) -> Ranking:
     """A ranking with the candidate at one place of the evidence only."""
     places, at = np.array([place], dtype=np.int64), ranking.evidence.at
     return replace(
-        ranking, entity=ranking.evidence.entity[places], score=ranking.values[places], place=places,
+        ranking,
+        entity=ranking.evidence.entity[places],
+        score=ranking.values[places],
+        place=places,
         support=at[places + 1] - at[places],
-    )  # fmt: skip
+    )
 
 
 def ranks_of(ranking: Ranking, entities: I32) -> list[int | None]:

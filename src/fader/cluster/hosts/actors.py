@@ -80,14 +80,20 @@ class ShardHost:
         self._wanted_at = time.monotonic()
         held = [list(key) for key in self._server.held()]
         return {
-            "address": self._server.address, "pid": os.getpid(), "held": held, "files": dict(self._files),
+            "address": self._server.address,
+            "pid": os.getpid(),
+            "held": held,
+            "files": dict(self._files),
             "fader": __version__,
-        }  # fmt: skip
+        }
 
     def hold(
-        self, commit: int, groups: Mapping[int, Sequence[int]], starts: Sequence[int] | None = None,
+        self,
+        commit: int,
+        groups: Mapping[int, Sequence[int]],
+        starts: Sequence[int] | None = None,
         files: str | None = None,
-    ) -> dict[int, str]:  # fmt: skip
+    ) -> dict[int, str]:
         """Hold some groups of a commit, by their segments, besides what is held; why some cannot be, by group.
 
         `starts` are those of all segments (index/part.py), which spare this host the ids of segments it does not hold.
@@ -248,7 +254,13 @@ def started(ray: Any, node: Mapping[str, Any], name: str, given: Given) -> Any:
 
     wanted = {RESOURCE: HOST_TAKES} if node["Resources"].get(RESOURCE) else {}
     options = ray.remote(ShardHost).options(
-        name=name, lifetime="detached", get_if_exists=True, max_restarts=-1, max_concurrency=8, num_cpus=0,
-        resources=wanted, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
-    )  # fmt: skip
+        name=name,
+        lifetime="detached",
+        get_if_exists=True,
+        max_restarts=-1,
+        max_concurrency=8,
+        num_cpus=0,
+        resources=wanted,
+        scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
+    )
     return options.remote(given)

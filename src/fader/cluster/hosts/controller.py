@@ -332,10 +332,12 @@ class Controller:
                 self._tell({"map": {"commit": number, "groups": groups, "files": commit.files}})
         there = [host for host in self._hosts.values() if host.is_there]
         state = {
-            "nodes": len({host.node for host in there}), "hosts": len(there), "groups": self._groups,
+            "nodes": len({host.node for host in there}),
+            "hosts": len(there),
+            "groups": self._groups,
             "opening": sum(host.work is not None and not host.trouble for host in there),
             "problems": self._all_problems(),
-        }  # fmt: skip
+        }
         if state != self._state or time.monotonic() - self._told > TOLD_EVERY:
             self._state, self._told = state, time.monotonic()
             self._tell({"state": state})

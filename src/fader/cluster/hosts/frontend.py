@@ -56,17 +56,33 @@ class Front:
     """
 
     def __init__(
-        self, path: str | Path, address: str | None = None, groups: int = 0, replicas: int = 2, *,
-        time_ms: float = 60_000.0, watch_seconds: float = 2.0, calls: int = 0,
-        patience: float = PATIENCE_SECONDS, lease_seconds: float = LEASE_SECONDS,
-    ) -> None:  # fmt: skip
+        self,
+        path: str | Path,
+        address: str | None = None,
+        groups: int = 0,
+        replicas: int = 2,
+        *,
+        time_ms: float = 60_000.0,
+        watch_seconds: float = 2.0,
+        calls: int = 0,
+        patience: float = PATIENCE_SECONDS,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
         secret, self._address = secrets.token_bytes(32), wanted_address(address)
         if self._address != "local":
             parsed(self._address)
         self._wanted = Wanted(
-            index_path(str(path)), secret.hex(), f"serve-{secrets.token_hex(6)}", self._address, groups, replicas,
-            calls, watch_seconds or 2.0, patience, lease_seconds,
-        )  # fmt: skip
+            index_path(str(path)),
+            secret.hex(),
+            f"serve-{secrets.token_hex(6)}",
+            self._address,
+            groups,
+            replicas,
+            calls,
+            watch_seconds or 2.0,
+            patience,
+            lease_seconds,
+        )
         # Requests end with "incomplete" before they end with "out of time", where a group has no replica.
         patience, hang = min(PATIENCE_MS, time_ms / 2), min(HANG_MS, time_ms / 4)
         self.shards = Shards(secret, ClientSettings(patience_ms=patience, hang_ms=hang))
@@ -163,10 +179,14 @@ class Front:
         lacking = {str(g): wanted - number for g, number in enumerate(count) if number < wanted}
         return {
             "status": "ok" if count and all(count) else "incomplete",
-            "commit": commit, "groups": len(groups), "replicas": wanted, "lacking": lacking,
-            "nodes": self._state["nodes"], "hosts": self._state["hosts"],
+            "commit": commit,
+            "groups": len(groups),
+            "replicas": wanted,
+            "lacking": lacking,
+            "nodes": self._state["nodes"],
+            "hosts": self._state["hosts"],
             "controller": "up" if self._is_up else "down",
-        }  # fmt: skip
+        }
 
     def _commit(self) -> int | None:
         """The commit that answers: the newest in use, which an older server may hold on to; None before the first."""
@@ -205,9 +225,13 @@ class Front:
             if self._closing.is_set():
                 return ClusterError("the service ends")
             process = self._process = subprocess.Popen(
-                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+                COMMAND,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
                 start_new_session=True,  # Ctrl-C is for us; it ends after us
-            )  # fmt: skip
+            )
         try:
             error = self._listened(process)
         finally:

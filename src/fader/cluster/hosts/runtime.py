@@ -351,9 +351,7 @@ def _reason(text: str) -> str:
     if "Unauthenticated" in text or "InvalidAuthToken" in text:
         if os.environ.get("RAY_AUTH_MODE", "token") != "token":
             return "the cluster wants a token, and RAY_AUTH_MODE is not token here; unset it"
-        return (
-            f"the cluster does not take our token; set {TOKEN} (or {token_file()}) to the one it was started with"
-        )  # fmt: skip
+        return f"the cluster does not take our token; set {TOKEN} (or {token_file()}) to the one it was started with"
     mismatch = re.search(r"Version mismatch.*", text, re.DOTALL)
     if mismatch:
         said = " ".join(mismatch[0].split())[:400]

@@ -133,9 +133,14 @@ class HeldShards:
         return self._shards.groups(commit)
 
     def call_all(
-        self, method: str, arguments: Arguments, *, commit: int | None = None, deadline_ms: float | None = None,
+        self,
+        method: str,
+        arguments: Arguments,
+        *,
+        commit: int | None = None,
+        deadline_ms: float | None = None,
         allow_partial: bool = False,
-    ) -> list[Any]:  # fmt: skip
+    ) -> list[Any]:
         """The answer of each group."""
         until = time.monotonic() + PATIENCE_SECONDS
         while True:

@@ -43,9 +43,14 @@ class LocalShards:
         return len(self._shards)
 
     def call_all(
-        self, method: str, arguments: Arguments, *, commit: int | None = None, deadline_ms: float | None = None,
+        self,
+        method: str,
+        arguments: Arguments,
+        *,
+        commit: int | None = None,
+        deadline_ms: float | None = None,
         allow_partial: bool = False,
-    ) -> list[Any]:  # fmt: skip
+    ) -> list[Any]:
         """The answer of each group; None of one that was not asked."""
         each = for_each(arguments, self.groups(self.commit if commit is None else commit))
         found = []

@@ -83,9 +83,13 @@ class Shard:
         """What is held: segments, living documents, and the least and the largest of their numbers."""
         first, last = self.reader.number_range
         return {
-            "commit": self.commit, "files": self.reader.manifest.fingerprint, "segments": self.segments,
-            "documents": documents_in(self.reader.manifest, self.segments), "first": first, "last": last,
-        }  # fmt: skip
+            "commit": self.commit,
+            "files": self.reader.manifest.fingerprint,
+            "segments": self.segments,
+            "documents": documents_in(self.reader.manifest, self.segments),
+            "first": first,
+            "last": last,
+        }
 
     def statistics(self, query: Plain) -> Plain:
         """df and cf of the query's literals here."""

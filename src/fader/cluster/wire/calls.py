@@ -66,9 +66,14 @@ class Call:
     """One method asked of all groups; a small loop over their sockets, in the thread that asks."""
 
     def __init__(
-        self, shards: Shards, commit: int, method: str, each: Sequence[dict[str, Any] | None],
-        deadline_ms: float | None, allow_partial: bool,
-    ) -> None:  # fmt: skip
+        self,
+        shards: Shards,
+        commit: int,
+        method: str,
+        each: Sequence[dict[str, Any] | None],
+        deadline_ms: float | None,
+        allow_partial: bool,
+    ) -> None:
         self._shards, self._commit, self._method = shards, commit, method
         self._settings, self._allow_partial = shards.settings, allow_partial
         self._each = each
@@ -252,9 +257,12 @@ class Call:
         attempt.connection = connection
         left = 1000 * (self._until - time.monotonic())
         request = {
-            "commit": self._commit, "group": attempt.group.number, "method": self._method,
-            "arguments": attempt.group.arguments, "deadline_ms": max(1.0, left),
-        }  # fmt: skip
+            "commit": self._commit,
+            "group": attempt.group.number,
+            "method": self._method,
+            "arguments": attempt.group.arguments,
+            "deadline_ms": max(1.0, left),
+        }
         try:
             connection.send(request, self._settings.connect_ms / 1000)
         except OSError as error:

@@ -132,9 +132,14 @@ class Shards:
             self.counts[name] += 1
 
     def call_all(
-        self, method: str, arguments: Arguments, *, commit: int | None = None, deadline_ms: float | None = None,
+        self,
+        method: str,
+        arguments: Arguments,
+        *,
+        commit: int | None = None,
+        deadline_ms: float | None = None,
         allow_partial: bool = False,
-    ) -> list[Any]:  # fmt: skip
+    ) -> list[Any]:
         """The answer of each group; None of one that was not asked."""
         commit = self.commit if commit is None else commit
         each = for_each(arguments, self.groups(commit))

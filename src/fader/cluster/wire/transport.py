@@ -33,9 +33,14 @@ class Transport(Protocol):
     def groups(self, commit: int) -> int: ...
 
     def call_all(
-        self, method: str, arguments: Arguments, *, commit: int | None = None, deadline_ms: float | None = None,
+        self,
+        method: str,
+        arguments: Arguments,
+        *,
+        commit: int | None = None,
+        deadline_ms: float | None = None,
         allow_partial: bool = False,
-    ) -> list[Any]: ...  # fmt: skip
+    ) -> list[Any]: ...
 
 
 def for_each(arguments: Arguments, groups: int) -> list[dict[str, Any] | None]:
