@@ -8,10 +8,10 @@
         def __post_init__(self) -> None:
             check_options(self)
 
-The command line (fader.cli.declare), the HTTP and MCP parameters (`annotate_fields` with `pydantic.Field` or
+The command line (`fader.cli.common.declare`), the HTTP and MCP parameters (`annotate_fields` with `pydantic.Field` or
 `msgspec.Meta`) and texts such as those of a query string (`parse_options`) all follow from the class. A field's type is
-str, int, float, bool or Path; `| None` where it may be left out; `tuple[str, ...]` where it may be repeated. Knows
-nothing of who asks or of what an option does.
+str, int, float, bool or Path; `| None` where it may be left out, `str | Part` where an object stands for its text;
+`tuple[str, ...]` where it may be repeated. Knows nothing of who asks or of what an option does.
 """
 
 from __future__ import annotations
@@ -178,10 +178,9 @@ def options_of(cls: type[Any]) -> dict[str, Option]:
 
 def _read_hint(cls: type[Any], field: dataclasses.Field[Any], hint: Any) -> tuple[type[Any], Any, bool, bool]:
     """Type of one value, default, whether None is one, whether there may be several."""
-    inside = [arg for arg in typing.get_args(hint) if arg is not types.NoneType]
-    optional = typing.get_origin(hint) in (types.UnionType, typing.Union)
-    repeated = typing.get_origin(hint) is tuple
-    kind = inside[0] if optional or repeated else hint
+    inside = typing.get_args(hint)
+    repeated, optional = typing.get_origin(hint) is tuple, types.NoneType in inside
+    kind = inside[0] if inside else hint
     if kind not in _KINDS:
         raise TypeError(f"{cls.__name__}.{field.name}: an option is a {', '.join(k.__name__ for k in _KINDS)}")
     default = field.default if field.default_factory is REQUIRED else None

@@ -25,7 +25,7 @@ import pkgutil
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -294,11 +294,19 @@ def check_importable(part: type[Any]) -> None:
         )
 
 
-def list_plugins(values: Iterable[Any]) -> list[dict[str, str]]:
-    """The plug-ins that a system's name and the texts of its parameters name, for its model file."""
+def list_plugins(system: Any) -> list[dict[str, str]]:
+    """The plug-ins that a system is or names in its parameters, for its model file."""
+    values = [system, *(getattr(system, field.name) for field in dataclasses.fields(system))]
     words = {word for value in values if isinstance(value, str) for word in _NAME.findall(value)}
-    found = [plugin for (_package, name), plugin in sorted(_state.plugins.items()) if name in words]
-    return [plugin.describe() for plugin in found]
+    combined = [value for value in values if type(value).__name__ == "Combined"]  # `a+b`, which has no kind of its own
+    parts = [*values, *(part for value in combined for part in value.maps)]
+    found = {plugin.part: plugin for (_package, name), plugin in _state.plugins.items() if name in words}
+    for part in map(type, parts):
+        kind = kind_of(part)
+        if kind is not None and part not in _built_in(kind.package).values() and hasattr(part, "name"):
+            known = _state.plugins.get((kind.package, part.name))
+            found[part] = known or Plugin(kind, part, "module", part.__module__)
+    return [found[part].describe() for part in sorted(found, key=lambda part: str(part.name))]
 
 
 def require_plugins(needed: Any, file: str) -> None:

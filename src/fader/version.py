@@ -1,3 +1,3 @@
 """The version, for those who are imported before the package is."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

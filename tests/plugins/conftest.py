@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 
@@ -11,10 +12,12 @@ from fader import registry
 
 
 @pytest.fixture(autouse=True)
-def apart(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A registry of this test's own."""
-    monkeypatch.delenv(registry.VARIABLE, raising=False)
-    monkeypatch.setattr(registry, "_state", registry._State())
+def apart() -> Iterator[None]:
+    """A registry of this test's own; ends after `monkeypatch`, which may bring the variable back."""
+    kept, registry._state = registry._state, registry._State()
+    os.environ.pop(registry.VARIABLE, None)
     yield
+    registry._state = kept
+    os.environ.pop(registry.VARIABLE, None)
     for name in [name for name in sys.modules if name.startswith(registry.PREFIX)]:
         del sys.modules[name]

@@ -1,4 +1,4 @@
-"""A feature map, an aggregator and an importer as a user would write them."""
+"""A feature map, an aggregator, a system and an importer as a user would write them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRo
 from fader.corpora.frame.inputs import decode_line, line_batches
 from fader.corpus.documents import Faults
 from fader.features.column import OneColumn
+from fader.rank.system import ContextScorer
 from fader.registry import written
 
 
@@ -91,3 +92,18 @@ class Bracketed(Importer):
                 plain += words
             found.documents.append({"id": name, "text": plain, "mentions": mentions})
         return found
+
+
+@dataclass(frozen=True)
+class Crowd(ContextScorer):
+    """Counts the literals around an entity, whatever their distance."""
+
+    name: ClassVar[str] = "crowd"
+    policy: str = "document"
+
+    @property
+    def entity_aggregator(self) -> Aggregator:
+        return TopSum(n=100)
+
+    def scores(self, contexts: Contexts) -> F64:
+        return (contexts.distances >= 0).sum(axis=0).astype(np.float64)

@@ -47,7 +47,7 @@ class Mine({base}):
 def test_a_file_gives_its_parts() -> None:
     """By their names, with parameters, wherever a part is named; loading it twice changes nothing."""
     found = load_plugin(PARTS)
-    assert {part.__name__ for part in found} == {"Nearby", "TopSum", "Bracketed"}
+    assert {part.__name__ for part in found} == {"Nearby", "TopSum", "Bracketed", "Crowd"}
     assert load_plugin(str(PARTS)) == found
     assert str(parse("fader.features", "nearby(width=9)")) == "nearby(width=9)"
     assert "topsum" in discover("fader.aggregate")

@@ -14,7 +14,7 @@ from fader.aggregate.sum import Sum
 from fader.contexts.table import Contexts
 from fader.features.kernel import Kernel
 from fader.registry import discover, load_plugin
-from fader.testing import check_aggregator, check_feature_map, check_importer
+from fader.testing import check_aggregator, check_feature_map, check_importer, check_system
 
 PARTS = Path(__file__).parent / "my_parts.py"
 
@@ -24,6 +24,7 @@ def test_parts_of_a_user_pass(tmp_path: Path) -> None:
     load_plugin(PARTS)
     check_feature_map(discover("fader.features")["nearby"]())
     check_aggregator(discover("fader.aggregate")["topsum"](2))
+    check_system(discover("fader.systems")["crowd"]())
     notes = tmp_path / "notes.tsv"
     notes.write_text("a\tThe [[E1|first]] one\nno tab\nb\t[[E2|second]]\n", encoding="utf-8")
     check_importer(discover("fader.corpora.formats")["bracketed"](), [notes])

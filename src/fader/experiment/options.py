@@ -39,3 +39,23 @@ class CompareOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """Train a system on judged queries and write a model file; `learn.settings` has features x aggregator."""
+
+    queries: str = queries_option()
+    qrels: str = option(help="Judgments in TREC form; a grade above 0 is good.", metavar="FILE")
+    output: str = option(help="The model file to write.", flags=("-o", "--output"), metavar="FILE")
+    system: str | None = option(
+        None, help="Any system of `fader systems`; without it features x aggregator.", metavar="NAME"
+    )
+    portable: bool = option(False, help="The model may be used on other indexes of the same analysis.")
+    sample: int = option(0, help="Only N judged queries, drawn by the seed.", metavar="N", show_default=False)
+    workers: int = option(0, help="Threads; as many as there are processors by default.", show_default=False)
+    at: int | None = at_option()
+    on_error: str | None = on_error_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)

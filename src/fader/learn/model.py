@@ -1,6 +1,7 @@
 """A model: a system that is ready to rank, with where it comes from and where it may be used; and its file.
 
     file := {"format": "fader-model", "version": 2, "system": name, "parameters": {field: number, text or list},
+             "plugins": [{"kind", "name", "class", and "file", "package" or "module"}] where it needs some,
              "analysis", "portable", "provenance", "collection", "checksum": "xxh3:" of all the rest}
 
 What a system learned is among its parameters. Files of version 1, which 0.1 wrote, are read: those with "system" have
@@ -17,7 +18,7 @@ from typing import Any
 from fader.errors import FaderError, InputError, quoted
 from fader.learn.modelfile import ModelScope, parse_file, read_text, seal_file, write_text
 from fader.rank.system import System
-from fader.registry import discover
+from fader.registry import discover, list_plugins, require_plugins
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,9 @@ class Model:
         """The contents of the model file, checksum included."""
         fields = dataclasses.fields(self.system)  # type: ignore[arg-type]
         parameters = {f.name: _plain(getattr(self.system, f.name)) for f in fields}
-        scope = self.scope or ModelScope()
-        return seal_file({"system": self.system.name, "parameters": parameters, **scope.to_dict()})
+        scope, plugins = self.scope or ModelScope(), list_plugins(self.system)
+        needed = {"plugins": plugins} if plugins else {}
+        return seal_file({"system": self.system.name, "parameters": parameters, **needed, **scope.to_dict()})
 
     def to_text(self) -> str:
         """The text of the model file."""
@@ -66,6 +68,7 @@ def parse_model(text: str, name: str) -> Model:
     """The model of a file's text; `name` is what errors call the file."""
     plain = parse_file(text, name)
     try:
+        require_plugins(plain.get("plugins"), name)
         if plain["version"] == 1 and "system" not in plain:
             plain = plain | {"system": "fader", "parameters": _read_version_1(plain)}
         return Model(_build_system(plain, name), ModelScope.from_dict(plain))

@@ -12,6 +12,7 @@ from fader.aggregate.base import Aggregator
 from fader.errors import UsageError, quoted
 from fader.features.base import FeatureMap
 from fader.learn.train import check_lambda
+from fader.options import option
 
 LAMBDAS = (0.1, 1.0, 10.0)
 
@@ -24,19 +25,26 @@ class TrainingOptions:
     may be alternatives, written with `|`; `lam` is auto, a number, or several as in 0.1/1/10.
     """
 
-    features: str | FeatureMap = "noprox+rectangle"
-    aggregator: str | Aggregator = "sum"
-    loss: str = "pairwise"
-    lam: str = "auto"
-    policy: str = "document"
-    window: str = "0"
-    top: str = "0"
-    ignore_overlap: bool = False
-    judged_only: bool = False
-    starts: int = 2
-    rounds: int = 3
-    bad: int = 0
-    seed: int = 0
+    features: str | FeatureMap = option("noprox+rectangle", help="Alternatives with |.", metavar="MAPS")
+    aggregator: str | Aggregator = option("sum", help="Alternatives with |.", metavar="NAME")
+    loss: str = option("pairwise", help="pairwise, softmax or ndcg.", metavar="NAME")
+    lam: str = option("auto", help="auto, or a number, or 0.1/1/10.", flags=("--lambda",), metavar="L")
+    policy: str = option("document", help="document, mention, or both with |.", metavar="NAME")
+    window: str = option(
+        "0",
+        help="Only literals within so many tokens; several with |, 0: no window.",
+        metavar="TOKENS",
+        show_default=False,
+    )
+    top: str = option(
+        "0", help="Only the N best documents by BM25; several with |, 0: all.", metavar="N", show_default=False
+    )
+    ignore_overlap: bool = option(False, help="Ignore occurrences inside the mention itself.")
+    judged_only: bool = option(False, help="Unjudged candidates are not taken for bad.")
+    starts: int = option(2, help="Starts where the problem is not convex.")
+    rounds: int = option(3, help="Rounds of choosing the mentions that count.")
+    bad: int = option(0, help="At most N bad candidates of a query train; 0: all.", metavar="N", show_default=False)
+    seed: int = option(0, help="Seed of groups, starts and sample.")
 
     @property
     def lambdas(self) -> tuple[float, ...]:
