@@ -24,8 +24,7 @@ from benchmarks.peers.fader_peer import built_index
 from benchmarks.synthetic import type_id
 from fader.contexts.table import Contexts
 from fader.features.combined import feature_map
-from fader.learn.learner import Learner
-from fader.learn.tuned import example_of
+from fader.learn.learner import Learner, encode_example
 from fader.rank.ranking import rank_entities
 from fader.registry import discover
 from fader.systems.base import parse_system
@@ -51,7 +50,7 @@ def trained(learner: Any, tables: Sequence[Contexts]) -> Any:
     examples = []
     for table in tables[:TRAINED_ON]:
         grades = {int(e): 1 for e in table.groups.entity[::4]}
-        examples.append(example_of(learner, untouched(table), grades, np.random.default_rng(0)))
+        examples.append(encode_example(learner, untouched(table), grades, np.random.default_rng(0)))
     return learner.fit(examples, seed=0)
 
 

@@ -34,8 +34,9 @@ from fader.aggregate.base import Aggregator
 from fader.aggregate.logsumexp import LogSumExp
 from fader.aggregate.softmax import SoftMax
 from fader.aggregate.sum import Sum
-from fader.learn.crossvalidate import EXACT, groups_of, linear_problem
+from fader.learn.crossvalidate import groups_of
 from fader.learn.dataset import Dataset
+from fader.learn.feature_trainer import EXACT, linear_problem
 from fader.learn.leaveoneout import Problem, leave_one_out, polish
 from fader.learn.loss import Loss
 from fader.learn.objective import EntityLevel, labels_of, values_of

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,12 @@ import numpy as np
 import fader
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.experiment.judged import JudgedQueries, judged_queries
-from fader.experiment.ranker import save_model
+from fader.experiment.tune import save_model
 from fader.learn.crossvalidate import train
 from fader.learn.dataset import Dataset, View
+from fader.learn.feature_trainer import FeatureTrainer
 from fader.learn.model import Model
+from fader.learn.modelfile import ModelScope
 from fader.progress import progress
 from fader.search.batch import parse_all
 from fader.systems.fader import FeatureModel
@@ -76,14 +79,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, progress("Training") as reporter:
         work = given.work or Path(scratch)
         source = Joined([judged(folder, work, given.sample) for folder in given.testbeds])
-        candidates = FeatureModel(features="noprox+rectangle", aggregator="sum").candidates()
-        found, choice = train(source, candidates, progress=reporter)
+        system = FeatureModel(features="noprox+rectangle", aggregator="sum")
+        make = partial(FeatureTrainer, source, system.candidates())
+        found, choice = train(make, len(source.ids), progress=reporter)
     provenance = {
         "testbeds": {part.index.collection.folder.name: len(part) for part in source.parts},
         "lambda": found.settings.lam, "loss": found.settings.loss, "seed": found.settings.seed,
         "objective": found.fit.objective, "validation": choice.tried,
     }  # fmt: skip
-    model = Model(found.features, found.weights, found.aggregator, portable=True, provenance=provenance)
+    model = Model(system.fill_in(found), ModelScope(portable=True, provenance=provenance))
     save_model(model, given.output)
     found_by = f"lambda {found.settings.lam:g}, validation MAP {choice.precision:.4f}"
     print(f"{given.output}: {model}, {found_by}", file=sys.stderr)

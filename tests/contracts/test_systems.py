@@ -21,7 +21,6 @@ from fader.learn.modelfile import ModelScope
 from fader.rank.ranking import order_entities, rank_entities
 from fader.registry import discover
 from fader.systems.base import parse_system
-from fader.systems.fader import FeatureModel
 from fader.testing import systems as contract
 
 PACKAGE = "fader.systems"
@@ -49,7 +48,7 @@ VARIANTS = [text for part in discover(PACKAGE).values() for text in variants(par
 VARIANTS += ["proximity(width=0.5,idf=paper)"]
 NAMED = list(dict.fromkeys(parse_system(t) for t in (*discover(PACKAGE), *VARIANTS)))
 LEARNERS = [s for s in NAMED if isinstance(s, Learner)]
-TRAINED_FIRST = [s for s in NAMED if isinstance(s, Learner | FeatureModel)]
+TRAINED_FIRST = [s for s in NAMED if isinstance(s, Learner)]
 MODELS = [model("noprox+rectangle", name, "document") for name in discover("fader.aggregate")]
 MODELS += [model("confidence+coverage(4x5)", "logsumexp", "mention"), model("noprox+idfupto", "sum", "mention")]
 READY: list[Any] = [*(s for s in NAMED if s not in TRAINED_FIRST), *LEARNERS, *MODELS]

@@ -15,8 +15,7 @@ from fader.corpus.queries import FaultCollector
 from fader.errors import UsageError
 from fader.experiment.compare import compare_judged
 from fader.experiment.judged import JudgedQueries, judged_queries
-from fader.experiment.ranker import save_model
-from fader.experiment.tune import tune
+from fader.experiment.tune import save_model, tune
 from fader.learn.model import Model, read_model
 from fader.search.batch import parse_all
 from fader.search.inputs import load_qrels, load_queries

@@ -14,8 +14,7 @@ import fader
 from contracts.models import feature_model
 from fader.contexts.table import Contexts
 from fader.features.combined import feature_map
-from fader.learn.learner import Learner
-from fader.learn.tuned import example_of
+from fader.learn.learner import Learner, encode_example
 from fader.registry import discover
 from fader.systems.base import parse_system
 from fader.systems.fader import FeatureModel
@@ -63,7 +62,7 @@ def fitted(learner: Any, tables: list[Contexts]) -> Any:
     """A learner that has seen a few queries; every second candidate is good."""
     chance = np.random.default_rng(0)
     grades = [{int(e): 1 for e in t.groups.entity[::2]} for t in tables]
-    return learner.fit([example_of(learner, t, g, chance) for t, g in zip(tables, grades, strict=True)], seed=0)
+    return learner.fit([encode_example(learner, t, g, chance) for t, g in zip(tables, grades, strict=True)], seed=0)
 
 
 def answer(index: fader.Index, query: str, kind: str | None, model: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -14,8 +15,10 @@ from contracts.tables import Columns
 from fader.errors import InputError, UsageError
 from fader.features.base import FeatureMap
 from fader.features.combined import feature_map
-from fader.learn.crossvalidate import Candidate, Chooser, Trained, cross_validate, groups_of, parse_cv, train
+from fader.learn import crossvalidate
+from fader.learn.crossvalidate import cross_validate, groups_of, parse_cv
 from fader.learn.dataset import Dataset, View
+from fader.learn.feature_trainer import Candidate, FeatureTrainer, Trained
 from fader.learn.train import Settings, fit_model
 from fader.measures import AveragePrecision, Pairswap
 from fader.registry import parse
@@ -35,7 +38,12 @@ def candidate(
 
 
 def validated(queries: Sequence[Judged], candidates: Sequence[Candidate], cv: str, **more: Any) -> Any:
-    return cross_validate(Given(queries), candidates, cv, **{"workers": 1, **more})
+    make = partial(FeatureTrainer, Given(queries), candidates)
+    return cross_validate(make, len(queries), cv, **{"workers": 1, **more})
+
+
+def train(source: Given, candidates: Sequence[Candidate], **more: Any) -> Any:
+    return crossvalidate.train(partial(FeatureTrainer, source, candidates), len(source.ids), **more)
 
 
 def same(one: Trained, two: Trained, exact: bool = True) -> None:
@@ -121,7 +129,7 @@ def test_the_contexts_of_a_query_have_no_say_in_its_model(name: str) -> None:
 def test_edges_are_learned_from_training_queries_only() -> None:
     """No set of queries that edges are learned from has the query tested; inner validation leaves out its own too."""
     source = Given(QUERIES)
-    cross_validate(source, [CASES["edges"]], "3", seed=4, workers=1)
+    cross_validate(partial(FeatureTrainer, source, [CASES["edges"]]), 9, "3", seed=4, workers=1)
     groups = groups_of(9, 6, 4)
     folds = [set(np.concatenate(groups[2 * i : 2 * i + 2]).tolist()) for i in range(3)]
     learned = [set(training) for training in source.learned_from]
@@ -186,8 +194,8 @@ def test_what_is_validated_is_one_candidate_on_some_groups() -> None:
     """AP of the queries of these groups, for each lambda, by models that saw no query of the groups left out."""
     candidates = [candidate("noprox"), candidate(), candidate("grid(2x3)", lambdas=(3.0,))]
     groups = groups_of(9, 5, 0)
-    chooser, left_out = Chooser(Given(QUERIES), candidates, groups), frozenset({0, 2})
-    found = chooser.validated(1, left_out, [2])
+    chooser, left_out = FeatureTrainer(Given(QUERIES), candidates, groups), frozenset({0, 2})
+    found = chooser.validate(1, left_out, [2])
     assert set(found) == {(1, lam) for lam in LAMBDAS}
     data = chooser.dataset(1, left_out)
     for model in chooser.rough_fits(1, data, left_out):
@@ -195,9 +203,9 @@ def test_what_is_validated_is_one_candidate_on_some_groups() -> None:
         expected = [AveragePrecision().of(model.values(q), q.judgments) for q in queries]
         assert list(found[1, model.settings.lam]) == [2]
         assert found[1, model.settings.lam][2].tolist() == expected
-    assert set(chooser.validated(2, left_out, left_out)[2, 3.0]) == {0, 2}
+    assert set(chooser.validate(2, left_out, left_out)[2, 3.0]) == {0, 2}
     changed = [swapped(q) if i in groups[0] else q for i, q in enumerate(QUERIES)]
-    again = Chooser(Given(changed), candidates, groups).validated(1, left_out, [2])
+    again = FeatureTrainer(Given(changed), candidates, groups).validate(1, left_out, [2])
     assert {key: of[2].tolist() for key, of in again.items()} == {key: of[2].tolist() for key, of in found.items()}
 
 
@@ -254,7 +262,7 @@ def test_a_sample_trains_and_all_candidates_are_tested(cv: str) -> None:
 def test_candidates_with_other_seeds_draw_other_samples() -> None:
     """Also where they share a dataset."""
     two = [candidate(bad=1, seed=seed) for seed in (0, 1)]
-    chooser = Chooser(Given(QUERIES), two, groups_of(9, 3, 0))
+    chooser = FeatureTrainer(Given(QUERIES), two, groups_of(9, 3, 0))
     data = chooser.dataset(0, frozenset())
     drawn = [chooser.to_train(data, c.settings) for c in (*two, two[0])]
     kept = [[q.entity.tolist() for q in d.queries] for d in drawn]

@@ -12,7 +12,7 @@ from fader.aggregate.base import Aggregator
 from fader.features.base import FeatureMap
 from fader.features.bias import Bias
 from fader.features.combined import feature_map
-from fader.learn.crossvalidate import linear_problem
+from fader.learn.feature_trainer import linear_problem
 from fader.learn.leaveoneout import (
     Problem,
     free_weights,

@@ -16,7 +16,7 @@ from typing import cast
 import pytest
 
 from fader.demo.generate import generate
-from fader.experiment.system_specs import entrants
+from fader.experiment.system_specs import parse_specs
 from fader.index.reader import IndexReader
 
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "runs" / "paper.sh"
@@ -154,7 +154,7 @@ def test_every_system_of_the_tables_is_one() -> None:
     """Its text can be read, whatever the options; none is twice in a table."""
     for options in ({}, {"lam": "0.1/1", "bad": 100}, {"folds": 2, "folds_for_count": "2"}):
         for systems in texts(**options).values():
-            named = entrants(systems, cast("IndexReader", None))
+            named = parse_specs(systems, cast("IndexReader", None))
             assert len(named) == len(systems)
 
 
@@ -189,4 +189,4 @@ def test_settled_learners_have_nothing_to_choose() -> None:
             learner = other.split("(")[0] in paper.LEARN
             assert (text != other) == learner
             if learner:
-                assert len(entrants([text], cast(IndexReader, None))[0].alternatives) == 1
+                assert len(parse_specs([text], cast(IndexReader, None))[0].alternatives) == 1

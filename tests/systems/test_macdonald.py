@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from contracts.worlds import Document, Mention, World, worlds
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
+from fader.learn.dataset import draw_candidates
 from fader.learn.learner import Example
 from fader.measures import judge
 from fader.rank.ranking import rank_entities
 from fader.systems.base import parse_system
 from fader.systems.macdonald import Macdonald
 from fader.systems.shared.ladder import Rungs, raw_features, rungs
-from fader.systems.shared.thinning import drawn_bad
+from fader.systems.shared.thinning import seed_of
 from fader.systems.shared.weighting import MODELS
 from fader.systems.voting import TECHNIQUES
 from systems import voting_oracle
@@ -233,7 +234,7 @@ def test_columns_are_numbered_in_16_bits() -> None:
 def test_bad_candidates_are_drawn_by_query() -> None:
     """Queries with as many candidates as each other do not draw the same places, and the others do not matter."""
     judgments = [judge(np.arange(k, k + 400, dtype=np.int32), range(400), {0: 1}) for k in (0, 1000)]
-    first, second = (drawn_bad(j, 20, 5)[1].tolist() for j in judgments)
+    first, second = (draw_candidates(j, 20, seed_of(j.entity, 5)).tolist() for j in judgments)
     assert first != second
     examples, few = judged(2), replace(SMALL, bad=2)
     seen: list[list[int]] = []
@@ -244,7 +245,7 @@ def test_bad_candidates_are_drawn_by_query() -> None:
             return super().taken(places)
 
     few.fit([replace(e, query=Watched(*astuple(e.query))) for e in examples], 3)
-    assert seen == [np.sort(np.concatenate(drawn_bad(e.judgments, 2, 3))).tolist() for e in examples]
+    assert seen == [draw_candidates(e.judgments, 2, seed_of(e.judgments.entity, 3)).tolist() for e in examples]
 
 
 def test_large_grades_are_learned_from() -> None:

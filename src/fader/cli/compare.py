@@ -25,7 +25,7 @@ from fader.experiment.judged import judged_queries
 from fader.experiment.options import CompareOptions
 from fader.experiment.reporting.report import check_destination, write_report
 from fader.experiment.reporting.tables import MeansCell, MeansTable, make_table
-from fader.experiment.system_specs import baseline_among, entrants
+from fader.experiment.system_specs import find_baseline, parse_specs
 from fader.progress import progress
 from fader.registry import split_top
 from fader.search.index import Index
@@ -63,8 +63,8 @@ def compare_all(
 ) -> None:
     """Compare, wherever `pool` has it done: given judged queries and progress, it gives them back with its workers."""
     systems = [text.strip() for text in split_top(options.systems, ",")]
-    known = entrants(systems, index.collection)
-    baseline = None if options.baseline is None else baseline_among(options.baseline, known, index.collection)
+    known = parse_specs(systems, index.collection)
+    baseline = None if options.baseline is None else find_baseline(options.baseline, known, index.collection)
     asked = read_asked(index, options.queries, options.qrels, options.on_error, quiet)
     with progress("Comparing", quiet) as reporter:
         judged = judged_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, options.seed)

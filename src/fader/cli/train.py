@@ -27,8 +27,7 @@ from fader.cli.common import (
 from fader.errors import UsageError
 from fader.experiment.judged import judged_queries
 from fader.experiment.options import TrainOptions
-from fader.experiment.ranker import save_model
-from fader.experiment.tune import tune
+from fader.experiment.tune import save_model, tune
 from fader.learn.settings import TrainingOptions
 from fader.options import options_of
 from fader.progress import progress

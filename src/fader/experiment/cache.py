@@ -17,7 +17,7 @@ import xxhash
 
 from fader.errors import StorageError
 from fader.experiment.comparison import ContextScores, Grid, SystemResult
-from fader.experiment.system_specs import Entrant
+from fader.experiment.system_specs import SystemSpec
 from fader.jobs.journal import Journal, Key, digest_key, from_json, to_json
 from fader.jobs.storage import LocalFolder, MemoryFolder
 
@@ -69,11 +69,11 @@ def keep_result(journal: Journal, system: str, cv: str, measured: Measured) -> N
 class MeasuredSystems:
     """The join of a comparison: items are systems that are measured together, results those of each, in order."""
 
-    def __init__(self, journal: Journal, systems: Sequence[Entrant], cv: str) -> None:
+    def __init__(self, journal: Journal, systems: Sequence[SystemSpec], cv: str) -> None:
         self._journal, self._systems, self._cv = journal, systems, cv
         self._found: dict[str, Measured] = {}
 
-    def choose_left(self, items: Iterable[Sequence[Entrant]]) -> Iterator[Sequence[Entrant]]:
+    def choose_left(self, items: Iterable[Sequence[SystemSpec]]) -> Iterator[Sequence[SystemSpec]]:
         """Those of each item's systems that are not kept; all are looked up before the first is measured."""
         for e in self._systems:
             kept = find_result(self._journal, e.key, e.cv or self._cv)
@@ -84,7 +84,7 @@ class MeasuredSystems:
             if left:
                 yield left
 
-    def take(self, item: Sequence[Entrant], result: Sequence[Measured]) -> None:
+    def take(self, item: Sequence[SystemSpec], result: Sequence[Measured]) -> None:
         """Keep the result of each system."""
         for e, measured in zip(item, result, strict=True):
             keep_result(self._journal, e.key, e.cv or self._cv, measured)

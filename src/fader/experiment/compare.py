@@ -22,17 +22,16 @@ from fader.contexts.table import Contexts
 from fader.corpus.queries import FaultCollector
 from fader.experiment.cache import Measured, MeasuredSystems, open_results
 from fader.experiment.comparison import Comparison, Supports, SystemResult
-from fader.experiment.contest import Contest, Tested, examples_of, precisions
+from fader.experiment.experiment import Experiment, Tested, precisions
 from fader.experiment.figure_data import context_scores, mean_grids
 from fader.experiment.foreign import parse_foreign_measure
 from fader.experiment.judged import JudgedQueries, judged_queries
-from fader.experiment.system_specs import Entrant, baseline_among, entrants
+from fader.experiment.system_specs import SystemSpec, find_baseline, parse_specs
 from fader.jobs.job import Job, run_job
 from fader.jobs.journal import Key
 from fader.jobs.runners import InProcess, Runner, Threads
-from fader.learn.crossvalidate import Workers, cross_validate, parse_cv
-from fader.learn.threads import cores
-from fader.learn.tuned import best_for_each, cross_validate_learner
+from fader.learn.crossvalidate import choose_unfitted, cross_validate, parse_cv
+from fader.learn.threads import Workers, cores
 from fader.measures import STANDARD, find_measure
 from fader.progress import Progress, Silent
 from fader.rank.system import System, View
@@ -73,12 +72,12 @@ def compare_judged(
 ) -> Comparison:  # fmt: skip
     """The same for queries that are brought together with their judgments already."""
     collection = judged.index.collection
-    named = entrants(systems, collection)
-    baseline = None if baseline is None else baseline_among(baseline, named, collection)
+    named = parse_specs(systems, collection)
+    baseline = None if baseline is None else find_baseline(baseline, named, collection)
     parse_cv(cv)
     chosen = [find_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
-    contest = Contest(judged, str(cv), chosen, seed, workers or cores(), progress or Silent())
-    found = _measure_all(contest, named, keep)
+    experiment = Experiment(judged, str(cv), chosen, seed, workers or cores(), progress or Silent())
+    found = _measure_all(experiment, named, keep)
     return Comparison(
         title=title or f"Comparison on {collection.folder.name}",
         measures=[str(m) for m in chosen],
@@ -88,32 +87,32 @@ def compare_judged(
         texts=[q.query.text for q in judged.queries],
         types=[q.query.type for q in judged.queries],
         provenance=_provenance(judged, cv, seed, baseline),
-        **_counts(contest),
+        **_counts(experiment),
         context_scores=next((f.scores for f in found if f.scores), []),
         grids=[grid for f in found for grid in f.grids],
     )
 
 
-def _measure_all(contest: Contest, systems: Sequence[Entrant], keep: str | Path | None) -> list[Measured]:
+def _measure_all(experiment: Experiment, systems: Sequence[SystemSpec], keep: str | Path | None) -> list[Measured]:
     """Results in order; those that are kept already are not computed again.
 
     Systems that are not fitted are measured together, as they share each query's contexts; others one by one.
     """
-    plain = [e for e in systems if e.family is None and not e.learns]
-    items: list[Sequence[Entrant]] = [plain, *([e] for e in systems if e not in plain)]
-    key, workers = _describe(contest), contest.workers
+    plain = [e for e in systems if not e.learners]
+    items: list[Sequence[SystemSpec]] = [plain, *([e] for e in systems if e not in plain)]
+    key, workers = _describe(experiment), experiment.workers
 
-    def measure(item: Sequence[Entrant]) -> list[Measured]:
+    def measure(item: Sequence[SystemSpec]) -> list[Measured]:
         if item[0] in plain:
-            return _plain(contest, item)
-        return [_family(contest, e) if e.family is not None else _learner(contest, e) for e in item]
+            return _plain(experiment, item)
+        return [_fitted(experiment, e) for e in item]
 
-    job: Job[Sequence[Entrant], Sequence[Measured], list[Measured]] = Job(
-        key, items, lambda: measure, lambda journal: MeasuredSystems(journal, systems, contest.cv)
+    job: Job[Sequence[SystemSpec], Sequence[Measured], list[Measured]] = Job(
+        key, items, lambda: measure, lambda journal: MeasuredSystems(journal, systems, experiment.cv)
     )
     # Threads of this process have enough to do with one system at a time; a pool may not have. What is under way there
     # when one fails, perhaps for hours, is stopped.
-    runner: Runner[Sequence[Entrant]] = (
+    runner: Runner[Sequence[SystemSpec]] = (
         InProcess() if isinstance(workers, int) else Threads(workers.systems, workers.stop)
     )
     return run_job(job, open_results(keep, key), runner)
@@ -128,39 +127,41 @@ class Timed:
     tested: list[Tested]
 
 
-def _plain(contest: Contest, plain: Sequence[Entrant]) -> list[Measured]:
+def _plain(experiment: Experiment, plain: Sequence[SystemSpec]) -> list[Measured]:
     """Systems that are not fitted: every alternative ranks every query, then the chosen one does."""
-    chosen, seconds = [np.zeros(len(contest.judged), dtype=np.int64) for _ in plain], np.zeros(len(plain))
+    chosen, seconds = [np.zeros(len(experiment.judged), dtype=np.int64) for _ in plain], np.zeros(len(plain))
     free = [n for n, e in enumerate(plain) if len(e.alternatives) > 1]
     if free:
-        rows = contest.each_query(lambda i: precisions(contest, i, [plain[n] for n in free]), "choosing")
+        rows = experiment.each_query(lambda i: precisions(experiment, i, [plain[n] for n in free]), "choosing")
         for place, n in enumerate(free):
             precision = np.stack([row[0][place] for row in rows], axis=1)
-            chosen[n] = best_for_each(precision, plain[n].cv or contest.cv, contest.seed)
+            chosen[n] = choose_unfitted(precision, plain[n].cv or experiment.cv, experiment.seed)
             seconds[n] += sum(row[1][place] for row in rows)
     if not plain:
         return []
 
     def work(i: int) -> list[Timed]:
         tables: dict[View, Contexts] = {}
-        return [_timed(contest, i, e.alternatives[c[i]], tables) for e, c in zip(plain, chosen, strict=True)]
+        return [_timed(experiment, i, e.alternatives[c[i]], tables) for e, c in zip(plain, chosen, strict=True)]
 
-    rows = contest.each_query(work, "ranking")
+    rows = experiment.each_query(work, "ranking")
     found = []
     for n, e in enumerate(plain):
-        values = contest.collected([row[n].measured for row in rows], [t for row in rows for t in row[n].tested])
-        notes = [f"cv {e.cv or contest.cv}"] if n in free else []
+        values = experiment.collected([row[n].measured for row in rows], [t for row in rows for t in row[n].tested])
+        notes = [f"cv {e.cv or experiment.cv}"] if n in free else []
         choices = _tally([str(e.alternatives[c]) for c in chosen[n]]) if n in free else []
         seconds[n] += sum(row[n].seconds for row in rows)
         found.append(Measured(SystemResult(e.name, values, e.label, choices, float(seconds[n]), 0, notes)))
     return found
 
 
-def _timed(contest: Contest, i: int, system: System, tables: dict[View, Contexts]) -> Timed:
+def _timed(experiment: Experiment, i: int, system: System, tables: dict[View, Contexts]) -> Timed:
     began = time.perf_counter()
-    tested = contest.rank(i, system, tables)
+    tested = experiment.rank(i, system, tables)
     seconds = time.perf_counter() - began
-    return Timed(contest.measure(i, tested), seconds, [tested] if len(contest.own) < len(contest.measures) else [])
+    return Timed(
+        experiment.measure(i, tested), seconds, [tested] if len(experiment.own) < len(experiment.measures) else []
+    )
 
 
 def _tally(texts: Sequence[str]) -> list[dict[str, Any]]:
@@ -170,36 +171,25 @@ def _tally(texts: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _learner(contest: Contest, e: Entrant) -> Measured:
-    """A system that learns something else than feature weights."""
-    began, judged = time.perf_counter(), contest.judged
-    learners, examples = examples_of(contest, e)
-    cv = e.cv or contest.cv
-    found = cross_validate_learner(judged.ids, learners, examples, cv, contest.seed, contest.workers, contest.progress)
-    tested = contest.each_query(lambda i: contest.rank(i, found.models[i], {}), "ranking")
-    seconds = time.perf_counter() - began
-    return Measured(
-        SystemResult(e.name, contest.measured(tested), e.label, found.choices, seconds, found.fits, [f"cv {cv}"])
-    )
+def _fitted(experiment: Experiment, spec: SystemSpec) -> Measured:
+    """Systems that learn, cross-validated."""
+    began, judged, learners, cv = time.perf_counter(), experiment.judged, spec.learners, spec.cv or experiment.cv
+    make = learners[0].prepare(judged, learners, experiment.seed, experiment.workers, experiment.progress)
+    found = cross_validate(make, len(judged), cv, experiment.seed, experiment.workers, experiment.progress)
+    encoded = [o for o in found.outcomes if o.query is not None]
+    if encoded:  # with all candidates, whose values are known
+        tested = [Tested(o.judgments, o.all_values, o.model.view.takes_all) for o in encoded]
+    else:
+        tested = experiment.each_query(lambda i: experiment.rank(i, found.outcomes[i].model, {}), "ranking")
+    values, seconds = experiment.measured(tested), time.perf_counter() - began
+    result = SystemResult(spec.name, values, spec.label, found.choices, seconds, found.fits, [f"cv {cv}"])
+    label = spec.label or spec.name
+    return Measured(result, mean_grids(label, encoded), list(context_scores(judged, label, encoded)))
 
 
-def _family(contest: Contest, e: Entrant) -> Measured:
-    """Features x aggregator."""
-    began, cv, family = time.perf_counter(), e.cv or contest.cv, e.family
-    assert family is not None
-    found = cross_validate(contest.judged, family.candidates(), cv, contest.seed, contest.workers, contest.progress)
-    tested = [Tested(o.query.judgments, o.values, o.model.view.takes_all) for o in found.outcomes]
-    result = SystemResult(
-        e.name, contest.measured(tested), e.label, found.choices, time.perf_counter() - began,
-        len({id(o.model) for o in found.outcomes}), [f"cv {cv}"],
-    )  # fmt: skip
-    scores = list(context_scores(contest.judged, e.label or e.name, found))
-    return Measured(result, mean_grids(e.label or e.name, found), scores)
-
-
-def _describe(contest: Contest) -> Key:
+def _describe(experiment: Experiment) -> Key:
     """What a kept result depends on besides its system."""
-    judged = contest.judged
+    judged = experiment.judged
     grades = xxhash.xxh3_64()
     for query, graded in zip(judged.queries, judged.grades, strict=True):
         grades.update(
@@ -208,7 +198,7 @@ def _describe(contest: Contest) -> Key:
     collection = judged.index.collection
     return {
         "fader": __version__, "collection": contents_of(collection), "analysis": collection.analysis.to_dict(),
-        "queries": grades.hexdigest(), "seed": contest.seed, "measures": [str(m) for m in contest.measures],
+        "queries": grades.hexdigest(), "seed": experiment.seed, "measures": [str(m) for m in experiment.measures],
     }  # fmt: skip
 
 
@@ -221,9 +211,9 @@ def _provenance(judged: JudgedQueries, cv: str | int, seed: int, baseline: str |
     }  # fmt: skip
 
 
-def _counts(contest: Contest) -> dict[str, Any]:
+def _counts(experiment: Experiment) -> dict[str, Any]:
     """Candidates a query, and |S_e| (documents) of good and bad candidates; a sample where they are many."""
-    tested: list[Tested] = contest.each_query(lambda i: contest.rank(i, Count(), {}), "counting")
+    tested: list[Tested] = experiment.each_query(lambda i: experiment.rank(i, Count(), {}), "counting")
     good = [t.values[t.judgments.grades > 0] for t in tested]
     bad = [t.values[t.judgments.grades <= 0] for t in tested]
     return {"candidates": [int(t.values.size) for t in tested], "supports": Supports(_sample(good), _sample(bad))}

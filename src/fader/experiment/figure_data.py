@@ -5,60 +5,62 @@ Knows nothing of how figures are drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from fader.experiment.comparison import ContextScores, Grid
 from fader.experiment.judged import JudgedQueries
+from fader.features.cellmaps.cellmap import CellMap
 from fader.features.combined import Combined
-from fader.learn.crossvalidate import Outcome, Validation
+from fader.learn.learner import Outcome
 from fader.search.grids import by_side
 
 SHOWN_ENTITIES = 6
 
 
-def mean_grids(label: str, found: Validation) -> list[Grid]:
+def mean_grids(label: str, outcomes: Sequence[Outcome]) -> list[Grid]:
     """The mean cell values of each grid-like map over the folds that chose the same features."""
-    models = list({id(o.model): o.model for o in found.outcomes}.values())
+    models = list({id(o.model): o.model for o in outcomes}.values())
     same = [m for m in models if str(m.features) == str(models[0].features)]
     grids = []
     if models and isinstance(models[0].features, Combined):
         for i, part in enumerate(models[0].features.maps):
-            if hasattr(part, "weight_grid"):
-                weights = [list(m.features.split(m.weights))[i][1] for m in same]  # type: ignore[attr-defined]
+            if isinstance(part, CellMap):
+                weights = [list(m.features.split(m.weights))[i][1] for m in same]
                 mean = np.mean([part.weight_grid(w) for w in weights], axis=0)
-                rows, columns = part.row_labels(), part.column_labels()  # type: ignore[attr-defined]
+                rows, columns = part.row_labels(), part.column_labels()
                 for side, values in by_side(mean):
                     name = f"{part.name} {side}".rstrip()
                     grids.append(Grid(label, name, rows, columns, values.tolist()))
     return grids
 
 
-def context_scores(judged: JudgedQueries, label: str, found: Validation) -> Iterator[ContextScores]:
+def context_scores(judged: JudgedQueries, label: str, outcomes: Sequence[Outcome]) -> Iterator[ContextScores]:
     """Of queries whose good entities have many contexts: the good and the bad entity that are ranked highest.
 
     Only where an entity's value adds up its scores: elsewhere they are not comparable.
     """
-    if not found.outcomes or not found.outcomes[0].model.aggregator.linear:
+    if not outcomes or not outcomes[0].model.aggregator.linear:
         return
     ids = judged.index.collection.catalog.entity_ids
-    by_support = sorted(found.outcomes, key=lambda o: -_largest_good(o))
+    by_support = sorted(outcomes, key=lambda o: -_largest_good(o))
     for outcome in by_support[: SHOWN_ENTITIES // 2]:
         cells = outcome.model.features.expand(outcome.model.weights)
-        best = outcome.query.best(cells)
-        scores, is_good = best.scores(cells), outcome.query.judgments.grades > 0
+        query, values = outcome.query, outcome.values
+        assert query is not None
+        assert values is not None
+        best = query.best(cells)
+        scores, is_good = best.scores(cells), query.judgments.grades > 0
         if not is_good.any() or is_good.all():
             continue
         for good in (True, False):
             pool = np.flatnonzero(is_good == good)
-            e = int(pool[np.argmax(outcome.values[pool])])
+            e = int(pool[np.argmax(values[pool])])
             of_entity = np.sort(scores[best.at[e] : best.at[e + 1]])[::-1]
-            yield ContextScores(
-                outcome.query.id, ids[int(outcome.query.entity[e])], good, of_entity[:1000].tolist(), label
-            )
+            yield ContextScores(query.id, ids[int(query.entity[e])], good, of_entity[:1000].tolist(), label)
 
 
 def _largest_good(outcome: Outcome) -> int:
-    size = np.diff(outcome.query.at)[outcome.query.judgments.grades > 0]
-    return int(size.max(initial=0))
+    query = outcome.query
+    return 0 if query is None else int(np.diff(query.at)[query.judgments.grades > 0].max(initial=0))

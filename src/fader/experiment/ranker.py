@@ -10,47 +10,51 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
 from fader.corpus.queries import FaultCollector
 from fader.errors import UsageError
 from fader.experiment.judged import JudgedQueries, judged_queries
-from fader.jobs.files import whole_file
-from fader.learn.crossvalidate import Choice, Trained, train
-from fader.learn.model import Model
-from fader.learn.modelfile import ModelScope
+from fader.experiment.tune import save_model, tune
+from fader.learn.settings import TrainingOptions
 from fader.progress import Progress
 from fader.search.batch import parse_all
 from fader.search.index import Index
 from fader.search.inputs import is_frame, load_qrels, load_queries
-from fader.search.models import collection_of
 from fader.systems.fader import FeatureModel
 
 
+def _parameters() -> dict[str, Any]:
+    """Every parameter with its default."""
+    return {f.name: f.default for f in fields(TrainingOptions)} | {"workers": 0}
+
+
 class Ranker:
-    """Features x aggregator to be trained; several alternatives are written `sum|logsumexp`.
+    """Features x aggregator to be trained; the parameters are those of `TrainingOptions`, and `workers`.
+
+    Features and aggregator are given by name or as objects; several alternatives are written `sum|logsumexp`.
 
     After `fit`: `model_` (what ranks), `index_`, `choice_` (what validation found), `remarks_` (what was left out).
     """
 
     def __init__(
-        self, features: str = "noprox+rectangle", aggregator: str = "sum", *, loss: str = "pairwise",
-        lam: str | float = "auto", policy: str = "document", window: int | str = 0, top: int | str = 0,
-        ignore_overlap: bool = False,
-        judged_only: bool = False, starts: int = 2, rounds: int = 3, bad: int = 0, seed: int = 0, workers: int = 0,
-    ) -> None:  # fmt: skip
-        self.features, self.aggregator, self.loss, self.lam = features, aggregator, loss, lam
-        self.top = top
-        self.policy, self.window, self.ignore_overlap, self.judged_only = policy, window, ignore_overlap, judged_only
-        self.starts, self.rounds, self.bad, self.seed, self.workers = starts, rounds, bad, seed, workers
+        self, features: Any = TrainingOptions.features, aggregator: Any = TrainingOptions.aggregator, **options: Any
+    ) -> None:
+        given = {"features": features, "aggregator": aggregator, **options}
+        for name, default in _parameters().items():
+            setattr(self, name, given.pop(name, default))
+        if given:
+            known = ", ".join(_parameters())
+            raise TypeError(f"Ranker has no parameter {next(iter(given))!r}; it takes {known}")
 
     def __repr__(self) -> str:
         return f"Ranker({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, as scikit-learn asks for them."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {name: getattr(self, name) for name in _parameters()}
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters."""
@@ -62,8 +66,9 @@ class Ranker:
 
     def spec(self) -> FeatureModel:
         """The parameters as a system."""
-        given = {k: v for k, v in self.get_params().items() if k != "workers"}
-        return FeatureModel(**{**given, "lam": str(self.lam), "window": str(self.window), "top": str(self.top)})
+        given = self.get_params()
+        del given["workers"]
+        return FeatureModel(**given | {name: str(given[name]) for name in ("lam", "window", "top")})
 
     def fit(self, index: Index | str | Path, queries: Any, qrels: Any, *, progress: Progress | None = None) -> Self:
         """Train on the judged queries of an index, which may be given by its folder."""
@@ -73,10 +78,9 @@ class Ranker:
 
     def fit_judged(self, judged: JudgedQueries, progress: Progress | None = None) -> Self:
         """Train on queries that are brought together with their judgments already."""
-        spec = self.spec()
-        trained, choice = train(judged, spec.candidates(), self.seed, self.workers, progress)
-        self.index_, self.choice_, self.remarks_ = judged.index, choice, judged.remarks
-        self.model_ = feature_model(spec, trained, choice, judged)
+        tuned = tune(judged, self.spec(), self.get_params()["seed"], self.get_params()["workers"], progress)
+        self.index_, self.choice_, self.remarks_ = judged.index, tuned.choice, judged.remarks
+        self.model_ = tuned.model
         return self
 
     def transform(self, queries: Any, k: int = 1000) -> Any:
@@ -122,19 +126,6 @@ class Ranker:
             raise UsageError("this Ranker is not fitted yet; call fit(index, queries, qrels) first")
 
 
-def save_model(model: Model, path: str | Path) -> None:
-    """Write a model file, whole or not at all."""
-    with whole_file(path) as pending:
-        pending.write_text(model.to_text(), encoding="utf-8")
-
-
-def feature_model(spec: FeatureModel, trained: Trained, choice: Choice, judged: JudgedQueries) -> Model:
-    """The model of what training found, with where it comes from."""
-    collection, fit, settings = judged.index.collection, trained.fit, trained.settings
-    provenance = {
-        "queries": len(judged), "lambda": settings.lam, "loss": settings.loss, "judged_only": settings.judged_only,
-        "seed": settings.seed, "objective": fit.objective, "starts": fit.starts, "rounds": fit.rounds,
-        "stable": fit.stable, "iterations": fit.iterations, "converged": fit.converged, "validation": choice.tried,
-    }  # fmt: skip
-    scope = ModelScope(collection.analysis.to_dict(), collection_of(collection), False, provenance)
-    return Model(spec.filled_in(trained), scope)
+Ranker.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in _parameters().items()]
+)  # for help(), and for scikit-learn

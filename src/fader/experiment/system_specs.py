@@ -1,4 +1,4 @@
-"""What takes part in a comparison: a text such as `voting(technique=combmnz,cutoff=10|100)` to rankers to choose among.
+"""Systems to train or compare, by text: `voting(technique=combmnz,cutoff=10|100)` names systems to choose among.
 
     balog2                          free parameters take the values that the system says are worth trying
     balog2(beta=100)                this one is set
@@ -25,13 +25,12 @@ from fader.rank.system import System
 from fader.registry import build, discover, name_and_arguments, split_top
 from fader.search.collection import Collection
 from fader.search.models import resolve_model
-from fader.systems.fader import FeatureModel
 
 MOST_ALTERNATIVES = 200
 
 
 @dataclass(frozen=True)
-class Entrant:
+class SystemSpec:
     """A system under a name; of several alternatives one is chosen on training queries."""
 
     name: str
@@ -46,33 +45,28 @@ class Entrant:
         return "|".join(map(str, self.alternatives)) if self.model is None else self.model.to_text()
 
     @property
-    def learns(self) -> bool:
-        """Whether it must be fitted to each fold."""
-        return isinstance(self.alternatives[0], Learner) and not self.alternatives[0].is_fitted
-
-    @property
-    def family(self) -> FeatureModel | None:
-        """Features x aggregator to be trained, if it is that."""
-        first = self.alternatives[0]
-        return first if isinstance(first, FeatureModel) and not first.is_fitted else None
+    def learners(self) -> list[Learner]:
+        """The alternatives that must be fitted to each fold: all of them or none."""
+        return [a for a in self.alternatives if isinstance(a, Learner) and not a.is_fitted]
 
 
-def entrant(given: Any, collection: Collection) -> Entrant:
+def parse_spec(given: Any, collection: Collection) -> SystemSpec:
     """What a text, a model file or a value stands for."""
     if isinstance(given, str):
         name = given.split("(")[0].strip()
-        if name in discover("fader.systems") and name != FeatureModel.name:
-            return _spelled(given.strip())
+        part = discover("fader.systems").get(name)
+        if part is not None and not part.reads_alternatives:
+            return _parse_text(given.strip())
     model = resolve_model(given, collection)
     system, trained = model.system, None if model.scope is None else model
-    if isinstance(system, FeatureModel) and not system.is_fitted:
-        return Entrant(str(system), (system,), system.title, system.cv)
+    if not system.is_fitted:
+        return SystemSpec(str(system), (system,), system.title, system.cv)
     if trained is not None and isinstance(given, str | Path):
-        return Entrant(str(given), (system,), f"{model} ({Path(given).stem})", model=trained)
-    return Entrant(str(model), (system,), model=trained)
+        return SystemSpec(str(given), (system,), f"{model} ({Path(given).stem})", model=trained)
+    return SystemSpec(str(model), (system,), model=trained)
 
 
-def _spelled(text: str) -> Entrant:
+def _parse_text(text: str) -> SystemSpec:
     part, arguments = name_and_arguments("fader.systems", text)
     cv, label = arguments.pop("cv", ""), arguments.pop("label", "")
     if cv:
@@ -86,7 +80,7 @@ def _spelled(text: str) -> Entrant:
     if count > MOST_ALTERNATIVES:
         raise UsageError(f"{part.name}: {count:,} combinations to try, {MOST_ALTERNATIVES} at most; set a parameter")
     made = [build(part, dict(zip(choices, values, strict=True))) for values in product(*choices.values())]
-    return Entrant(name + (f"[cv={cv}]" if cv else ""), tuple(dict.fromkeys(made)), label or name, cv)
+    return SystemSpec(name + (f"[cv={cv}]" if cv else ""), tuple(dict.fromkeys(made)), label or name, cv)
 
 
 def _values(system: str, key: str, text: str) -> list[str]:
@@ -97,9 +91,9 @@ def _values(system: str, key: str, text: str) -> list[str]:
     return values
 
 
-def entrants(given: Sequence[Any], collection: Collection) -> list[Entrant]:
+def parse_specs(given: Sequence[Any], collection: Collection) -> list[SystemSpec]:
     """All of them, each once."""
-    found = [entrant(g, collection) for g in given]
+    found = [parse_spec(g, collection) for g in given]
     if not found:
         raise UsageError("nothing to compare; name one system at least")
     for i, e in enumerate(found):
@@ -113,9 +107,9 @@ def entrants(given: Sequence[Any], collection: Collection) -> list[Entrant]:
     return found
 
 
-def baseline_among(given: Any, named: Sequence[Entrant], collection: Collection) -> str:
+def find_baseline(given: Any, named: Sequence[SystemSpec], collection: Collection) -> str:
     """The name of the one that the others are to be compared with."""
-    name, names = entrant(given, collection).name, [e.name for e in named]
+    name, names = parse_spec(given, collection).name, [e.name for e in named]
     if name not in names:
         raise UsageError(f"the baseline {quoted(name)} is not among the systems: {', '.join(names)}")
     return name

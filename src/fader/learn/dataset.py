@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +118,9 @@ class Dataset:
         """
         if not bad or all(q.entity.size <= bad for q in self.queries):
             return self
-        return replace(self, queries=tuple(_thinned(q, bad, seed, i) for i, q in enumerate(self.queries)))
+        drawn = [draw_candidates(q.judgments, bad, [seed, i]) for i, q in enumerate(self.queries)]
+        pairs = zip(self.queries, drawn, strict=True)
+        return replace(self, queries=tuple(q if d.size == q.entity.size else q.of(d) for q, d in pairs))
 
     def best(self, w: F64) -> Dataset:
         """Only the contexts that count under weights."""
@@ -126,12 +128,23 @@ class Dataset:
         return replace(self, queries=tuple(q.best(cells) for q in self.queries))
 
 
-def _thinned(query: QueryData, most: int, seed: int, number: int) -> QueryData:
-    bad = np.flatnonzero(query.judgments.grades <= 0)
-    if bad.size <= most:
-        return query
-    drawn = np.random.default_rng([seed, number]).choice(bad, most, replace=False)
-    return query.of(np.sort(np.concatenate([np.flatnonzero(query.judgments.grades > 0), drawn])))
+def draw_candidates(judgments: Judgments, most: int, seed: Any) -> I64:
+    """Places of all good candidates and of at most `most` bad ones, ascending, drawn by the seed."""
+    bad = np.flatnonzero(judgments.grades <= 0)
+    if bad.size > most:
+        bad = np.random.default_rng(seed).choice(bad, most, replace=False)
+    return np.sort(np.concatenate([np.flatnonzero(judgments.grades > 0), bad]))
+
+
+class DatasetSource(Protocol):
+    """Datasets of the same judged queries under any features."""
+
+    @property
+    def ids(self) -> Sequence[str]: ...
+
+    def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
+        """All queries; edges that are to be learned are learned from the training queries."""
+        ...
 
 
 def _ranges(first: I64, last: I64) -> I64:

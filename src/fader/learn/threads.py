@@ -1,21 +1,26 @@
-"""Who may use which processors while weights are sought: BLAS has one, and a fit has all unless others run beside it.
+"""Work side by side, and which processors it may use: BLAS has one, and a fit has all unless others run beside it.
 
 An optimiser's matrices have a hundred rows; threads of BLAS wait there for each other longer than they compute, and
-take the processors from folds that run side by side. Sums also come out in other last bits with another number of
-threads, and must not. The setting is the process's, so whoever comes first makes it and whoever goes last undoes it,
-from whatever thread. Whether work runs side by side is a mark of each thread. Knows nothing of what is computed.
+take the processors from folds that run side by side. Sums also have other last bits with another number of threads,
+which must not be. The limit holds for the process, so the first thread to need it sets it and the last one lifts it.
+Whether work runs side by side is a mark of each thread. Knows nothing of what is computed.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from typing import Any, Protocol, TypeVar
 
 import threadpoolctl
 
+from fader.progress import Progress
+
+T = TypeVar("T")
+R = TypeVar("R")
 _lock = threading.Lock()
 _state: dict[str, Any] = {"users": 0, "limit": None}
 _thread = threading.local()
@@ -67,3 +72,39 @@ def _take_over() -> None:
     clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
+
+
+class Pool(Protocol):
+    """Works in place of threads of this process: on other machines, say. `systems` systems may be trained at once."""
+
+    @property
+    def systems(self) -> int: ...
+
+    def each(self, work: Callable[[T], R], items: Sequence[T], progress: Progress, note: str) -> list[R]:
+        """`work` of every item, in order; it may be done elsewhere, on copies of what it holds."""
+        ...
+
+    def stop(self, reason: BaseException) -> None:
+        """Give up what is under way in all threads."""
+        ...
+
+
+Workers = int | Pool  # so many threads, or a pool
+
+
+def in_parallel(work: Callable[[T], R], items: Sequence[T], workers: Workers, progress: Progress, note: str) -> list[R]:
+    """Results in order. Threads, as compiled kernels run without the interpreter's lock and share the dataset."""
+    if not isinstance(workers, int):
+        return workers.each(work, items, progress, note)
+    workers = max(1, min(workers, len(items)))
+
+    def alone(item: T) -> R:
+        with side_by_side() if workers > 1 else nullcontext():
+            return work(item)
+
+    results: list[R] = []
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+        for done, result in enumerate(pool.map(alone, items), 1):
+            results.append(result)
+            progress.update(done, len(items), note)
+    return results

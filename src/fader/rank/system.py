@@ -114,6 +114,8 @@ class System(ABC):
     tries: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     learned: ClassVar[tuple[str, ...]] = ()  # the fields that training fills in
     values_are_independent: ClassVar[bool] = False  # the value of an entity depends on its own contexts alone
+    reads_alternatives: ClassVar[bool] = False  # its own text may name several values with `|`
+    cv: str = ""  # its own cross-validation in comparisons
 
     def __str__(self) -> str:
         return written(self)
@@ -159,9 +161,10 @@ class System(ABC):
         """What answers call a trained one."""
         return self.name
 
-    def alternatives(self) -> tuple[System, ...]:
-        """The systems that one text describes with `|`; training chooses among them."""
-        return (self,)
+    @property
+    def title(self) -> str:
+        """What reports call it, where that is not its text."""
+        return ""
 
 
 class ContextScorer(System):

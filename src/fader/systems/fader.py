@@ -12,27 +12,34 @@ of its documents. Knows nothing of queries, judgments or folds.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from fader.aggregate.base import Aggregator
+from fader.contexts.table import Contexts
 from fader.errors import FaderError, InputError, UsageError, quoted
 from fader.features.base import FeatureMap
 from fader.features.bias import Bias
 from fader.features.combined import Combined, feature_map
-from fader.learn.crossvalidate import Candidate, Trained, parse_cv
+from fader.learn.crossvalidate import parse_cv, train
+from fader.learn.dataset import Dataset, QueryData, query_data
+from fader.learn.feature_trainer import Candidate, FeatureTrainer, Trained
+from fader.learn.learner import Example, JudgedSource, Learner, Trainer
 from fader.learn.settings import TrainingOptions
+from fader.learn.threads import Workers
 from fader.learn.train import Settings
-from fader.rank.system import F64, FeatureScorer, FeatureScoring, View
+from fader.progress import Progress
+from fader.rank.system import F64, I64, FeatureScorer, FeatureScoring, View
 from fader.registry import parse, split_top, written
 
 
 @dataclass(frozen=True)
-class FeatureModel(TrainingOptions, FeatureScorer):
+class FeatureModel(TrainingOptions, FeatureScorer, Learner):
     """Our own family: features x aggregator, trained through the aggregation.
 
     `lam` is lambda: auto, or a number, or several as in 0.1/1/10; a window of 0 is none; at most `bad` bad candidates
@@ -45,6 +52,7 @@ class FeatureModel(TrainingOptions, FeatureScorer):
 
     name: ClassVar[str] = "fader"
     learned: ClassVar[tuple[str, ...]] = ("weights",)
+    reads_alternatives: ClassVar[bool] = True
     cv: str = ""
     label: str = ""
     weights: tuple[float, ...] = ()
@@ -116,10 +124,7 @@ class FeatureModel(TrainingOptions, FeatureScorer):
 
     @cached_property
     def feature_scoring(self) -> FeatureScoring:
-        if not self.is_fitted:
-            raise UsageError(
-                f"{self}: must be trained before it can rank; make a model with `fader train` and give its file"
-            )
+        self.check_fitted()
         return FeatureScoring(self.feature_map, self._weights, self.entity_aggregator, self.policy)
 
     def settings(self, lam: float) -> Settings:
@@ -134,6 +139,37 @@ class FeatureModel(TrainingOptions, FeatureScorer):
             bad=self.bad,
         )
 
+    @property
+    def encoding(self) -> Hashable:
+        return self.name, str(self.feature_map), self.view
+
+    def encode(self, contexts: Contexts) -> QueryData:
+        if self.feature_map.learns_edges:
+            raise UsageError(f"{self}: edges are learned from the contexts of queries; train it with `fader train`")
+        return query_data("", contexts, self.feature_map, self.policy, {})
+
+    def take_candidates(self, query: QueryData, places: I64) -> QueryData:
+        return query.of(places)
+
+    def values_of(self, query: QueryData) -> F64:
+        scoring = self.feature_scoring
+        cells = scoring.features.expand(scoring.weights)
+        best = query.best(cells)
+        return scoring.aggregator.values(best.scores(cells), best.at)
+
+    def fit(self, examples: Sequence[Example], seed: int) -> Self:
+        """Of several lambdas validation chooses one; `seed` cuts groups for that, the field `seed` decides the rest."""
+        queries = tuple(replace(e.query, judgments=e.judgments) for e in examples)
+        source = _Encoded(Dataset(self.feature_map, self.view, queries))
+        trained, _choice = train(partial(FeatureTrainer, source, self.candidates()), len(queries), seed)
+        return self.fill_in(trained)
+
+    def prepare(
+        self, source: JudgedSource, learners: Sequence[Any], seed: int, workers: Workers, progress: Progress
+    ) -> Callable[[Sequence[I64]], Trainer]:
+        """Datasets are encoded when they are needed, as there may be one for every fold."""
+        return partial(FeatureTrainer, source, [c for learner in learners for c in learner.candidates()])
+
     def candidates(self) -> list[Candidate]:
         """What training chooses among."""
         return [
@@ -147,7 +183,23 @@ class FeatureModel(TrainingOptions, FeatureScorer):
             for a in self.alternatives()
         ]
 
-    def filled_in(self, trained: Trained) -> FeatureModel:
+    def finish(self, found: Trained) -> tuple[Self, dict[str, Any]]:
+        fit, settings = found.fit, found.settings
+        report = {
+            "lambda": settings.lam,
+            "loss": settings.loss,
+            "judged_only": settings.judged_only,
+            "seed": settings.seed,
+            "objective": fit.objective,
+            "starts": fit.starts,
+            "rounds": fit.rounds,
+            "stable": fit.stable,
+            "iterations": fit.iterations,
+            "converged": fit.converged,
+        }
+        return self.fill_in(found), report
+
+    def fill_in(self, trained: Trained) -> Self:
         """The same system with what was learned."""
         view = trained.view
         return replace(
@@ -160,6 +212,20 @@ class FeatureModel(TrainingOptions, FeatureScorer):
             lam=repr(trained.settings.lam),
             weights=tuple(trained.weights.tolist()),
         )
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """Queries that are encoded already, as a source of datasets."""
+
+    data: Dataset
+
+    @property
+    def ids(self) -> Sequence[str]:
+        return [query.id for query in self.data.queries]
+
+    def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
+        return self.data
 
 
 def shorten(text: str) -> str:

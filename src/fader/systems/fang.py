@@ -43,9 +43,10 @@ from fader.features.checks import check_choice
 from fader.features.kernel import Kernel
 from fader.features.noprox import NoProx
 from fader.kernel import inline_kernel, kernel
+from fader.learn.dataset import draw_candidates
 from fader.learn.learner import Example, Learner
 from fader.rank.system import Ranking
-from fader.systems.shared.thinning import drawn_bad, within
+from fader.systems.shared.thinning import seed_of, within
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -291,7 +292,9 @@ class Fang(Learner):
         """Features of all pairs that train, where each entity's begin, and its weight, below 0 for a bad one."""
         rows, sizes, weights = [], [], []
         for example in examples:
-            good, bad = drawn_bad(example.judgments, self.bad, seed)
+            judged = example.judgments
+            places = draw_candidates(judged, self.bad, seed_of(judged.entity, seed))
+            good, bad = places[judged.grades[places] > 0], places[judged.grades[places] <= 0]
             x, size = rows_of(example.query, np.concatenate([good, bad]))
             rows.append(x)
             sizes.append(size)

@@ -31,13 +31,13 @@ from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
 from fader.features.base import add_scores, cell_values
 from fader.features.combined import Combined, feature_map
-from fader.learn.dataset import QueryData
+from fader.learn.dataset import QueryData, draw_candidates
 from fader.learn.learner import Example, Learner
 from fader.learn.objective import summed_vectors
 from fader.measures import judge
 from fader.rank.system import Ranking
 from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
-from fader.systems.shared.thinning import drawn_bad, some_rows
+from fader.systems.shared.thinning import seed_of, some_rows
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -120,9 +120,10 @@ class LambdaMART(Learner):
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
         rows, grades = [], []
         for example in examples:
-            places = np.sort(np.concatenate(drawn_bad(example.judgments, self.bad, seed)))
+            judgments = example.judgments
+            places = draw_candidates(judgments, self.bad, seed_of(judgments.entity, seed))
             rows.append(self.vectors(example.query.of(places)))
-            grades.append(example.judgments.grades[places])
+            grades.append(judgments.grades[places])
         settings = {"num_leaves": self.leaves, "learning_rate": self.rate, "min_data_in_leaf": self.least}
         return replace(self, trees_text=grown(self.name, rows, grades, self.trees, seed, settings))
 

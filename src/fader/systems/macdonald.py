@@ -35,6 +35,7 @@ from scipy.optimize import minimize
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quoted
+from fader.learn.dataset import draw_candidates
 from fader.learn.learner import Example, Learner
 from fader.learn.loss import Labels, Loss
 from fader.learn.objective import Sparse
@@ -43,7 +44,7 @@ from fader.learn.train import check_lambda
 from fader.rank.system import Ranking
 from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
 from fader.systems.shared.ladder import MOST_COLUMNS, Rungs, rungs
-from fader.systems.shared.thinning import drawn_bad
+from fader.systems.shared.thinning import seed_of
 from fader.systems.shared.weighting import MODELS, check_model, document_ranking
 from fader.systems.voting import TECHNIQUES, check_technique
 
@@ -151,9 +152,10 @@ class Macdonald(Learner):
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
         features, grades = [], []
         for example in examples:
-            places = np.sort(np.concatenate(drawn_bad(example.judgments, self.bad, seed)))
+            judgments = example.judgments
+            places = draw_candidates(judgments, self.bad, seed_of(judgments.entity, seed))
             features.append(example.query.taken(places))
-            grades.append(np.maximum(example.judgments.grades[places], 0).astype(np.int32))
+            grades.append(np.maximum(judgments.grades[places], 0).astype(np.int32))
         if self.learner == "linear":
             return replace(self, weights=tuple(fit_weights(features, grades, self.lam).tolist()))
         tables = [query.written_out() for query in features]

@@ -44,7 +44,7 @@ from fader.learn.learner import Example, Learner
 from fader.learn.objective import summed_vectors
 from fader.measures import judge
 from fader.rank.system import FeatureScorer, FeatureScoring
-from fader.systems.shared.thinning import draws_of, some_groups, within
+from fader.systems.shared.thinning import seed_of, some_groups, within
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -66,7 +66,7 @@ class Compared:
 
 def compared(query: QueryData, good: NDArray[np.bool_], pairs: int, seed: int) -> Compared:
     """About so many pairs of a query whose good candidates are known."""
-    draw = draws_of(query.entity, seed)
+    draw = np.random.default_rng(seed_of(query.entity, seed))
     better, worse = within(query.at, np.flatnonzero(good))[0], within(query.at, np.flatnonzero(~good))[0]
     if better.size > pairs:
         better = np.sort(draw.choice(better, size=pairs, replace=False))

@@ -43,14 +43,6 @@ def some_groups(query: QueryData, groups: I64, at: I64, judgments: Judgments) ->
     return replace(query, at=at, group_at=group_at, blocks=blocks, judgments=judgments, chosen=chosen)
 
 
-def drawn_bad(judgments: Judgments, most: int, seed: int) -> tuple[I64, I64]:
-    """Places of all good candidates, and of at most so many bad ones; drawn by seed and query, whatever the others."""
-    good, bad = np.flatnonzero(judgments.grades > 0), np.flatnonzero(judgments.grades <= 0)
-    if bad.size > most:
-        bad = np.sort(draws_of(judgments.entity, seed).choice(bad, size=most, replace=False))
-    return good, bad
-
-
-def draws_of(entity: I32, seed: int) -> np.random.Generator:
-    """Random numbers of a query: they do not depend on which other queries are there."""
-    return np.random.default_rng([seed, entity.size, int(entity.sum(dtype=np.uint64) & np.uint64(0xFFFFFFFF))])
+def seed_of(entity: I32, seed: int) -> list[int]:
+    """The seed of a query, by its candidates: draws do not depend on which other queries are there."""
+    return [seed, entity.size, int(entity.sum(dtype=np.uint64) & np.uint64(0xFFFFFFFF))]

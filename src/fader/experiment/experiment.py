@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from fader.contexts.table import Contexts
 from fader.experiment.foreign import Foreign
 from fader.experiment.judged import JudgedQueries
-from fader.experiment.system_specs import Entrant
-from fader.learn.crossvalidate import Workers, in_parallel
-from fader.learn.learner import Example, Learner
-from fader.learn.tuned import example_of
+from fader.experiment.system_specs import SystemSpec
+from fader.learn.threads import Workers, in_parallel
 from fader.measures import AveragePrecision, Judgments, Measure, Pairswap, judge
 from fader.progress import Progress
 from fader.rank.ranking import rank_entities
@@ -39,7 +37,7 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Contest:
+class Experiment:
     """What all systems have in common."""
 
     judged: JudgedQueries
@@ -103,30 +101,13 @@ class Contest:
         return in_parallel(work, range(len(self.judged)), self.workers, self.progress, note)
 
 
-def precisions(contest: Contest, i: int, free: Sequence[Entrant]) -> tuple[list[F64], list[float]]:
+def precisions(experiment: Experiment, i: int, free: Sequence[SystemSpec]) -> tuple[list[F64], list[float]]:
     """Average precision of every alternative of some systems on one query, and the seconds of each system."""
     tables: dict[View, Contexts] = {}
     found, seconds = [], []
     for e in free:
         began = time.perf_counter()
-        tested = [contest.rank(i, system, tables) for system in e.alternatives]
+        tested = [experiment.rank(i, system, tables) for system in e.alternatives]
         found.append(np.array([PRECISION.of(t.values, t.judgments) for t in tested]))
         seconds.append(time.perf_counter() - began)
     return found, seconds
-
-
-def examples_of(contest: Contest, e: Entrant) -> tuple[list[Learner], list[list[Example]]]:
-    """The learners among which to choose, and for each of them all queries to learn from."""
-    judged = contest.judged
-    learners: list[Learner] = [a for a in e.alternatives if isinstance(a, Learner)]
-    encodings = {learner.encoding: learner for learner in learners}
-
-    def encoded(i: int) -> dict[Any, Example]:
-        table = judged.contexts(i, e.alternatives[0].view)
-        return {
-            key: example_of(learner, table, judged.grades[i], np.random.default_rng([contest.seed, i]))
-            for key, learner in encodings.items()
-        }
-
-    kept = contest.each_query(encoded, "encoding contexts")
-    return learners, [[of_query[learner.encoding] for of_query in kept] for learner in learners]

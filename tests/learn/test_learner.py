@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +16,8 @@ from numpy.typing import NDArray
 from contracts.worlds import drawn_world
 from fader.contexts.table import Contexts
 from fader.errors import InputError
-from fader.learn.crossvalidate import groups_of
-from fader.learn.learner import Example, Learner
-from fader.learn.tuned import best_for_each, cross_validate_learner, example_of, train_learner
+from fader.learn.crossvalidate import choose_unfitted, cross_validate, groups_of, train
+from fader.learn.learner import Example, ExampleTrainer, Learner, encode_example
 from fader.measures import judge
 
 F64 = NDArray[np.float64]
@@ -84,7 +84,7 @@ def example(number: int, good: int = 2, size: int = 6) -> Example:
 def test_leave_one_out_chooses_by_all_other_queries(alternatives: int, queries: int, seed: int) -> None:
     """By the mean over the others, the first on a tie: the plain loop."""
     precision = np.round(np.random.default_rng(seed).random((alternatives, queries)), 1)
-    found = best_for_each(precision, "loo", 0)
+    found = choose_unfitted(precision, "loo", 0)
     for q in range(queries):
         means = [sum(row[i] for i in range(queries) if i != q) for row in precision.tolist()]
         assert means[found[q]] == pytest.approx(max(means))
@@ -96,7 +96,7 @@ def test_folds_choose_by_their_training_queries() -> None:
     precision[0] = 0.5
     fold = groups_of(10, 5, 3)[1]
     precision[1, fold] = 10.0  # overwhelming, but only for whoever is not tested there
-    found = best_for_each(precision, 5, 3)
+    found = choose_unfitted(precision, 5, 3)
     assert (found[fold] == 0).all()
     assert (np.delete(found, fold) == 1).all()
 
@@ -104,8 +104,8 @@ def test_folds_choose_by_their_training_queries() -> None:
 @pytest.mark.parametrize("cv", ["loo", 5])
 def test_no_query_is_tested_by_a_learner_that_saw_it(cv: str | int) -> None:
     examples = [example(n) for n in range(10)]
-    found = cross_validate_learner([str(n) for n in range(10)], [Toy()], [examples], cv, seed=1)
-    for n, model in enumerate(found.models):
+    found = cross_validate(partial(ExampleTrainer, [Toy()], [examples], 1), 10, cv, seed=1)
+    for n, model in enumerate(o.model for o in found.outcomes):
         assert isinstance(model, Toy)
         assert 100 * n not in model.saw
         assert len(model.saw) == (9 if cv == "loo" else 8)
@@ -115,11 +115,11 @@ def test_no_query_is_tested_by_a_learner_that_saw_it(cv: str | int) -> None:
 def test_the_better_alternative_is_found_by_inner_validation() -> None:
     """The flipped one ranks every bad entity first."""
     examples = [example(n) for n in range(10)]
-    ids = [str(n) for n in range(10)]
-    found = cross_validate_learner(ids, [Toy(flipped=True), Toy()], [examples, examples], 5)
-    assert all(isinstance(m, Toy) and not m.flipped for m in found.models)
+    make = partial(ExampleTrainer, [Toy(flipped=True), Toy()], [examples, examples], 0)
+    found = cross_validate(make, 10, 5)
+    assert all(isinstance(o.model, Toy) and not o.model.flipped for o in found.outcomes)
     assert all(choice["validation AP"] == 1.0 for choice in found.choices)
-    learner, choice = train_learner(ids, [Toy(flipped=True), Toy()], [examples, examples])
+    learner, choice = train(make, 10)
     assert isinstance(learner, Toy)
     assert learner.saw == tuple(100 * n for n in range(10))
     assert choice.candidate == 1
@@ -127,22 +127,21 @@ def test_the_better_alternative_is_found_by_inner_validation() -> None:
 
 def test_queries_that_cannot_train_are_left_out() -> None:
     """Without a bad candidate there is nothing to learn from; without any such query that is said."""
-    ids = [str(n) for n in range(4)]
     only_good = [example(n, good=6) for n in range(4)]
     with pytest.raises(InputError, match="both a good and a bad candidate"):
-        train_learner(ids, [Toy()], [only_good])
+        train(partial(ExampleTrainer, [Toy()], [only_good], 0), 4)
     mixed = [*only_good[:1], *(example(n) for n in range(1, 4))]
-    learner, _choice = train_learner(ids, [Toy()], [mixed])
+    learner, _choice = train(partial(ExampleTrainer, [Toy()], [mixed], 0), 4)
     assert isinstance(learner, Toy)
     assert learner.saw == (100, 200, 300)
 
 
 def test_of_many_bad_candidates_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """All good ones stay, and what is judged goes along."""
-    monkeypatch.setattr("fader.learn.tuned.MOST_BAD", 2)
+    monkeypatch.setattr("fader.learn.learner.MOST_BAD", 2)
     contexts = drawn_world(1).contexts()
     assert contexts.groups.entity.size == 6
-    found = example_of(Toy(), contexts, {1: 1, 2: 2, 77: 1}, np.random.default_rng(0))
+    found = encode_example(Toy(), contexts, {1: 1, 2: 2, 77: 1}, np.random.default_rng(0))
     assert found.query.entity.size == 4
     assert {1, 2} <= set(found.query.entity.tolist())
     assert found.judgments.entity.tolist() == found.query.entity.tolist()
