@@ -27,7 +27,7 @@ def any_reader() -> Any:
         documents=0,
         tokens=0,
         mentions=0,
-        manifest=SimpleNamespace(origin=""),
+        origin="",
         catalog=SimpleNamespace(entity_ids=[]),
     )
 
