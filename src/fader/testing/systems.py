@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import UsageError
-from fader.learn.learner import Learner
+from fader.learn.learner import Learner, encode_example
 from fader.learn.model import Model
 from fader.learn.modelfile import ModelScope, parse_file
-from fader.learn.tuned import example_of
 from fader.rank.ranking import explain_entity, rank_entities, rank_without
 from fader.rank.system import Ranking, System
 from fader.testing.expect import expect, expect_close
@@ -55,7 +54,7 @@ def train_learner(learner: Any) -> Any:
     """A learner fitted to three small worlds, in which entities of even numbers are good."""
     grades: dict[Hashable, int] = {e: int(e % 2 == 0) for e in range(ENTITIES)}
     draw = np.random.default_rng(0)
-    return learner.fit([example_of(learner, draw_world(s).contexts(), grades, draw) for s in range(3)], seed=0)
+    return learner.fit([encode_example(learner, draw_world(s).contexts(), grades, draw) for s in range(3)], seed=0)
 
 
 def columns_of(world: World) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
