@@ -30,18 +30,25 @@ from fader.progress import progress
     "--links", multiple=True, metavar="FILE", help="A corpus with mentions, to learn from what names mean. Repeatable."
 )
 @click.option(
-    "--overlaps", type=click.Choice(["longest", "nested", "all"]), default="longest", show_default=True,
+    "--overlaps",
+    type=click.Choice(["longest", "nested", "all"]),
+    default="longest",
+    show_default=True,
     help="Which of overlapping names are mentions.",
-)  # fmt: skip
+)
 @click.option("--min-confidence", type=float, default=0.25, show_default=True, help="Leave out less sure mentions.")
 @click.option(
-    "--common-words", metavar="FILE",
+    "--common-words",
+    metavar="FILE",
     help="Words, one a line, that a name's capital must tell it from; none: no such words. English unless given.",
-)  # fmt: skip
+)
 @click.option(
-    "--linker", type=click.Choice(["dictionary", "spacy"]), default="dictionary", show_default=True,
+    "--linker",
+    type=click.Choice(["dictionary", "spacy"]),
+    default="dictionary",
+    show_default=True,
     help="What finds the places of mentions.",
-)  # fmt: skip
+)
 @click.option("--spacy-model", default="en_core_web_sm", show_default=True, metavar="NAME", help="For --linker spacy.")
 @click.option("--processes", type=int, default=1, show_default=True, help="Processes; the output is the same with any.")
 @click.option("--max-document-chars", type=int, metavar="N", help="Characters of a text; longer documents are faults.")
@@ -51,9 +58,17 @@ from fader.progress import progress
 @json_option
 @quiet_option
 def command(
-    text: tuple[str, ...], output: str, processes: int, restart: bool, max_document_chars: int | None,
-    max_mentions: int | None, on_error: str | None, as_json: bool, quiet: bool, **given: Any,
-) -> None:  # fmt: skip
+    text: tuple[str, ...],
+    output: str,
+    processes: int,
+    restart: bool,
+    max_document_chars: int | None,
+    max_mentions: int | None,
+    on_error: str | None,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
     """Mark the entities of a catalog in TEXT files, and write a corpus that `fader index` takes.
 
     A plain text file is a document. Files may be .gz or .zst; - is standard input. Names are found as longest

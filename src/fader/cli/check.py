@@ -48,9 +48,15 @@ def _tell(folder: Path, found: Any, as_json: bool, quiet: bool) -> None:
     if as_json:
         commits = [{"commit": c.number, "whole": not c.problems, "problems": c.problems} for c in found.commits]
         print_json(
-            {"index": str(folder), "whole": not problems, "files": found.files, "problems": problems,
-             "debris": found.debris, "commits": commits}
-        )  # fmt: skip
+            {
+                "index": str(folder),
+                "whole": not problems,
+                "files": found.files,
+                "problems": problems,
+                "debris": found.debris,
+                "commits": commits,
+            }
+        )
     else:
         _tell_people(folder, found, quiet)
     if problems:

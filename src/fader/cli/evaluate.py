@@ -33,9 +33,12 @@ NAMES = {"t": "two-sided paired t-test", "randomisation": "two-sided paired rand
 @click.argument("paths", metavar="RUN...", nargs=-1, required=True)
 @click.option("--qrels", required=True, metavar="FILE", help="Judgments: qid 0 entity grade.")
 @click.option(
-    "--measures", default=MEASURES, show_default=True, metavar="NAMES",
+    "--measures",
+    default=MEASURES,
+    show_default=True,
+    metavar="NAMES",
     help="Names with commas between them; also those of the package ir_measures, such as P@10.",
-)  # fmt: skip
+)
 @click.option("--baseline", metavar="RUN", help="Compare with this run (default: the best by the first measure).")
 @click.option("--test", type=click.Choice(list(NAMES)), default="t", show_default=True, help="The significance test.")
 @click.option("--holm", is_flag=True, help="Correct p-values for the number of runs compared, for each measure.")
@@ -46,9 +49,19 @@ NAMES = {"t": "two-sided paired t-test", "randomisation": "two-sided paired rand
 @json_option
 @quiet_option
 def command(
-    paths: tuple[str, ...], qrels: str, measures: str, baseline: str | None, test: str, holm: bool, seed: int,
-    candidates_only: bool, per_query: str | None, on_error: str | None, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    paths: tuple[str, ...],
+    qrels: str,
+    measures: str,
+    baseline: str | None,
+    test: str,
+    holm: bool,
+    seed: int,
+    candidates_only: bool,
+    per_query: str | None,
+    on_error: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Measure TREC runs against judgments, averaged over the queries that have a good entity.
 
     A query that a run does not answer counts 0 (pairswap: 1). Entities are ordered by score, equal scores by id

@@ -138,9 +138,18 @@ def _yes(value: bool) -> str:
 
 
 def _run(
-    part: Any, sources: tuple[str, ...], output: Path, processes: int | None, restart: bool, on_error: str | None,
-    compress: bool, written: tuple[str, ...], as_json: bool, quiet: bool, **own: Any,
-) -> None:  # fmt: skip
+    part: Any,
+    sources: tuple[str, ...],
+    output: Path,
+    processes: int | None,
+    restart: bool,
+    on_error: str | None,
+    compress: bool,
+    written: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    **own: Any,
+) -> None:
 
     options = {name[4:]: value for name, value in own.items() if value is not None}
     for each in written:
@@ -166,10 +175,16 @@ def _run(
         raise InputError(f"{output}: nothing was found; are the sources {part.title}?")
     if as_json:
         faults = report.faults
-        print_json({
-            "folder": str(output), "format": part.name, "files": report.files, "counts": report.counts,
-            "faults": faults.counts, "seconds": report.seconds,
-        })  # fmt: skip
+        print_json(
+            {
+                "folder": str(output),
+                "format": part.name,
+                "files": report.files,
+                "counts": report.counts,
+                "faults": faults.counts,
+                "seconds": report.seconds,
+            }
+        )
         return
     shown = ", ".join(f"{count:,} {name}" for name, count in report.counts.items())
     remark(f"{output}: {shown}, in {report.seconds:.1f} s", quiet)

@@ -67,15 +67,21 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
         judged = judged_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, family.seed)
         for line in judged.remarks:
             remark(line, quiet)
-        tuned = tune(judged, options.system or family, family.seed, options.workers, reporter)
+        tuned = tune(
+            judged, family if options.system is None else options.system, family.seed, options.workers, reporter
+        )
     model = tuned.model.as_portable() if options.portable else tuned.model
     save_model(model, options.output)
     if _ties(model):
         remark("all weights are 0: nothing could be learned, and entities tie; try a larger --lambda", quiet)
     summary = {
-        "file": options.output, "model": str(model), "queries": len(judged), **_found(model, tuned),
-        "seconds": time.perf_counter() - began, "tried": tuned.tried,
-    }  # fmt: skip
+        "file": options.output,
+        "model": str(model),
+        "queries": len(judged),
+        **_found(model, tuned),
+        "seconds": time.perf_counter() - began,
+        "tried": tuned.tried,
+    }
     print_json(summary) if as_json else remark(_sentence(summary), quiet)
 
 
