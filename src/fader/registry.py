@@ -98,6 +98,18 @@ def discover(package: str) -> dict[str, type[Any]]:
     return dict(sorted(found.items()))
 
 
+def find_part(package: str, name: str) -> type[Any] | None:
+    """The part of a name, None where there is none.
+
+    A part that stands in the file of its name is found by importing that file alone: others may load heavy packages.
+    """
+    if name.isidentifier() and importlib.util.find_spec(f"{package}.{name}") is not None:
+        for part in _parts_of(importlib.import_module(f"{package}.{name}")):
+            if part.name == name:
+                return part
+    return discover(package).get(name)
+
+
 @cache
 def _built_in(package: str) -> Mapping[str, type[Any]]:
     """The concrete parts defined in the modules of a package, by name."""
@@ -333,12 +345,12 @@ def name_and_arguments(package: str, text: str) -> tuple[type[Any], dict[str, st
     match = _CALL.fullmatch(text)
     if match is None:
         raise UsageError(f"{quoted(text)} is not of the form name or name(parameter=value,...)")
-    known = discover(package)
     name, inside = match[1], match[2] or ""
-    if name not in known:
+    part = find_part(package, name)
+    if part is None:
+        known = discover(package)
         hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
         raise UsageError(f"unknown {_KIND_OF[package].noun} {quoted(name)}{hint}")
-    part = known[name]
     return part, split_arguments(inside, getattr(part, "first", ""))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from fader.errors import FaderError, InputError, quoted
 from fader.learn.modelfile import ModelScope, parse_file, read_text, seal_file, write_text
 from fader.rank.system import System
-from fader.registry import discover, list_plugins, require_plugins
+from fader.registry import find_part, list_plugins, require_plugins
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,9 @@ def parse_model(text: str, name: str) -> Model:
 
 
 def _build_system(plain: dict[str, Any], name: str) -> System:
-    known = discover("fader.systems")
-    if not isinstance(plain.get("system"), str) or plain["system"] not in known:
+    part = find_part("fader.systems", plain["system"]) if isinstance(plain.get("system"), str) else None
+    if part is None:
         raise InputError(f"{name}: a model of the system {quoted(plain.get('system'))}, which this release has not")
-    part = known[plain["system"]]
     given = {key: tuple(v) if isinstance(v, list) else v for key, v in plain["parameters"].items()}
     for field in dataclasses.fields(part):
         kind = float if isinstance(field.default, float) else type(field.default)

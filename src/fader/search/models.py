@@ -14,7 +14,7 @@ from fader.errors import FaderError, UsageError, quoted
 from fader.learn.model import Model, parse_model, read_model
 from fader.learn.modelfile import Collection as CollectionCounts
 from fader.rank.system import System
-from fader.registry import discover
+from fader.registry import find_part
 from fader.search.collection import Collection
 from fader.systems.base import parse_system
 
@@ -80,6 +80,6 @@ def _find_named(text: str) -> Model | System:
 def _is_file(text: str) -> bool:
     """Whether a text without a system's name before its first bracket names a file."""
     try:
-        return text.split("(")[0].strip() not in discover("fader.systems") and Path(text).is_file()
+        return find_part("fader.systems", text.split("(")[0].strip()) is None and Path(text).is_file()
     except OSError:  # longer than a file's name can be
         return False

@@ -116,12 +116,13 @@ class ReportFile(msgspec.Struct, frozen=True):
 
 def importer(name: str, **options: Any) -> Importer:
     """An importer by the name of its format; an option may be given as text."""
-    known = registry.discover("fader.corpora.formats")
-    if name not in known:
+    part = registry.find_part("fader.corpora.formats", name)
+    if part is None:
+        known = registry.discover("fader.corpora.formats")
         hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
         raise UsageError(f"no importer for {quoted(name)}{hint}")
     texts = {key: value for key, value in options.items() if isinstance(value, str)}
-    made: Importer = registry.build(known[name], texts)
+    made: Importer = registry.build(part, texts)
     others = {key: value for key, value in options.items() if key not in texts}
     for key in others:
         if key not in {field.name for field in dataclasses.fields(made)}:  # type: ignore[arg-type]
