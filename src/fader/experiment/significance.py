@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
 
 from fader import budget
@@ -47,8 +48,6 @@ def p_value(a: F64, b: F64, test: str = "t", seed: int = 0) -> float:
 
 def t_test(a: F64, b: F64) -> float:
     """p of the two-sided paired t-test."""
-    from scipy.special import stdtr  # late: scipy takes longer to load than most commands that import LEVEL
-
     d = _subtract(a, b)
     if d.size < 2 or not d.any():
         return 1.0
@@ -57,7 +56,7 @@ def t_test(a: F64, b: F64) -> float:
     if not d.std(ddof=1):  # squares of differences below 1e-154 are 0; t does not depend on the scale
         d = d / np.abs(d).max()
     t = abs(float(d.mean())) / (float(d.std(ddof=1)) / np.sqrt(d.size))
-    return float(2 * stdtr(d.size - 1, -t))
+    return float(2 * scipy.special.stdtr(d.size - 1, -t))
 
 
 def randomisation_test(a: F64, b: F64, seed: int = 0, samples: int = SAMPLES) -> float:
@@ -116,14 +115,14 @@ def compare_with_baseline(
 
 def confidence_interval(values: F64, confidence: float = 0.95) -> tuple[float, float]:
     """The confidence interval of a mean by Student's t; its width is 0 for fewer than two values."""
-    from scipy.special import stdtrit  # late, as in t_test
-
     if not values.size:
         return 0.0, 0.0
     mean = float(values.mean())
     if values.size < 2:
         return mean, mean
-    half = float(stdtrit(values.size - 1, (1 + confidence) / 2) * values.std(ddof=1) / np.sqrt(values.size))
+    half = float(
+        scipy.special.stdtrit(values.size - 1, (1 + confidence) / 2) * values.std(ddof=1) / np.sqrt(values.size)
+    )
     return mean - half, mean + half
 
 

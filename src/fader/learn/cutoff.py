@@ -26,9 +26,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csc_array, hstack
 
 from fader.errors import FaderError, InputError, UsageError
 
@@ -170,12 +169,12 @@ def _solve(cuts: _Cuts, queries: int, cost: float, objective: float) -> tuple[F6
     buckets = cuts.beta.shape[1]
     size = np.clip(np.abs(cuts.beta).max(axis=1), 1e-6, 1.0)
     rows = np.arange(cuts.query.size)
-    own = csc_array((-1.0 / size, (rows, cuts.query)), shape=(cuts.query.size, queries))
-    matrix = hstack([csc_array(cuts.beta / size[:, None]), own], format="csc")
+    own = scipy.sparse.csc_array((-1.0 / size, (rows, cuts.query)), shape=(cuts.query.size, queries))
+    matrix = scipy.sparse.hstack([scipy.sparse.csc_array(cuts.beta / size[:, None]), own], format="csc")
     costs = np.append(np.full(buckets, cost), np.ones(queries)) / objective
     found: Any = None
     for options in (ACCURATE, {}):
-        found = linprog(costs, A_ub=matrix, b_ub=-cuts.alpha / size, method="highs-ds", options=options)
+        found = scipy.optimize.linprog(costs, A_ub=matrix, b_ub=-cuts.alpha / size, method="highs-ds", options=options)
         if found.status == 0:
             x = np.maximum(found.x[:buckets], 0.0)
             return x, found.x[buckets:], float(found.fun) * objective, found.ineqlin.marginals < 0

@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
-from scipy.optimize import nnls
 
 from fader.kernel import inline_kernel, kernel
 from fader.learn.loss import Labels, Loss
@@ -245,7 +244,7 @@ def step(hessian: F64, w: F64, gradient: F64, free: NDArray[np.bool_]) -> F64:
     z = w.copy()
     z[~moving] = 0.0
     part = hessian[np.ix_(moving, moving)]
-    z[moving] = w[moving] - cho_solve((_factor(part), False), gradient[moving])
+    z[moving] = w[moving] - scipy.linalg.cho_solve((_factor(part), False), gradient[moving])
     slope = gradient + hessian @ (z - w)
     if (z[~free] >= 0).all() and (slope[~moving] >= -1e-12 * np.abs(gradient).max(initial=1.0)).all():
         return z
@@ -255,17 +254,17 @@ def step(hessian: F64, w: F64, gradient: F64, free: NDArray[np.bool_]) -> F64:
 def _factor(hessian: F64) -> F64:
     """U with U'U = H; where rounding has made H indefinite, of one with a slightly larger diagonal."""
     try:
-        return np.asarray(cholesky(hessian))
-    except LinAlgError:
-        return np.asarray(cholesky(hessian + 1e-10 * np.diag(np.diag(hessian))))
+        return np.asarray(scipy.linalg.cholesky(hessian))
+    except scipy.linalg.LinAlgError:
+        return np.asarray(scipy.linalg.cholesky(hessian + 1e-10 * np.diag(np.diag(hessian))))
 
 
 def _bounded(hessian: F64, w: F64, gradient: F64, free: NDArray[np.bool_]) -> F64:
     """|U z - t|^2 with U'U = H; a free weight is the difference of two that are not negative."""
     upper = _factor(hessian)
-    target = upper @ w - solve_triangular(upper, gradient, trans="T")
+    target = upper @ w - scipy.linalg.solve_triangular(upper, gradient, trans="T")
     columns = np.hstack([upper, -upper[:, free]])
-    found, _rest = nnls(columns, target, maxiter=50 * columns.shape[1])
+    found, _rest = scipy.optimize.nnls(columns, target, maxiter=50 * columns.shape[1])
     z: F64 = found[: w.size].copy()
     z[free] -= found[w.size :]
     return z

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from fader.aggregate.base import Aggregator
 from fader.aggregate.softcutoff import SoftCutoff
@@ -126,7 +126,9 @@ def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, set
         "ftol": 1e-3 * settings.tolerance, "gtol": settings.tolerance,
     }  # fmt: skip
     with one_blas_thread():
-        found: Any = minimize(scaled, start / scale, jac=True, method="L-BFGS-B", bounds=limits, options=options)
+        found: Any = scipy.optimize.minimize(
+            scaled, start / scale, jac=True, method="L-BFGS-B", bounds=limits, options=options
+        )
     return Found(np.clip(found.x * scale, *bounds), float(found.fun), int(found.nit), found.status == 0)
 
 

@@ -35,6 +35,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
+import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
 
 from fader.aggregate.ranked import ranked
@@ -187,11 +188,9 @@ class Cummins(Learner):
         return _values(query.cells, query.at, weights, self.family == "deciles")  # type: ignore[no-any-return]
 
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
-        from scipy.optimize import differential_evolution
-
         joined, numbers = end_to_end([e.query for e in examples]), self._numbers
         steps = MEMBERS[numbers] * (joined.cells.size + TO_PLACE * joined.entity.size)
-        found = differential_evolution(
+        found = scipy.optimize.differential_evolution(
             lambda x: -mean_precision(self._with(x).values_of(joined), examples),
             [(0.0, 1.0 if self.family == "deciles" else math.sqrt(STEEPEST))] * numbers,
             maxiter=min(GENERATIONS[numbers], max(FEWEST, int(STEPS / steps) - 1)),

@@ -30,8 +30,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from fader.aggregate.average import Average
 from fader.aggregate.logsumexp import LogSumExp
@@ -210,7 +210,7 @@ class Likelihood:
 def climb(objective: Likelihood, start: F64, seen: Callable[[F64], Any] | None = None) -> tuple[float, F64]:
     """The best near one start; `seen` gets the weights of each step."""
     options = {"maxiter": 300, "ftol": 1e-8, "gtol": 1e-6}
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=seen, options=options)
+    found = scipy.optimize.minimize(objective, start, jac=True, method="L-BFGS-B", callback=seen, options=options)
     return float(found.fun), found.x
 
 

@@ -28,9 +28,8 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import minimize
 
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
@@ -186,17 +185,19 @@ def fit_weights(features: Sequence[Rungs], labels: Sequence[I32], lam: float) ->
     with one_blas_thread():
         sparse = _joined(features)
         loss = Loss("pairwise", Labels(sparse.at, np.concatenate(labels), np.ones(len(labels))))
-        root = cholesky(_curvature(features, labels) + np.eye(sparse.cells) / lam**2)
+        root = scipy.linalg.cholesky(_curvature(features, labels) + np.eye(sparse.cells) / lam**2)
 
         def objective(v: F64) -> tuple[float, F64]:
-            w = solve_triangular(root, v)
+            w = scipy.linalg.solve_triangular(root, v)
             total, pull = loss(sparse.times(w, loss.labels.weight))
             slope = sparse.transposed(pull, loss.labels.weight) + w / lam**2
-            return total + 0.5 * float(w @ w) / lam**2, solve_triangular(root, slope, trans="T")
+            return total + 0.5 * float(w @ w) / lam**2, scipy.linalg.solve_triangular(root, slope, trans="T")
 
         options = {"maxiter": 500, "maxfun": 1000, "maxcor": 30, "ftol": 1e-11, "gtol": 1e-5}
-        found: Any = minimize(objective, np.zeros(sparse.cells), jac=True, method="L-BFGS-B", options=options)
-        return np.asarray(solve_triangular(root, found.x))
+        found: Any = scipy.optimize.minimize(
+            objective, np.zeros(sparse.cells), jac=True, method="L-BFGS-B", options=options
+        )
+        return np.asarray(scipy.linalg.solve_triangular(root, found.x))
 
 
 def _joined(features: Sequence[Rungs]) -> Sparse:

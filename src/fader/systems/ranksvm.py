@@ -29,8 +29,8 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
+import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from fader.aggregate.sum import Sum
 from fader.contexts.policy import check_policy
@@ -131,7 +131,7 @@ def least(objective: Hinges, start: F64) -> F64:
         return value, gradient * scale
 
     options = {"maxiter": 500, "maxfun": 1000, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-6}
-    found = minimize(scaled, start / scale, jac=True, method="L-BFGS-B", options=options)
+    found = scipy.optimize.minimize(scaled, start / scale, jac=True, method="L-BFGS-B", options=options)
     w: F64 = found.x * scale
     return w
 
