@@ -45,7 +45,7 @@ class Failing:
         return getattr(self._folder, name)
 
 
-@pytest.mark.parametrize("runner", RUNNERS, ids=str)
+@pytest.mark.parametrize("runner", RUNNERS, ids=lambda r: type(r).__name__)
 def test_all_runners_give_the_same(runner: Any, tmp_path: Path) -> None:
     """Results are joined in the order of items, whatever the order in which they come."""
     assert run_job(kept_job(), journal_in(tmp_path), runner) == WHOLE
@@ -160,7 +160,7 @@ def test_few_items_are_taken_ahead() -> None:
     assert most <= 8
 
 
-@pytest.mark.parametrize("runner", [InProcess(), Threads(2)], ids=str)
+@pytest.mark.parametrize("runner", [InProcess(), Threads(2)], ids=lambda r: type(r).__name__)
 def test_a_failure_is_raised_as_its_error(runner: Any) -> None:
     with pytest.raises(CorpusError, match=r"^no corpus$"):
         runner.run(lambda: lambda _item: Failure("piece", "CorpusError", "no corpus"), [1], lambda *_given: None)
