@@ -334,7 +334,7 @@ def test_only_the_best_documents_count(
         for result in answer.results:
             explained = result.explain
             assert explained is not None
-            total = sum(c["contribution"] for c in explained["contexts"]) + explained["others"]["contribution"]
+            total = sum(c.contribution for c in explained.contexts) + explained.others.contribution
             assert total == pytest.approx(result.score)
 
 

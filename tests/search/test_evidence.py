@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import fader
 from fader.contexts.query import Literal
 from fader.errors import QueryError
-from fader.search.answer import Answer, Result, Snippet
+from fader.search.answer import Answer, ContextShare, Result, Snippet
 from oracles.bruteforce import is_token_character
 from oracles.strategies import ENTITY_IDS, World, worlds
 
@@ -44,12 +44,12 @@ def flat(text: str) -> str:
 
 
 def check_snippet(
-    index: fader.Index, text: str, context: dict[str, Any], row: Any, literals: tuple[Literal, ...], snippet: Snippet
+    index: fader.Index, text: str, context: ContextShare, row: Any, literals: tuple[Literal, ...], snippet: Snippet
 ) -> None:
     """One snippet against the text of its document and its row of the Contexts table."""
     shown = snippet.snippet
     tokens = index.collection.analysis.tokens(text)
-    surface = flat(text[tokens[context["start"]].start : tokens[context["end"] - 1].end])
+    surface = flat(text[tokens[context.start].start : tokens[context.end - 1].end])
     assert shown[slice(*snippet.mention)] == surface
 
     distances, sides = row
@@ -91,15 +91,13 @@ def check_explanation(result: Result) -> None:
     explain = result.explain
     assert explain is not None
     near = {"rel": 1e-9, "abs": 1e-12}
-    assert explain["score"] == pytest.approx(result.score, **near)
-    listed = sum(c["contribution"] for c in explain["contexts"])
-    assert listed + explain["others"]["contribution"] == pytest.approx(result.score, **near)
-    assert len(explain["contexts"]) + explain["others"]["contexts"] == result.support
-    assert sum(explain["literals"].values()) == pytest.approx(result.score, **near)
-    for context in explain["contexts"]:
-        assert sum(part["contribution"] for part in context["literals"]) == pytest.approx(
-            context["contribution"], **near
-        )
+    assert explain.score == pytest.approx(result.score, **near)
+    listed = sum(c.contribution for c in explain.contexts)
+    assert listed + explain.others.contribution == pytest.approx(result.score, **near)
+    assert len(explain.contexts) + explain.others.contexts == result.support
+    assert sum(explain.literals.values()) == pytest.approx(result.score, **near)
+    for context in explain.contexts:
+        assert sum(part.contribution for part in context.literals) == pytest.approx(context.contribution, **near)
 
 
 def check_answer(index: fader.Index, world: World, query: str, answer: Answer, snippets: int) -> None:
@@ -111,11 +109,11 @@ def check_answer(index: fader.Index, world: World, query: str, answer: Answer, s
         check_explanation(result)
         assert result.explain is not None
         assert len(result.evidence) == min(snippets, result.support)
-        for snippet, context in zip(result.evidence, result.explain["contexts"], strict=False):
-            assert snippet.doc == context["doc"]
-            assert snippet.score == context["contribution"]
-            row = table[result.entity, snippet.doc, context["start"], context["end"]]
-            assert [(p["literal"], p["distance"]) for p in context["literals"]] == [
+        for snippet, context in zip(result.evidence, result.explain.contexts, strict=False):
+            assert snippet.doc == context.doc
+            assert snippet.score == context.contribution
+            row = table[result.entity, snippet.doc, context.start, context.end]
+            assert [(p.literal, p.distance) for p in context.literals] == [
                 (m.literal, m.distance) for m in snippet.matches
             ]
             check_snippet(index, texts[snippet.doc], context, row, contexts.query.literals, snippet)

@@ -226,8 +226,8 @@ def test_an_explanation_needs_no_contexts_of_others(
     explained = explain_entities(reader, contexts, model, ranking, every)
     for i, shares in enumerate(every):
         order = by_weight(shares)[:SHOWN_CONTEXTS]
-        listed = explained[i]["contexts"]
+        listed = explained[i].contexts
         for context, row in zip(listed, shares.row[order].tolist(), strict=True):
-            assert [c["value"] for c in context["cells"]] == [p.value for p in model.pieces(contexts, row)]
+            assert [c.value for c in context.cells] == [p.value for p in model.pieces(contexts, row)]
             left = rank_without(model, contexts, ranking, i, row)
-            assert context["without"] == {"score": left.score, "rank": left.rank}
+            assert context.without == left

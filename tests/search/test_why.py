@@ -80,22 +80,22 @@ def check_literals(why: Why, contexts: Any) -> None:
 
 def check_matches(why: Why, table: dict[Any, Any]) -> None:
     """Distances and sides are the table's; contributions make up those of their contexts."""
-    listed = why.explain["contexts"]
+    listed = why.explain.contexts
     found: dict[int, list[Any]] = {i: [] for i in range(len(listed))}
     for match in why.matches:
         found[match.context].append(match)
         assert match.share == why.literals[match.literal].share
     for i, context in enumerate(listed):
-        distances, sides = table[why.entity, context["doc"], context["start"], context["end"]]
+        distances, sides = table[why.entity, context.doc, context.start, context.end]
         expected = [
             (t, d, {-1: "left", 0: "overlap", 1: "right"}[s])
             for t, (d, s) in enumerate(zip(distances, sides, strict=True))
             if d >= 0
         ]
         assert [(m.literal, m.distance, m.side) for m in found[i]] == expected
-        assert [m.contribution for m in found[i]] == [part["contribution"] for part in context["literals"]]
-        assert sum(m.contribution for m in found[i]) == pytest.approx(context["contribution"], **near)
-        assert (why.evidence[i].doc, why.evidence[i].score) == (context["doc"], context["contribution"])
+        assert [m.contribution for m in found[i]] == [part.contribution for part in context.literals]
+        assert sum(m.contribution for m in found[i]) == pytest.approx(context.contribution, **near)
+        assert (why.evidence[i].doc, why.evidence[i].score) == (context.doc, context.contribution)
 
 
 def check_points(why: Why) -> None:
@@ -109,7 +109,7 @@ def check_points(why: Why) -> None:
                 assert 0 <= point.column < len(grid.columns)
                 assert 0 <= point.literal < len(why.literals)
                 counted += point.contexts
-        if not why.explain["others"]["contexts"]:
+        if not why.explain.others.contexts:
             assert counted == len(why.matches)
 
 
@@ -149,19 +149,19 @@ def test_every_system_explains_the_first_and_the_last(index: fader.Index, ranker
         why = index.why("word", ranked.entities[place], model=ranker)
         assert (why.rank, why.score) == (place + 1, ranked.scores[place])
         assert why.candidates == len(ranked.entities)
-        assert len(why.evidence) == len(why.explain["contexts"]) == min(20, why.support)
+        assert len(why.evidence) == len(why.explain.contexts) == min(20, why.support)
         for name in {grid.feature for grid in why.grids}:
             assert sum(p.contexts for g in why.grids if g.feature == name for p in g.points) == why.support
         near_score = pytest.approx(why.score, **near)
-        listed = sum(c["contribution"] for c in why.explain["contexts"])
-        assert listed + why.explain["others"]["contribution"] == near_score
+        listed = sum(c.contribution for c in why.explain.contexts)
+        assert listed + why.explain.others.contribution == near_score
 
 
 def test_no_candidate_has_the_grid_without_points(index: fader.Index) -> None:
     """Nothing to explain, in the same shape."""
     why = index.why("+nowhere word", "E00")
     assert (why.rank, why.score, why.evidence, why.matches) == (None, None, [], [])
-    assert why.explain["contexts"] == []
+    assert why.explain.contexts == []
     assert [(g.feature, g.points) for g in why.grids] == [("rectangle", [])]
     assert [p.contribution for p in why.features] == [0.0, 0.0]
 
@@ -174,6 +174,6 @@ def test_time_is_counted(index: fader.Index) -> None:
 @pytest.mark.parametrize(("ranker", "quick"), [("default", True), ("voting", True), ("balog2", False)])
 def test_what_ifs_are_few_where_each_ranks_everything_again(index: fader.Index, ranker: str, quick: bool) -> None:
     """Five, of the contexts that contribute most; the others have none."""
-    contexts = index.why("word", "E40", model=ranker).explain["contexts"]
-    looked_into = [context["without"] is not None for context in contexts]
+    contexts = index.why("word", "E40", model=ranker).explain.contexts
+    looked_into = [context.without is not None for context in contexts]
     assert looked_into == [True] * 20 if quick else [True] * 5 + [False] * 15

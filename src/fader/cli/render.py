@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from fader.index.catalog import StoredCatalog
-from fader.search.answer import Answer, Result, Snippet
+from fader.rank.ranking import WhatIf
+from fader.search.answer import Answer, Explanation, Result, Snippet
 from fader.search.entity import EntityCard, EntityEvidence, Placed
 from fader.search.grids import Point, WeightGrid
 from fader.search.why import Why
@@ -149,35 +149,27 @@ def _marked(text: str, marks: list[tuple[tuple[int, int], str]]) -> str:
     return shown + text[last:]
 
 
-def _explanation(explain: dict[str, Any]) -> list[str]:
-    parts = " + ".join(f"{v:.4f} {name!r}" for name, v in explain["literals"].items())
-    lines = [f"       {explain['score']:.4f} = {parts}"]
-    for context in explain["contexts"]:
-        literals = ", ".join(
-            f"{x['contribution']:.4f} {x['literal']!r} at {x['distance']}" for x in context["literals"]
-        )
-        place = f"{context['doc']} [{context['start']}:{context['end']}]"
-        lines.append(f"       {context['contribution']:.4f}  {place}  {literals}{_without(context['without'])}")
-        lines += [f"                 {cell}" for cell in _cells(context["cells"])]
-    if explain["others"]["contexts"]:
-        lines.append(f"       {explain['others']['contribution']:.4f}  {explain['others']['contexts']:,} more contexts")
+def _explanation(explain: Explanation) -> list[str]:
+    parts = " + ".join(f"{v:.4f} {name!r}" for name, v in explain.literals.items())
+    lines = [f"       {explain.score:.4f} = {parts}"]
+    for context in explain.contexts:
+        literals = ", ".join(f"{x.contribution:.4f} {x.literal!r} at {x.distance}" for x in context.literals)
+        place = f"{context.doc} [{context.start}:{context.end}]"
+        lines.append(f"       {context.contribution:.4f}  {place}  {literals}{_without(context.without)}")
+        for cell in context.cells:
+            if cell.value:
+                literal = f" ({cell.literal!r})" if cell.literal else ""
+                lines.append(f"                 {cell.value:.4f} {cell.feature}: {cell.cell}{literal}")
+    if explain.others.contexts:
+        lines.append(f"       {explain.others.contribution:.4f}  {explain.others.contexts:,} more contexts")
     return lines
 
 
-def _without(left: dict[str, Any] | None) -> str:
-    """What the entity would be without the context, where that was looked into."""
+def _without(left: WhatIf | None) -> str:
+    """The entity's rank and score without the context, if they were computed."""
     if left is None:
         return ""
-    return "; the only one" if left["rank"] is None else f"; without it rank {left['rank']}, {left['score']:.4f}"
-
-
-def _cells(cells: list[dict[str, Any]]) -> list[str]:
-    """The feature cells that make up a context's score, those that add nothing left out."""
-    return [
-        f"{c['value']:.4f} {c['feature']}: {c['cell']}" + (f" ({c['literal']!r})" if c["literal"] else "")
-        for c in cells
-        if c["value"]
-    ]
+    return "; the only one" if left.rank is None else f"; without it rank {left.rank}, {left.score:.4f}"
 
 
 def _summary(answer: Answer) -> str:

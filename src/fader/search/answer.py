@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fader.contexts.query import Query
+from fader.rank.ranking import WhatIf
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,64 @@ class Snippet:
 
 
 @dataclass(frozen=True, slots=True)
+class LiteralShare:
+    """A literal's share of the contribution of a context, and its distance from the mention in tokens."""
+
+    literal: str
+    distance: int
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class CellShare:
+    """The value that one feature cell adds to the score of a context; `literal` is None if the cell belongs to none."""
+
+    feature: str
+    literal: str | None
+    cell: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class ContextShare:
+    """What one context contributes to the score of an entity; the mention covers tokens `start` to `end`.
+
+    `score` is the context's own, `contribution` its share of the entity's. `without` is the entity's score and rank if
+    the context were missing; None if that was not computed.
+    """
+
+    doc: str
+    start: int
+    end: int
+    score: float
+    contribution: float
+    literals: list[LiteralShare]
+    cells: list[CellShare]
+    without: WhatIf | None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherContexts:
+    """The contexts that are not listed: how many there are, and what they contribute together."""
+
+    contexts: int
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How the score of an entity comes about.
+
+    `literals` has the contribution per literal, `contexts` those that contribute most, `others` the sum of the rest.
+    """
+
+    score: float
+    literals: dict[str, float]
+    contexts: list[ContextShare]
+    others: OtherContexts
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """One entity of an answer."""
 
@@ -64,7 +123,7 @@ class Result:
     score: float
     support: int
     evidence: list[Snippet]
-    explain: dict[str, Any] | None = None
+    explain: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)

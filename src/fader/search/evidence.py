@@ -7,7 +7,6 @@ the entity would be without it. Knows the contract of systems, nothing of how sc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -16,16 +15,15 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.table import Contexts
-from fader.features.base import Piece
-from fader.rank.ranking import Contributions, rank_without
+from fader.rank.ranking import Contributions, WhatIf, rank_without
 from fader.rank.system import Ranking, System
-from fader.search.answer import Snippet
+from fader.search.answer import CellShare, ContextShare, Explanation, LiteralShare, OtherContexts, Snippet
 from fader.search.collection import Collection
 from fader.search.snippets import cut_snippets
 
 I32 = NDArray[np.int32]
 SHOWN_CONTEXTS = 20
-RANKED_AGAIN = 5  # contexts that are thought away where everything must be ranked again for each
+RANKED_AGAIN = 5  # contexts to rank without, if each needs a new ranking of all candidates
 
 
 def show_evidence(
@@ -50,7 +48,7 @@ def explain_entities(
     system: System,
     ranking: Ranking | None,
     contributions: Sequence[Contributions],
-) -> list[dict[str, Any]]:
+) -> list[Explanation]:
     """How the scores of the first entities of a ranking come about, all document ids read in one batch."""
     rows = [row for shares in contributions for row in shares.row[by_weight(shares)[:SHOWN_CONTEXTS]].tolist()]
     documents = contexts.document[rows].tolist() if rows else []
@@ -60,36 +58,36 @@ def explain_entities(
 
 def _explain(
     ids: dict[int, str], contexts: Contexts, system: System, ranking: Ranking | None, i: int, shares: Contributions
-) -> dict[str, Any]:
-    """How a score comes about: a share per context, split among literals and feature cells; what each is worth.
-
-    Where there are many contexts, those of least share are summed. `without` is what the entity would be without a
-    context; None where that is not computed.
-    """
+) -> Explanation:
+    """Split a score among contexts, literals and feature cells; `ranking` is None if the entity is not a candidate."""
     budget.check()
     names = [literal.text for literal in contexts.query.literals]
     order = by_weight(shares)
-    listed = [_contribution(ids, contexts, shares, int(x), names) for x in order[:SHOWN_CONTEXTS]]
+    shown, rest = order[:SHOWN_CONTEXTS], order[SHOWN_CONTEXTS:]
+    listed = []
     if ranking is not None:
-        table, rows = _looked_at(contexts, system, shares.row[order[:SHOWN_CONTEXTS]])
+        table, rows = _own_contexts(contexts, system, shares.row[shown])
         ifs = SHOWN_CONTEXTS if system.values_are_independent else RANKED_AGAIN
-        for x, (context, row) in enumerate(zip(listed, rows.tolist(), strict=True)):
+        for place, (x, row) in enumerate(zip(shown.tolist(), rows.tolist(), strict=True)):
             budget.check()
-            context["cells"] = [_cell(piece, names) for piece in system.pieces(table, row)]
-            context["without"] = asdict(rank_without(system, table, ranking, i, row)) if x < ifs else None
-    rest = order[SHOWN_CONTEXTS:]
-    return {
-        "score": float(shares.share.sum()),
-        "literals": {n: float(v) for n, v in zip(names, shares.literal.sum(axis=1), strict=True)},
-        "contexts": listed,
-        "others": {"contexts": int(rest.size), "contribution": float(shares.share[rest].sum())},
-    }
+            cells = [
+                CellShare(p.feature, names[p.literal] if p.literal >= 0 else None, p.cell, p.value)
+                for p in system.pieces(table, row)
+            ]
+            without = rank_without(system, table, ranking, i, row) if place < ifs else None
+            listed.append(_explain_context(ids, contexts, shares, x, cells, without))
+    return Explanation(
+        score=float(shares.share.sum()),
+        literals={n: float(v) for n, v in zip(names, shares.literal.sum(axis=1), strict=True)},
+        contexts=listed,
+        others=OtherContexts(int(rest.size), float(shares.share[rest].sum())),
+    )
 
 
-def _looked_at(contexts: Contexts, system: System, rows: I32) -> tuple[Contexts, NDArray[Any]]:
-    """The table that must be looked at to explain some contexts of an entity, and these in it.
+def _own_contexts(contexts: Contexts, system: System, rows: I32) -> tuple[Contexts, NDArray[Any]]:
+    """The table that explains some contexts of an entity, and their rows in it.
 
-    Features score a context whatever else is in the table, so that those of the entity are enough.
+    Features score a context independently of other entities, so the entity's own contexts are enough.
     """
     if system.feature_scoring is None or not rows.size:
         return contexts, rows
@@ -97,26 +95,23 @@ def _looked_at(contexts: Contexts, system: System, rows: I32) -> tuple[Contexts,
     return contexts.take(own, compact=True), np.searchsorted(own, rows)
 
 
-def _cell(piece: Piece, names: list[str]) -> dict[str, Any]:
-    literal = names[piece.literal] if piece.literal >= 0 else None
-    return {"feature": piece.feature, "literal": literal, "cell": piece.cell, "value": piece.value}
-
-
-def _contribution(
-    ids: dict[int, str], contexts: Contexts, shares: Contributions, i: int, names: list[str]
-) -> dict[str, Any]:
-    row = int(shares.row[i])
-    distances = contexts.distances[:, row].tolist()
-    literals = [
-        {"literal": name, "distance": d, "contribution": float(v)}
-        for name, d, v in zip(names, distances, shares.literal[:, i], strict=True)
-        if d >= 0
-    ]
-    return {
-        "doc": ids[int(contexts.document[row])],
-        "start": int(contexts.start[row]),
-        "end": int(contexts.end[row]),
-        "score": float(shares.score[i]),
-        "contribution": float(shares.share[i]),
-        "literals": literals,
-    }
+def _explain_context(
+    ids: dict[int, str],
+    contexts: Contexts,
+    shares: Contributions,
+    x: int,
+    cells: list[CellShare],
+    without: WhatIf | None,
+) -> ContextShare:
+    row = int(shares.row[x])
+    columns = zip(contexts.query.literals, contexts.distances[:, row].tolist(), shares.literal[:, x], strict=True)
+    return ContextShare(
+        doc=ids[int(contexts.document[row])],
+        start=int(contexts.start[row]),
+        end=int(contexts.end[row]),
+        score=float(shares.score[x]),
+        contribution=float(shares.share[x]),
+        literals=[LiteralShare(literal.text, d, float(v)) for literal, d, v in columns if d >= 0],
+        cells=cells,
+        without=without,
+    )

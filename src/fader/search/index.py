@@ -30,7 +30,7 @@ from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
 from fader.rank.ranking import explain_entity
 from fader.rank.system import System, View
-from fader.search.answer import Answer, AnsweredQuery, Result
+from fader.search.answer import Answer, AnsweredQuery, Explanation, Result
 from fader.search.collection import Collection, RankedContexts
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
 from fader.search.entity_rank import EntityRank, entity_number, find_entity
@@ -200,7 +200,7 @@ class Index:
         every = range(ranking.entity.size)
         shares = [explain_entity(system, contexts, ranking, i) for i in every] if snippets or explain else []
         shown = show_evidence(self.collection, contexts, shares, snippets) if snippets else [[] for _i in every]
-        explained: list[Any] = [None for _i in every]
+        explained: list[Explanation] | list[None] = [None for _i in every]
         if explain:
             explained = explain_entities(self.collection, contexts, system, ranking, shares)
         budget.check()

@@ -13,7 +13,7 @@ from fader import budget
 from fader.contexts.query import REQUIRED
 from fader.contexts.table import Contexts
 from fader.rank.ranking import Contributions
-from fader.search.answer import AnsweredQuery, Snippet
+from fader.search.answer import AnsweredQuery, Explanation, Snippet
 from fader.search.entity_rank import EntityRank
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explain_entities, show_evidence
 from fader.search.grids import FeaturePart, WeightGrid, features_of
@@ -49,7 +49,10 @@ class MatchFacts:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """All of it. `evidence` goes with `explain["contexts"]`; rank and score are None where it is no candidate."""
+    """Why an entity has its rank; rank and score are None if it is not a candidate.
+
+    `evidence` has a snippet per context of `explain.contexts`, in the same order.
+    """
 
     query: AnsweredQuery
     type: str | None
@@ -61,7 +64,7 @@ class Why:
     support: int
     candidates: int
     literals: list[LiteralFacts]
-    explain: dict[str, Any]
+    explain: Explanation
     evidence: list[Snippet]
     features: list[FeaturePart]
     grids: list[WeightGrid]
@@ -80,12 +83,23 @@ def why_of(found: EntityRank) -> Why:
     evidence = show_evidence(found.collection, contexts, [shares], SHOWN_CONTEXTS)[0]
     grids, features = features_of(found.model.system, contexts, shares)
     return Why(
-        query=AnsweredQuery.of(contexts.query), type=contexts.query.type, model=str(found.model), entity=found.id,
-        name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,
-        literals=_literals(contexts), explain=explain,
-        evidence=evidence, features=features, grids=grids,
-        matches=_matches(contexts, shares), warnings=found.warnings,
-    )  # fmt: skip
+        query=AnsweredQuery.of(contexts.query),
+        type=contexts.query.type,
+        model=str(found.model),
+        entity=found.id,
+        name=found.name,
+        rank=found.rank,
+        score=found.score,
+        support=found.support,
+        candidates=found.candidates,
+        literals=_literals(contexts),
+        explain=explain,
+        evidence=evidence,
+        features=features,
+        grids=grids,
+        matches=_matches(contexts, shares),
+        warnings=found.warnings,
+    )
 
 
 def _literals(contexts: Contexts) -> list[LiteralFacts]:
