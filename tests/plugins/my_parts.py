@@ -17,7 +17,6 @@ from fader.corpora.frame.inputs import decode_line, line_batches
 from fader.corpus.documents import Faults
 from fader.features.column import OneColumn
 from fader.rank.system import ContextScorer
-from fader.registry import written
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,6 @@ class TopSum(Aggregator):
 
     name: ClassVar[str] = "topsum"
     n: int = 3
-
-    def __str__(self) -> str:
-        return written(self)
 
     def _kept(self, scores: F64, at: I64) -> F64:
         """1 for the n best contexts of each entity, 0 for others."""

@@ -15,7 +15,6 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.sum import spread, sums
-from fader.registry import written
 
 
 @dataclass(frozen=True)
@@ -25,9 +24,6 @@ class Average(Aggregator):
     name: ClassVar[str] = "average"
     convex: ClassVar[bool] = True
     linear: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         means: F64 = sums(scores, at) / np.diff(at)

@@ -12,6 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.registry import written
+
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
@@ -20,16 +22,21 @@ class Aggregator(ABC):
     """`values` are what entities are ranked by; `loss_values` are the V(e) that the loss sees.
 
     The two order entities alike, and are the same but where V saturates or overflows in doubles: then `values` are
-    in log space. `shares` has a number a context; an entity's add up to its `values`. `gradient` is the sum over
-    entities of upstream[e] * d loss_values(e) / d scores[x], a number a context; where V has a kink, one of the slopes
-    beside it. All are finite for scores of +-700 and a million contexts, do not depend on the order of an entity's
-    contexts but for rounding and the choice among equal scores, and an entity always has one context at least.
+    in log space. `shares` has a number per context; those of an entity add up to its `values`. `gradient` is the sum
+    over entities of upstream[e] * d loss_values(e) / d scores[x], a number per context; where V has a kink, one of the
+    slopes beside it. All are finite for scores of +-700 and a million contexts, and do not depend on the order of an
+    entity's contexts but for rounding and the choice among equal scores. A better context never lowers the value of
+    its entity. An entity always has at least one context.
     """
 
     name: ClassVar[str]
     convex: ClassVar[bool] = False  # the pairwise loss is convex in the weights
     constant: ClassVar[bool] = False  # V(e) does not depend on the scores: nothing can be trained
     linear: ClassVar[bool] = False  # V(e) is a fixed linear function of the scores, whatever they are
+
+    def __str__(self) -> str:
+        """The text that parses back to the aggregator."""
+        return written(self)
 
     @property
     def wants_bias(self) -> bool:

@@ -15,7 +15,6 @@ from typing import ClassVar
 import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
-from fader.registry import written
 
 
 @dataclass(frozen=True)
@@ -25,9 +24,6 @@ class Count(Aggregator):
     name: ClassVar[str] = "count"
     convex: ClassVar[bool] = True
     constant: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         return np.diff(at).astype(np.float64)

@@ -18,7 +18,6 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.logspace import grown, in_proportion, log_sums, slope
-from fader.registry import written
 
 
 @dataclass(frozen=True)
@@ -26,9 +25,6 @@ class ExpMnz(Aggregator):
     """Large scores count most, and once more the number of contexts."""
 
     name: ClassVar[str] = "expmnz"
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         return log_sums(scores, at) + np.log(np.diff(at))

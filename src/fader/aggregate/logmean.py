@@ -19,7 +19,6 @@ import numpy as np
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.logspace import in_proportion, log_sums, logs_and_proportions
 from fader.errors import UsageError
-from fader.registry import written
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,6 @@ class LogMean(Aggregator):
     def __post_init__(self) -> None:
         if not -1.0 <= self.share <= 1.0:
             raise UsageError(f"logmean: share must be from -1 to 1, not {self.share}")
-
-    def __str__(self) -> str:
-        return written(self)
 
     def _discount(self, at: I64) -> F64:
         discount: F64 = self.share * np.log(np.diff(at))

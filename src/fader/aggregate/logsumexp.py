@@ -13,7 +13,6 @@ from typing import ClassVar
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.logspace import in_proportion, log_sums, logs_and_proportions
-from fader.registry import written
 
 
 @dataclass(frozen=True)
@@ -21,9 +20,6 @@ class LogSumExp(Aggregator):
     """Softmax on the scale of scores."""
 
     name: ClassVar[str] = "logsumexp"
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         return log_sums(scores, at)

@@ -15,7 +15,6 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.ranked import ranked
-from fader.registry import written
 
 
 def _middle(scores: F64, at: I64) -> tuple[I64, I64]:
@@ -29,9 +28,6 @@ class Median(Aggregator):
     """Half of the contexts are as good."""
 
     name: ClassVar[str] = "median"
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         upper, lower = _middle(scores, at)

@@ -14,7 +14,6 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.kernel import kernel
-from fader.registry import written
 
 
 @kernel
@@ -34,9 +33,6 @@ class Min(Aggregator):
     """The worst context alone counts."""
 
     name: ClassVar[str] = "min"
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         return scores[_first_smallest(scores, at)]  # type: ignore[no-any-return]

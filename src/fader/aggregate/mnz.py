@@ -14,7 +14,6 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.sum import spread, sums
-from fader.registry import written
 
 
 @dataclass(frozen=True)
@@ -24,9 +23,6 @@ class Mnz(Aggregator):
     name: ClassVar[str] = "mnz"
     convex: ClassVar[bool] = True
     linear: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         products: F64 = sums(scores, at) * np.diff(at)

@@ -21,7 +21,6 @@ from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.sum import spread, sums
 from fader.errors import UsageError, quoted
 from fader.kernel import kernel
-from fader.registry import written
 
 FORMS = ("log", "power")
 STEEPEST_AT = 1e-12
@@ -76,9 +75,6 @@ class SoftCount(Aggregator):
             raise UsageError(f"softcount: p must be above 0 and at most 1, not {self.p}")
         if self.form == "log" and self.p != 0.5:
             raise UsageError(f"softcount: p is of form=power only; write softcount(form=power,p={self.p})")
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         return sums(self.shares(scores, at), at)

@@ -24,7 +24,6 @@ from fader.aggregate.ranked import ranked
 from fader.aggregate.sum import spread, sums
 from fader.errors import UsageError
 from fader.kernel import kernel
-from fader.registry import written
 
 
 @kernel
@@ -59,9 +58,6 @@ class SoftCutoff(Aggregator):
             raise UsageError(f"softcutoff: decay must be numbers from 0 on, like 1/0.5/0.1, not {shown or 'none'}")
         if any(b > a for a, b in pairwise(self.decay)):
             raise UsageError(f"softcutoff: decay must never rise from one bucket of ranks to the next, not {shown}")
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         order = ranked(scores, at)

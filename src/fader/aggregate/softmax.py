@@ -19,7 +19,6 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.logspace import grown, in_proportion, log_sums, logs_and_proportions, slope
-from fader.registry import written
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,6 @@ class SoftMax(Aggregator):
     """Large scores count most."""
 
     name: ClassVar[str] = "softmax"
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         return log_sums(scores, at)

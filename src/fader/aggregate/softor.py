@@ -23,7 +23,6 @@ import numpy as np
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.sum import spread, sums
 from fader.kernel import inline_kernel, kernel
-from fader.registry import written
 
 
 @inline_kernel
@@ -54,9 +53,6 @@ class SoftOr(Aggregator):
 
     name: ClassVar[str] = "softor"
     bias: bool = False
-
-    def __str__(self) -> str:
-        return written(self)
 
     @property
     def wants_bias(self) -> bool:

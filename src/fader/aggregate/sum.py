@@ -15,7 +15,6 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.kernel import kernel
-from fader.registry import written
 
 
 @kernel
@@ -46,9 +45,6 @@ class Sum(Aggregator):
     name: ClassVar[str] = "sum"
     convex: ClassVar[bool] = True
     linear: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        return written(self)
 
     def values(self, scores: F64, at: I64) -> F64:
         return sums(scores, at)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.contexts.table import Contexts
 from fader.kernel import kernel
+from fader.registry import written
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -69,6 +70,10 @@ class FeatureMap(ABC):
     """
 
     name: ClassVar[str]
+
+    def __str__(self) -> str:
+        """The text that parses back to the map."""
+        return written(self)
 
     @property
     @abstractmethod

@@ -14,7 +14,6 @@ import numpy as np
 
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
-from fader.registry import written
 
 
 class OneColumn(FeatureMap):
@@ -24,9 +23,6 @@ class OneColumn(FeatureMap):
 
     @abstractmethod
     def column(self, contexts: Contexts) -> F64: ...
-
-    def __str__(self) -> str:
-        return written(self)
 
     @property
     def size(self) -> int:

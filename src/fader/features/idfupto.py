@@ -26,7 +26,6 @@ from fader.features.cellmaps.buckets import MAX_CELLS, Axes, check_distances, la
 from fader.features.cellmaps.cells import Cells, sides_of, taken
 from fader.features.cellmaps.edges import learned_distances
 from fader.features.checks import check_choice, check_flag, check_idf
-from fader.registry import written
 
 DEFAULT_COLUMNS = 12
 
@@ -58,9 +57,6 @@ class IdfUpto(FeatureMap):
             raise UsageError(f"{self.name}: columns must be {wanted}, not {quoted(columns)}")
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "distances", given)
-
-    def __str__(self) -> str:
-        return written(self)
 
     @cached_property
     def axes(self) -> Axes:

@@ -28,7 +28,6 @@ from fader.errors import UsageError
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.checks import check_choice, check_idf
 from fader.kernel import kernel
-from fader.registry import written
 
 SHAPES = ("gaussian", "triangle", "cosine", "circle", "step", "inverse")
 _GAUSSIAN, _TRIANGLE, _COSINE, _CIRCLE, _STEP, _INVERSE = range(6)
@@ -109,9 +108,6 @@ class Kernel(FeatureMap):
     def __post_init__(self) -> None:
         check_choice(self.name, "shape", self.shape, SHAPES)
         check_decay(self.name, self.width, self.idf)
-
-    def __str__(self) -> str:
-        return written(self)
 
     @property
     def size(self) -> int:

@@ -30,7 +30,6 @@ from fader.errors import UsageError, did_you_mean, quoted
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.column import even_shares
 from fader.kernel import kernel
-from fader.registry import written
 
 I64 = NDArray[np.int64]
 
@@ -94,9 +93,6 @@ class NoProx(FeatureMap):
                 raise UsageError(f"{self.name}: use must be names like bm25/constant, not {quoted(name)}{hint}")
             if used.count(name) > 1:
                 raise UsageError(f"{self.name}: use has {name} more than once in {quoted(self.use)}")
-
-    def __str__(self) -> str:
-        return written(self)
 
     @property
     def size(self) -> int:

@@ -19,7 +19,6 @@ import numpy as np
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.column import even_shares
-from fader.registry import written
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,6 @@ class Popularity(FeatureMap):
     """Known or unknown, whatever the query."""
 
     name: ClassVar[str] = "popularity"
-
-    def __str__(self) -> str:
-        return written(self)
 
     @property
     def size(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from fader.registry import build, kind_of, split_arguments, written
+from fader.registry import build, kind_of, split_arguments
 from fader.testing.expect import expect
 
 
@@ -17,7 +17,7 @@ def check_part(part: Any) -> None:
     expect(isinstance(part.name, str) and part.name, f"{cls.__name__} has no name")
     expect((cls.__doc__ or "").strip(), f"{cls.__name__} has no docstring")
     hash(part)
-    expect(reparse(part, written(part)) == part, f"{written(part)} does not parse back to an equal part")
+    expect(reparse(part, str(part)) == part, f"{part} does not parse back to an equal part")
     for field in dataclasses.fields(part):
         if not field.init:
             continue

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from fader.corpus.documents import Faults
 from fader.progress import Progress
+from fader.registry import written
 
 if TYPE_CHECKING:
     from fader.corpora.frame.store import Store
@@ -92,6 +93,10 @@ class Importer(ABC):
     compiles: ClassVar[bool] = False  # kernels are compiled at the first use, which takes a minute
     passes: ClassVar[int] = 1  # with more than one, a source cannot be standard input
     state_type: ClassVar[Any] = Any  # of what `prepare` returns, as msgspec reads it back from JSON
+
+    def __str__(self) -> str:
+        """The text that parses back to the importer."""
+        return written(self)
 
     @abstractmethod
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:

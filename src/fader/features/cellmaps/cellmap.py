@@ -25,7 +25,6 @@ from fader.features.cellmaps.cells import I8, Cells, sides_of, taken
 from fader.features.cellmaps.edges import learned_distances, learned_shares, literal_shares
 from fader.features.cellmaps.staircase import gains
 from fader.features.checks import check_choice, check_flag, check_idf
-from fader.registry import written
 
 DEFAULT_SHAPE = "10x12"
 
@@ -53,9 +52,6 @@ class CellMap(FeatureMap):
         object.__setattr__(self, "shape", f"{axes.rows}x{axes.columns}")
         object.__setattr__(self, "distances", axes.distances if self.distances else ())
         object.__setattr__(self, "shares", axes.shares if self.shares else ())
-
-    def __str__(self) -> str:
-        return written(self)
 
     @cached_property
     def axes(self) -> Axes:
