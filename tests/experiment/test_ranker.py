@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import warnings
 from pathlib import Path
@@ -182,6 +183,18 @@ def test_scikit_learn_can_clone_it(ranker: Ranker) -> None:
     assert repr(copy) == repr(made)
     assert not hasattr(base.clone(ranker), "model_")
     assert base.clone(ranker).get_params() == ranker.get_params()
+
+
+def test_defaults_are_those_of_the_signature() -> None:
+    """Windows and cutoffs are numbers; features and aggregator may be given by place."""
+    parameters = inspect.signature(Ranker).parameters
+    assert Ranker().get_params() == {name: p.default for name, p in parameters.items()}
+    assert repr(Ranker()) == (
+        "Ranker(features='noprox+rectangle', aggregator='sum', loss='pairwise', lam='auto', policy='document', "
+        "window=0, top=0, ignore_overlap=False, judged_only=False, starts=2, rounds=3, bad=0, seed=0, workers=0)"
+    )
+    by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert by_place == ["features", "aggregator"]
 
 
 def test_parameters_can_be_read_and_set() -> None:

@@ -27,8 +27,14 @@ from fader.systems.fader import FeatureModel
 
 
 def _parameters() -> dict[str, Any]:
-    """Every parameter with its default."""
-    return {f.name: f.default for f in fields(TrainingOptions)} | {"workers": 0}
+    """Every parameter with its default. `window` and `top`, texts among the options, are numbers in Python."""
+    return {f.name: f.default for f in fields(TrainingOptions)} | {"window": 0, "top": 0, "workers": 0}
+
+
+def _describe_parameter(name: str, default: Any) -> inspect.Parameter:
+    by_place = name in ("features", "aggregator")
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if by_place else inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default)
 
 
 class Ranker:
@@ -127,5 +133,5 @@ class Ranker:
 
 
 Ranker.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in _parameters().items()]
+    [_describe_parameter(name, default) for name, default in _parameters().items()]
 )  # for help(), and for scikit-learn
