@@ -61,6 +61,7 @@ def test_a_result_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
     """With the file and not the whole text of a model."""
     kept, text = open_results(tmp_path, ABOUT), "a very long text\n" * 99
     (tmp_path / kept.path(name_entry(text, "5") + ".part")).mkdir()
+    assert find_result(kept, text, "5") is None
     with pytest.raises(StorageError, match="cannot be written: Is a directory") as error:
         keep_result(kept, text, "5", MEASURED)
     assert "very long" not in str(error.value)

@@ -50,10 +50,10 @@ def name_entry(system: str, cv: str) -> str:
 
 def find_result(journal: Journal, system: str, cv: str) -> Measured | None:
     """What was kept of a system, if it was."""
-    entry = journal.find(name_entry(system, cv))
     try:
+        entry = journal.find(name_entry(system, cv))
         return None if entry is None else from_json(entry.data, Measured)
-    except ValueError:
+    except (OSError, ValueError):
         return None
 
 
