@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from cli.running import fader, passed, refused
+from fader.jobs.journal import Journal
+from fader.jobs.storage import LocalFolder
 
 SOME = 24  # judged queries are enough
 
@@ -392,6 +394,11 @@ def test_what_must_be_trained_is_not_taken_for_a_ranker(index: Path) -> None:
     assert "fang: must be trained before it can rank; make a model with `fader train --system fang`" in message
 
 
+def kept_entries(folder: Path) -> dict[Path, int]:
+    """The files of kept results, one per system, with their times of change."""
+    return {path: path.stat().st_mtime_ns for path in folder.glob("*/*.part")}
+
+
 def test_results_are_kept(index: Path, judged: list[str], tmp_path: Path) -> None:
     """A comparison that is run again gives the same table from what was kept; other settings find nothing there."""
     systems = "count,balog2(window=0),cummins(score=bm25,family=power,cv=2,label=evolved)"
@@ -399,14 +406,36 @@ def test_results_are_kept(index: Path, judged: list[str], tmp_path: Path) -> Non
     call = ("compare", index, *judged, "--cv", "3", "--systems", systems, "--keep", kept, "--quiet")
     first = passed(*call, "-o", tmp_path / "first").out
     assert "evolved" in first
-    written = {path: path.stat().st_mtime_ns for path in kept.iterdir()}
+    written = kept_entries(kept)
     assert len(written) == 3
+    assert len(list(kept.rglob("*"))) == 4  # and the folder that they share
     assert passed(*call, "-o", tmp_path / "second").out == first
-    assert {path: path.stat().st_mtime_ns for path in kept.iterdir()} == written
+    assert kept_entries(kept) == written
     for name in ("table.csv", "table.md", "per-query.csv"):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
     passed(*call, "--seed", "1", "-o", tmp_path / "third")
-    assert len(list(kept.iterdir())) == 6
+    assert len(kept_entries(kept)) == 6
+
+
+def test_kept_results_are_of_the_same_queries_and_judgments(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """Fewer queries, other judgments, other folds or other measures find nothing; the first ones find theirs again."""
+    kept = tmp_path / "kept"
+
+    def compare(queries: str, qrels: str, *rest: str) -> int:
+        options = ("--systems", "count", "--keep", kept, "--quiet", "--overwrite")
+        passed("compare", index, "--queries", queries, "--qrels", qrels, *options, *rest, "-o", tmp_path / "report")
+        return len(kept_entries(kept))
+
+    queries, qrels = judged[1], judged[3]
+    fewer, others = tmp_path / "fewer.jsonl", tmp_path / "others.txt"
+    fewer.write_text("".join(Path(queries).read_text(encoding="utf-8").splitlines(True)[:-1]), encoding="utf-8")
+    others.write_text("".join(Path(qrels).read_text(encoding="utf-8").splitlines(True)[1:]), encoding="utf-8")
+    assert compare(queries, qrels) == 1
+    assert compare(str(fewer), qrels) == 2
+    assert compare(queries, str(others)) == 3
+    assert compare(queries, qrels, "--cv", "3") == 4
+    assert compare(queries, qrels, "--measures", "AP,P@10") == 5
+    assert compare(queries, qrels) == 5
 
 
 def test_a_model_file_that_is_written_anew_is_measured_anew(index: Path, judged: list[str], tmp_path: Path) -> None:
@@ -427,22 +456,25 @@ def test_a_model_file_that_is_written_anew_is_measured_anew(index: Path, judged:
 
     first, second = table("rectangle(4x5)", "first"), table("noprox", "second")
     assert first != second
-    assert len(list((tmp_path / "kept").iterdir())) == 3
+    assert len(kept_entries(tmp_path / "kept")) == 3
     assert table("rectangle(4x5)", "third") == first
-    assert len(list((tmp_path / "kept").iterdir())) == 3
+    assert len(kept_entries(tmp_path / "kept")) == 3
 
 
 def test_a_kept_result_is_what_is_shown(index: Path, judged: list[str], tmp_path: Path) -> None:
     """It is not computed again; a damaged one is."""
     call = ("compare", index, *judged, "--systems", "count", "--keep", tmp_path / "kept", "--quiet")
     first = passed(*call, "-o", tmp_path / "first").out
-    path = next((tmp_path / "kept").iterdir())
-    plain = json.loads(path.read_text())
+    (path,) = kept_entries(tmp_path / "kept")
+    journal = Journal(LocalFolder(path.parent))
+    plain = json.loads(journal.get(path.stem))
     plain["result"]["values"]["AP"] = [0.125] * SOME
-    path.write_text(json.dumps(plain))
+    journal.keep(path.stem, json.dumps(plain).encode())
     assert "*0.125*" in passed(*call, "-o", tmp_path / "second").out
-    path.write_text("{")
-    assert passed(*call, "-o", tmp_path / "third").out == first
+    for damage in (path.read_bytes().replace(b"0.125", b"0.875"), path.read_bytes()[:-9], b"{", b""):
+        path.write_bytes(damage)
+        assert passed(*call, "-o", tmp_path / "third", "--overwrite").out == first
+        assert "result" in json.loads(journal.get(path.stem))
     (tmp_path / "file").write_text("")
     message = refused(1, *call[:-2], tmp_path / "file", "--quiet", "-o", tmp_path / "fourth")
     assert "results cannot be kept there" in message
