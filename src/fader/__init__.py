@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fader.registry import load_plugin, register
 from fader.version import __version__
 
 __all__ = [
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from fader.experiment.ranker import Ranker
     from fader.experiment.reporting.report import write_report
     from fader.limits import Limits
+    from fader.registry import load_plugin, register
     from fader.search.change import add, delete, merge
     from fader.search.index import Index, build, open
 
@@ -52,6 +52,8 @@ _HOMES = {
     "merge": "fader.search.change",
     "import_corpus": "fader.corpora.frame.run",
     "Limits": "fader.limits",
+    "load_plugin": "fader.registry",
+    "register": "fader.registry",
     "Ranker": "fader.experiment.ranker",
     "compare": "fader.experiment.compare",
     "write_report": "fader.experiment.reporting.report",

@@ -53,14 +53,22 @@ def is_compiled(module: str) -> bool:
 
 
 @cache
+def _read(path: Path) -> bytes:
+    """The source of a module; empty where there is none."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+
+
+@cache
 def _find_imports(path: Path) -> tuple[Path, ...]:
     """The modules of the package that a module imports and that define kernels."""
     found = []
-    for package, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
-        folder = PACKAGE.joinpath(*package.split(".")[1:])
-        modules = [folder, *(folder / name.strip() for name in names.split(","))]
-        found += [m.with_suffix(".py") for m in modules if m.with_suffix(".py").is_file()]
-    return tuple(m for m in found if m != path and "fader.kernel import" in m.read_text(encoding="utf-8"))
+    for package, names in _IMPORT.findall(_read(path).decode("utf-8")):
+        folder = str(PACKAGE.joinpath(*package.split(".")[1:]))
+        found += [Path(f"{folder}.py"), *(Path(f"{folder}/{name.strip()}.py") for name in names.split(","))]
+    return tuple(m for m in found if m != path and b"fader.kernel import" in _read(m))
 
 
 @cache
@@ -73,7 +81,7 @@ def _digest(path: Path) -> str:
         left += new
     digest = hashlib.sha256()
     for module in sorted(seen):
-        digest.update(str(module.relative_to(PACKAGE)).encode() + b"\0" + module.read_bytes() + b"\0")
+        digest.update(str(module.relative_to(PACKAGE)).encode() + b"\0" + _read(module) + b"\0")
     return digest.hexdigest()
 
 
@@ -82,6 +90,7 @@ def _numba_folder() -> str:
     return str(getattr(config, "CACHE_DIR", "") or "")
 
 
+@cache
 def _cache_folder_of(path: Path) -> Path:
     name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
     return cache_folder() / f"{name}-{_digest(path)[:16]}"
