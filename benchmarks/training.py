@@ -176,7 +176,7 @@ class LeaveOneOut:
                 for q in self.sample:
                     weight = labels.weight.copy()
                     weight[q] = 0.0
-                    objective = Objective(values, Loss("pairwise", labels.weighted(weight)), penalty)
+                    objective = Objective(values, Loss("pairwise", labels.with_weights(weight)), penalty)
                     iterations += minimise(objective, features.bounds(), start, SETTINGS).iterations
             note = f"{iterations / len(self.sample):.0f} iterations a fold"
             self.add(f"Fader's Newton, {name}", clock.cpu, clock.wall, len(self.sample), note)
@@ -251,7 +251,7 @@ def vectors_of(problem: Problem) -> Vectors:
 
 def any_sign(problem: Problem, weight: np.ndarray) -> np.ndarray:
     """The same objective without bounds, as the peers have none: what the bounds cost."""
-    labels = problem.labels.weighted(problem.labels.weight * weight)
+    labels = problem.labels.with_weights(problem.labels.weight * weight)
     return polish(replace(problem, labels=labels, free=np.ones_like(problem.free)), np.zeros(problem.free.size), EXACT)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 import fader
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
-from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.tune import save_model
 from fader.learn.crossvalidate import train
 from fader.learn.dataset import Dataset, View
@@ -66,7 +66,7 @@ def judged(folder: Path, work: Path, sample: int) -> JudgedQueries:
         fader.build(place, **files, types=folder / "types.tsv")
     index = fader.open(place)
     queries = parse_all(index, read_queries(folder / "queries.jsonl", FaultCollector()), FaultCollector())
-    return judged_queries(index, queries, read_qrels(folder / "qrels.txt", FaultCollector()), sample=sample)
+    return judge_queries(index, queries, read_qrels(folder / "qrels.txt", FaultCollector()), sample=sample)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.errors import FaderError, UsageError
 from fader.experiment.compare import compare_judged
 from fader.experiment.comparison import Comparison
-from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.published import PlainTable, format_published
 from fader.experiment.reporting.figures import can_draw, draw
 from fader.experiment.reporting.html import render_page
@@ -178,7 +178,7 @@ def judged_of(testbed: Path, out: Path, sample: int) -> JudgedQueries:
             fader.build(folder, corpus, testbed / "entities.tsv", testbed / "types.tsv", progress=reporter)
     index = fader.open(folder)
     queries = parse_all(index, read_queries(testbed / "queries.jsonl", FaultCollector()), FaultCollector())
-    return judged_queries(index, queries, read_qrels(testbed / "qrels.txt", FaultCollector()), sample=sample)
+    return judge_queries(index, queries, read_qrels(testbed / "qrels.txt", FaultCollector()), sample=sample)
 
 
 def compared(judged: JudgedQueries, title: str, systems: list[str], out: Path) -> Comparison:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import BudgetError, UsageError, quoted
+from fader.errors import BudgetError, UsageError, quote
 from fader.limits import variable
 
 CHUNK = 1 << 18  # elements between two checks of the clock: a few milliseconds
@@ -74,7 +74,7 @@ def _budget(time_ms: float | None, is_gone: Callable[[], bool] | None) -> Budget
     if time_ms is None:
         return None
     if isinstance(time_ms, bool) or not isinstance(time_ms, int | float) or not 0 < time_ms < float("inf"):
-        raise UsageError(f"timeout_ms must be a number of milliseconds above 0, not {quoted(time_ms)}")
+        raise UsageError(f"timeout_ms must be a number of milliseconds above 0, not {quote(time_ms)}")
     return Budget(time_ms, time.monotonic() + time_ms / 1000, is_gone)
 
 

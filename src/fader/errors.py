@@ -95,10 +95,10 @@ def did_you_mean(wanted: str, known: Iterable[str], limit: int = 3) -> str:
 
     found = process.extract(wanted, list(known), processor=utils.default_process, limit=limit, score_cutoff=75)
     names = list(dict.fromkeys(str(name) for name, _score, _key in found))
-    return f"; did you mean {' or '.join(quoted(n) for n in names)}?" if names else ""
+    return f"; did you mean {' or '.join(quote(n) for n in names)}?" if names else ""
 
 
-def quoted(value: object, limit: int = 80) -> str:
+def quote(value: object, limit: int = 80) -> str:
     """The value in double quotes, shortened if it is too long to read."""
     text = _text(value)
     text = text if len(text) <= limit else text[: limit - 1] + "…"

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 
 PREFIX = "FADER_LIMIT_"
 INT32 = 2**31 - 1  # numbers of rows, documents and positions are 32 bits wide
@@ -58,7 +58,7 @@ class Limits:
         for name, text in _variables(os.environ):
             if name not in known:
                 hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
-                raise UsageError(f"there is no limit {quoted(name)}, set by the environment{hint}")
+                raise UsageError(f"there is no limit {quote(name)}, set by the environment{hint}")
             found[known[name].name] = _check_limit(known[name], _parse(text), name)
         return cls(**found | {name: value for name, value in given.items() if value is not None})
 
@@ -93,7 +93,7 @@ def whole(value: object) -> int | None:
 
 def _show_value(value: object) -> str:
     number = whole(value)
-    return quoted(value) if number is None or abs(number) > MOST else str(number)
+    return quote(value) if number is None or abs(number) > MOST else str(number)
 
 
 def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import InputError, UsageError, did_you_mean, quoted
+from fader.errors import InputError, UsageError, did_you_mean, quote
 from fader.kernel import kernel
 
 F64 = NDArray[np.float64]
@@ -172,7 +172,7 @@ def parse_measure(name: str) -> Measure:
     measure = find_measure(name)
     if measure is None:
         hint = did_you_mean(name, MEASURES) or f"; known: {', '.join(MEASURES)}"
-        raise UsageError(f"unknown measure {quoted(name)}{hint}")
+        raise UsageError(f"unknown measure {quote(name)}{hint}")
     return measure
 
 
@@ -191,8 +191,8 @@ def ndcg(values: F64, entity: I32, grades: I64, ideal: I64, cut: int) -> float:
     """nDCG@cut, where `ideal` are the grades of all judged entities of the query, descending."""
     ranks, gains = ranks_of_good(values, entity, grades)
     best = ideal[ideal > 0]
-    most = _discounted(np.arange(1, best.size + 1, dtype=np.int64), best, cut)
-    return float(_discounted(ranks, gains, cut) / most) if most else 0.0
+    most = _discount_gains(np.arange(1, best.size + 1, dtype=np.int64), best, cut)
+    return float(_discount_gains(ranks, gains, cut) / most) if most else 0.0
 
 
 def pairswap(values: F64, grades: I64, judged: Bool | None = None) -> float:
@@ -235,7 +235,7 @@ def _average_precision(values: F64, entity: I32, grades: I64, good: int) -> floa
 
 
 @kernel
-def _discounted(ranks: I64, gains: I64, cut: int) -> float:
+def _discount_gains(ranks: I64, gains: I64, cut: int) -> float:
     """DCG at the cut; ranks ascend."""
     total = 0.0
     for i in range(ranks.size):

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 
 T = TypeVar("T")
 REQUIRED: Any = dataclasses.MISSING
@@ -85,13 +85,13 @@ class Option:
         """One value, from a text."""
         if self.kind is bool:
             if text not in ("true", "false"):
-                raise UsageError(f"{self.name} must be true or false, not {quoted(text)}")
+                raise UsageError(f"{self.name} must be true or false, not {quote(text)}")
             return text == "true"
         try:
             return self.kind(text)
         except ValueError:
             number = "a whole number" if self.kind is int else "a number"
-            raise UsageError(f"{self.name} must be {number}, not {quoted(text)}") from None
+            raise UsageError(f"{self.name} must be {number}, not {quote(text)}") from None
 
     def check(self, value: Any) -> None:
         """Refuse a value of another type or beyond the bounds; `limit` leaves bounds to `fader.limits`."""
@@ -106,17 +106,17 @@ class Option:
         declared = self.declared
         kinds = (float, int) if self.kind is float else (self.kind,)
         if not isinstance(value, kinds) or (isinstance(value, bool) and self.kind is not bool):
-            raise UsageError(f"{self.name} must be {_KINDS[self.kind]}, not {quoted(value)}")
+            raise UsageError(f"{self.name} must be {_KINDS[self.kind]}, not {quote(value)}")
         if declared.choices and value not in declared.choices:
             hint = did_you_mean(str(value), declared.choices)
-            raise UsageError(f"{self.name} must be {join_names(declared.choices)}, not {quoted(value)}{hint}")
+            raise UsageError(f"{self.name} must be {join_names(declared.choices)}, not {quote(value)}{hint}")
         if declared.limit or self.kind not in (int, float):
             return
         least, most = declared.least, declared.most
         if not (least is None or value >= least) or not (most is None or value <= most):
             bounds = [(least, "at least"), (most, "at most")]
             said = " and ".join(f"{bound:,} {word}" for bound, word in bounds if bound is not None)
-            raise UsageError(f"{self.name} must be {said}, not {quoted(value)}")
+            raise UsageError(f"{self.name} must be {said}, not {quote(value)}")
 
 
 _KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", Path: "a path"}
@@ -199,7 +199,7 @@ def parse_options(cls: type[T], texts: Mapping[str, str | Iterable[str]]) -> T:
     for name, given in texts.items():
         if name not in known:
             hint = did_you_mean(name, known) or f"; it takes {', '.join(known) or 'none'}"
-            raise UsageError(f"there is no option {quoted(name)}{hint}")
+            raise UsageError(f"there is no option {quote(name)}{hint}")
         each, several = known[name], [given] if isinstance(given, str) else list(given)
         if each.repeated:
             values[name] = tuple(each.parse(text) for text in several)

@@ -32,7 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
-from fader.errors import FaderError, InputError, UsageError, did_you_mean, quoted
+from fader.errors import FaderError, InputError, UsageError, did_you_mean, quote
 
 VARIABLE = "FADER_PLUGINS"
 PREFIX = "fader_plugin_"  # of the module that a plug-in file becomes
@@ -90,7 +90,7 @@ _state = _State()
 
 def discover(package: str) -> dict[str, type[Any]]:
     """All parts of a kind, given by the package that has Fader's own, by name."""
-    found = dict(_built_in(package))
+    found = dict(_find_built_in(package))
     if package in _KIND_OF:
         _load_variable()
         _load_installed(_KIND_OF[package])
@@ -111,7 +111,7 @@ def find_part(package: str, name: str) -> type[Any] | None:
 
 
 @cache
-def _built_in(package: str) -> Mapping[str, type[Any]]:
+def _find_built_in(package: str) -> Mapping[str, type[Any]]:
     """The concrete parts defined in the modules of a package, by name."""
     folder = importlib.import_module(package)
     modules = [importlib.import_module(f"{package}.{info.name}") for info in pkgutil.iter_modules(folder.__path__)]
@@ -127,14 +127,14 @@ def _parts_of(module: ModuleType) -> list[type[Any]]:
 def register(part: Part) -> Part:
     """Make a part known by its name; also as a decorator, above `@dataclass(frozen=True)`."""
     if not isinstance(part, type):
-        raise UsageError(f"{quoted(part)} is no class; register the class of a part, not a value of it")
+        raise UsageError(f"{quote(part)} is no class; register the class of a part, not a value of it")
     kind = _check_part(part)
     origin, source = _state.loading or ("module", part.__module__)
     old = _state.plugins.get((kind.package, part.name))
-    if part.name in _built_in(kind.package) or (old is not None and not _is_redefined(old.part, part)):
+    if part.name in _find_built_in(kind.package) or (old is not None and not _is_redefined(old.part, part)):
         owner = "Fader" if old is None else old.source
         raise UsageError(
-            f"the {kind.noun} {quoted(part.name)} of {source} has the name of a {kind.noun} of {owner}; "
+            f"the {kind.noun} {quote(part.name)} of {source} has the name of a {kind.noun} of {owner}; "
             "give it another name"
         )
     _state.plugins[kind.package, part.name] = Plugin(kind, part, origin, source)
@@ -315,7 +315,7 @@ def list_plugins(system: Any) -> list[dict[str, str]]:
     found = {plugin.part: plugin for (_package, name), plugin in _state.plugins.items() if name in words}
     for part in map(type, parts):
         kind = kind_of(part)
-        if kind is not None and part not in _built_in(kind.package).values() and hasattr(part, "name"):
+        if kind is not None and part not in _find_built_in(kind.package).values() and hasattr(part, "name"):
             known = _state.plugins.get((kind.package, part.name))
             found[part] = known or Plugin(kind, part, "module", part.__module__)
     return [found[part].describe() for part in sorted(found, key=lambda part: str(part.name))]
@@ -331,7 +331,7 @@ def require_plugins(needed: Any, file: str) -> None:
             remedy = f"install the package {record['package']}"
         else:
             remedy = f"give --plugin {record.get('file') or record.get('module')} (in Python: fader.load_plugin)"
-        what = f"the {record.get('kind')} {quoted(record.get('name'))} of a plug-in ({record.get('class')})"
+        what = f"the {record.get('kind')} {quote(record.get('name'))} of a plug-in ({record.get('class')})"
         raise InputError(f"{file}: needs {what}, which is not there; {remedy}")
 
 
@@ -344,13 +344,13 @@ def name_and_arguments(package: str, text: str) -> tuple[type[Any], dict[str, st
     """The class that a text names, and its parameters as they are written."""
     match = _CALL.fullmatch(text)
     if match is None:
-        raise UsageError(f"{quoted(text)} is not of the form name or name(parameter=value,...)")
+        raise UsageError(f"{quote(text)} is not of the form name or name(parameter=value,...)")
     name, inside = match[1], match[2] or ""
     part = find_part(package, name)
     if part is None:
         known = discover(package)
         hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
-        raise UsageError(f"unknown {_KIND_OF[package].noun} {quoted(name)}{hint}")
+        raise UsageError(f"unknown {_KIND_OF[package].noun} {quote(name)}{hint}")
     return part, split_arguments(inside, getattr(part, "first", ""))
 
 
@@ -362,9 +362,9 @@ def split_arguments(inside: str, first: str = "") -> dict[str, str]:
         if i == 0 and first and ("(" in key or not equals):
             key, equals, value = first, "=", piece
         if not equals or not key.strip() or not value.strip():
-            raise UsageError(f"parameter {quoted(piece)} is not of the form name=value")
+            raise UsageError(f"parameter {quote(piece)} is not of the form name=value")
         if key.strip() in arguments:
-            raise UsageError(f"parameter {quoted(key.strip())} is given twice")
+            raise UsageError(f"parameter {quote(key.strip())} is given twice")
         arguments[key.strip()] = value.strip()
     return arguments
 
@@ -388,7 +388,7 @@ def build(part: type[Any], arguments: dict[str, str]) -> Any:
     for key, text in arguments.items():
         if key not in fields:
             hint = did_you_mean(key, fields) or f"; it takes {', '.join(fields) or 'none'}"
-            raise UsageError(f"{part.name} has no parameter {quoted(key)}{hint}")
+            raise UsageError(f"{part.name} has no parameter {quote(key)}{hint}")
         values[key] = _convert(part.name, key, text, fields[key].default)
     return part(**values)
 
@@ -403,10 +403,10 @@ def _convert(part: str, key: str, text: str, default: Any) -> Any:
     except (ValueError, KeyError):
         wanted = "true or false" if isinstance(default, bool) else f"a number like {default}"
         wanted = "numbers like 0/1/3/10" if isinstance(default, tuple) else wanted
-        raise UsageError(f"{part}: {key} must be {wanted}, not {quoted(text)}") from None
+        raise UsageError(f"{part}: {key} must be {wanted}, not {quote(text)}") from None
 
 
-def written(part: Any) -> str:
+def write_part(part: Any) -> str:
     """The text that parses back to the part: only parameters that differ from their defaults."""
     first = getattr(part, "first", "")
     changed = [

@@ -17,7 +17,7 @@ from fader.aggregate.softcount import SoftCount
 from fader.aggregate.softcutoff import SoftCutoff
 from fader.aggregate.softor import SoftOr
 from fader.errors import UsageError
-from fader.registry import parse, written
+from fader.registry import parse, write_part
 
 PACKAGE = "fader.aggregate"
 I64 = NDArray[np.int64]
@@ -89,7 +89,7 @@ def test_small_entities_use_some_deciles_only(size: int, filled: list[int]) -> N
 def test_a_decay_of_numpy_numbers_can_be_written() -> None:
     """As it comes out of training, to the last digit."""
     part = SoftCutoff(tuple(np.array([1 / 3, 0.25, 1e-17])))
-    assert written(part) == "softcutoff(decay=0.3333333333333333/0.25/1e-17)"
+    assert write_part(part) == "softcutoff(decay=0.3333333333333333/0.25/1e-17)"
     assert parse(PACKAGE, str(part)) == part
 
 

@@ -7,8 +7,8 @@ from math import e, exp, log
 import numpy as np
 import pytest
 
-from fader.aggregate.logspace import grown, in_proportion, log_sums, slope
-from fader.aggregate.ranked import ranked
+from fader.aggregate.logspace import exponentiate, in_proportion, log_sums, slope
+from fader.aggregate.ranked import sort_contexts
 from fader.registry import discover, parse
 
 PACKAGE = "fader.aggregate"
@@ -74,11 +74,11 @@ def test_sums_of_exponentials_in_log_space() -> None:
 def test_the_tangent_at_200() -> None:
     """The exponential up to there, and one slope on both sides."""
     logs = np.array([-700.0, 0.0, 1.0, 200.0, 201.0, 1200.0])
-    assert grown(logs).tolist() == [exp(-700), 1.0, e, exp(200), 2 * exp(200), 1001 * exp(200)]
+    assert exponentiate(logs).tolist() == [exp(-700), 1.0, e, exp(200), 2 * exp(200), 1001 * exp(200)]
     assert slope(logs).tolist() == [exp(-700), 1.0, e, exp(200), exp(200), exp(200)]
 
 
 def test_ranks_are_by_score_and_ties_in_their_order() -> None:
     """Best first; within each entity."""
     scores, at = np.array([1.0, 3.0, 3.0, -1.0, -2.0, -1.0]), np.array([0, 3, 6], dtype=np.int64)
-    assert ranked(scores, at).tolist() == [1, 2, 0, 3, 5, 4]
+    assert sort_contexts(scores, at).tolist() == [1, 2, 0, 3, 5, 4]

@@ -11,7 +11,7 @@ import pytest
 from cli.running import passed, refused
 from fader.learn.learner import Learner
 from fader.registry import discover
-from fader.search.system_info import typed
+from fader.search.system_info import format_value
 from fader.systems.base import parse_system
 
 
@@ -48,7 +48,7 @@ def test_defaults_are_shown_as_they_are_typed() -> None:
 )  # fmt: skip
 def test_how_a_value_is_typed(value: Any, text: str) -> None:
     """It reads back to the same number."""
-    assert typed(value) == text
+    assert format_value(value) == text
 
 
 def test_what_is_learned_is_no_parameter() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.corpus.queries import FaultCollector
-from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.search.batch import parse_all
 from fader.search.index import Index
 from fader.search.inputs import load_qrels, load_queries
@@ -15,7 +15,7 @@ from fader.search.inputs import load_qrels, load_queries
 
 def judged(index: Index, demo: Path, sample: int = 12) -> JudgedQueries:
     queries = parse_all(index, load_queries(demo / "queries.jsonl"), FaultCollector())
-    return judged_queries(index, queries, load_qrels(demo / "qrels.txt"), None, sample, 1)
+    return judge_queries(index, queries, load_qrels(demo / "qrels.txt"), None, sample, 1)
 
 
 def told(found: Any) -> str:

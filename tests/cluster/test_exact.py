@@ -73,7 +73,7 @@ def test_what_is_known_of_the_whole(local: fader.Index, spread: Index) -> None:
     assert (a.commit, a.documents, a.tokens, a.mentions) == (b.commit, b.documents, b.tokens, b.mentions)
     every = list(range(a.documents))
     assert a.document_ids(every) == b.document_ids(every)
-    assert a.stored(every) == b.stored(every)
+    assert a.read_documents(every) == b.read_documents(every)
     assert b.find_document(a.document_ids([7])[0]) == 7
     assert b.find_document("nowhere") == -1
     some = np.array([0, 3, 6], dtype=np.int32)

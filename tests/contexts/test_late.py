@@ -190,9 +190,9 @@ def test_what_is_shared_is_made_once() -> None:
 
     with built(GOLDEN) as index:
         table = index.contexts("a")
-        assert [table.shared("one", make("one")) for _ in range(3)] == [None] * 3
-        table.shared(("two", 1), make("two"))
+        assert [table.compute_once("one", make("one")) for _ in range(3)] == [None] * 3
+        table.compute_once(("two", 1), make("two"))
         taken = table.take(np.array([0], dtype=np.int32))
-        taken.shared("one", make("other"))
-        table.shared("one", make("never"))
+        taken.compute_once("one", make("other"))
+        table.compute_once("one", make("never"))
     assert made == ["one", "two", "other"]

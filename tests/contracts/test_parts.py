@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fader.errors import UsageError
-from fader.registry import discover, parse, split_arguments, written
+from fader.registry import discover, parse, split_arguments, write_part
 
 PACKAGES = ("fader.features", "fader.aggregate", "fader.systems")
 EVERY = [(package, name) for package in PACKAGES for name in discover(package)]
@@ -26,7 +26,7 @@ def test_a_part_is_a_frozen_value_with_its_name(package: str, name: str) -> None
     part = parse(package, name)
     assert part.name == name
     assert part == parse(package, f"{name}()") == parse(package, f"  {name} ( ) ")
-    assert written(part) == name
+    assert write_part(part) == name
     assert hash(part) == hash(parse(package, name))
     assert type(part).__dataclass_params__.frozen
     assert type(part).__module__.startswith(package + ".")

@@ -18,7 +18,7 @@ from experiment.judged_demo import TINY_QRELS, TINY_QUERIES, tiny_in
 from fader.corpus.queries import FaultCollector
 from fader.errors import FaderError, InputError, UsageError
 from fader.experiment.compare import compare
-from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.ranker import Ranker
 from fader.features.combined import feature_map
 from fader.learn.dataset import View
@@ -35,7 +35,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> fader.Index:
 
 
 def judged(index: fader.Index, qrels: Any, queries: Any = TINY_QUERIES) -> JudgedQueries:
-    return judged_queries(index, parse_all(index, load_queries(queries), FaultCollector()), load_qrels(qrels))
+    return judge_queries(index, parse_all(index, load_queries(queries), FaultCollector()), load_qrels(qrels))
 
 
 def trained(index: fader.Index, qrels: Any, queries: Any = TINY_QUERIES, lam: str = "1") -> Ranker:
@@ -61,7 +61,7 @@ def test_datasets_are_kept_and_edges_are_learned_from_training_queries(index: fa
     every = np.arange(4)
     assert found.dataset(plain, View(), every) is found.dataset(plain, View(), every[:1])
     one, two = (found.dataset(learned, View(), part) for part in (every, every[:0]))
-    assert one.features == learned.fitted(found.contexts(i, View()) for i in range(4))
+    assert one.features == learned.fit_edges(found.contexts(i, View()) for i in range(4))
     assert str(one.features) != str(two.features)
     narrow = found.dataset(plain, View(window=2), every)
     assert narrow.contexts < found.dataset(plain, View(), every).contexts
@@ -245,17 +245,17 @@ def test_judgments_that_are_none_are_refused(given: Any, message: str) -> None:
 def test_a_sample_is_drawn_by_the_seed(index: fader.Index) -> None:
     """In the order of the queries, with a remark; 0 or more than there are is all of them."""
     parsed = parse_all(index, load_queries(TINY_QUERIES), FaultCollector())
-    drawn = {seed: judged_queries(index, parsed, TINY_QRELS, sample=2, seed=seed) for seed in range(6)}
+    drawn = {seed: judge_queries(index, parsed, TINY_QRELS, sample=2, seed=seed) for seed in range(6)}
     for seed, found in drawn.items():
         assert len(found) == 2
         assert found.ids == sorted(found.ids)
         assert found.remarks == [f"2 of 4 judged queries, drawn by seed {seed}"]
-        assert found.ids == judged_queries(index, parsed, TINY_QRELS, sample=2, seed=seed).ids
+        assert found.ids == judge_queries(index, parsed, TINY_QRELS, sample=2, seed=seed).ids
     assert len({tuple(found.ids) for found in drawn.values()}) > 1
     for sample in (0, 4, 9):
-        assert len(judged_queries(index, parsed, TINY_QRELS, sample=sample)) == 4
+        assert len(judge_queries(index, parsed, TINY_QRELS, sample=sample)) == 4
     with pytest.raises(UsageError, match="sample and seed must be 0 or more, not -1 and 0"):
-        judged_queries(index, parsed, TINY_QRELS, sample=-1)
+        judge_queries(index, parsed, TINY_QRELS, sample=-1)
 
 
 def test_a_query_that_cannot_be_understood_is_named(index: fader.Index) -> None:

@@ -14,7 +14,7 @@ from experiment.judged_demo import demo_in, some_queries
 from fader.corpus.queries import FaultCollector
 from fader.errors import UsageError
 from fader.experiment.compare import compare_judged
-from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.tune import save_model, tune
 from fader.learn.model import Model, read_model
 from fader.search.batch import parse_all
@@ -38,7 +38,7 @@ def index(folder: Path) -> fader.Index:
 @pytest.fixture(scope="module")
 def judged(index: fader.Index, folder: Path) -> JudgedQueries:
     queries, qrels = some_queries(folder, 4)
-    return judged_queries(index, parse_all(index, load_queries(queries), FaultCollector()), load_qrels(qrels))
+    return judge_queries(index, parse_all(index, load_queries(queries), FaultCollector()), load_qrels(qrels))
 
 
 def learned(found: Any) -> Any:

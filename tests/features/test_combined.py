@@ -37,7 +37,7 @@ def test_labels_and_penalties_are_those_of_the_maps() -> None:
 def test_only_maps_that_learn_are_fitted() -> None:
     """A map without anything to learn stays what it is, and no table is looked at for it."""
     fixed = feature_map("noprox+grid")
-    assert fixed.fitted(iter([])) == fixed
+    assert fixed.fit_edges(iter([])) == fixed
     assert not fixed.learns_edges
     assert feature_map("noprox+grid(edges=learned)").learns_edges
 

@@ -38,7 +38,7 @@ def test_numbers_are_those_of_the_whole(seed: int, tmp_path: Path) -> None:
             own = sorted(int(n) for number in part.numbers for n in number if n >= 0)
             assert part.number_range == ((own[0], own[-1]) if own else (0, -1))
             assert [d for d in range(whole.documents) if part.holds(d)] == own
-            assert part.stored(own) == whole.stored(own)
+            assert part.read_documents(own) == whole.read_documents(own)
             assert [part.find_document(whole.document_id(d)) for d in own] == own
             part.verify()
         if len(only) == 1:

@@ -97,7 +97,7 @@ class Given:
     def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
         if features.learns_edges:
             self.learned_from.append(training.tolist())
-            features = features.fitted(self.queries[int(i)].contexts for i in training)
+            features = features.fit_edges(self.queries[int(i)].contexts for i in training)
         return dataset(((q.id, q.contexts, q.grades) for q in self.queries), features, view)
 
 

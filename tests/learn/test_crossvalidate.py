@@ -255,7 +255,7 @@ def test_a_sample_trains_and_all_candidates_are_tested(cv: str) -> None:
         assert outcome.values.size == len(entities_of(query.columns))
     model, _choice = train(Given(QUERIES), [c], workers=1)
     data = Given(QUERIES).dataset(c.features, c.view, np.empty(0, dtype=np.int64))
-    by_hand, _aggregator = fit_model(data.thinned(2, 3), c.aggregator, replace(c.settings, lam=1.0))
+    by_hand, _aggregator = fit_model(data.sample_bad(2, 3), c.aggregator, replace(c.settings, lam=1.0))
     assert model.weights.tolist() == by_hand.weights.tolist()
 
 

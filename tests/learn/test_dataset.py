@@ -170,7 +170,7 @@ def test_some_candidates_of_a_query(
 
 def check_thinned(whole: Dataset, bad: int, seed: int) -> Dataset:
     """All good candidates stay, and as many bad ones as asked for or as there are."""
-    thin = whole.thinned(bad, seed)
+    thin = whole.sample_bad(bad, seed)
     assert (thin.features, thin.view, len(thin)) == (whole.features, whole.view, len(whole))
     cells = whole.features.expand(weights(whole.features, 1))
     for one, all_ in zip(thin.queries, whole.queries, strict=True):
@@ -200,18 +200,18 @@ def test_thinning_keeps_the_good_and_some_of_the_bad(features: FeatureMap, polic
     for i in (0, 3, 6):
         assert entities[i] == entities[i + 1]
     assert any(entities[i] != entities[i + 2] for i in (0, 3, 6))
-    assert whole.thinned(0, 3) is whole
-    assert whole.thinned(10, 3) is whole
-    assert whole.thinned(9, 3).contexts == whole.contexts
+    assert whole.sample_bad(0, 3) is whole
+    assert whole.sample_bad(10, 3) is whole
+    assert whole.sample_bad(9, 3).contexts == whole.contexts
 
 
 def test_a_draw_does_not_depend_on_other_queries() -> None:
     """What is kept of a query is drawn by the seed and its number; every bad candidate has its chance."""
     queries = drawn_queries(5)
-    one = data_of(queries, MAPS[0]).thinned(1, 7).queries
-    two = data_of([queries[0], *drawn_queries(6)[1:3], *queries[3:]], MAPS[0]).thinned(1, 7).queries
+    one = data_of(queries, MAPS[0]).sample_bad(1, 7).queries
+    two = data_of([queries[0], *drawn_queries(6)[1:3], *queries[3:]], MAPS[0]).sample_bad(1, 7).queries
     for q in (0, 3, 4, 5):
         assert one[q].entity.tolist() == two[q].entity.tolist()
     whole = data_of(queries[:1], MAPS[0])
-    kept = {int(e) for seed in range(60) for e in whole.thinned(1, seed).queries[0].entity}
+    kept = {int(e) for seed in range(60) for e in whole.sample_bad(1, seed).queries[0].entity}
     assert kept == set(whole.queries[0].entity.tolist())

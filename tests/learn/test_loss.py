@@ -108,8 +108,8 @@ def test_both_ways_to_add_up_pairs_agree(values: list[float], is_good: list[bool
     bad = np.array([e for e in range(len(values)) if not is_good[e] and e > 0], dtype=np.int64)
     here = np.array(values) + level
     centred, factored = np.zeros(here.size), np.zeros(here.size)
-    one = module._centred_pairs(here, good, bad, 0.25, centred, np.empty(here.size))
-    two = module._factored_pairs(here, good, bad, 0.25, factored, np.empty(here.size))
+    one = module._sum_centred_pairs(here, good, bad, 0.25, centred, np.empty(here.size))
+    two = module._sum_factored_pairs(here, good, bad, 0.25, factored, np.empty(here.size))
     assert one == pytest.approx(two, rel=1e-9, abs=1e-12)
     assert centred == pytest.approx(factored, rel=1e-9, abs=1e-12)
 
@@ -124,7 +124,7 @@ def test_pairs_that_lie_far_apart_are_those_of_the_formula(values: list[float], 
     good = [e for e in range(len(values)) if is_good[e] or e == 0]
     bad = [e for e in range(len(values)) if not is_good[e] and e > 0]
     gradient, slow_gradient = np.zeros(len(values)), np.zeros(len(values))
-    found = module._centred_pairs(
+    found = module._sum_centred_pairs(
         np.array(values), np.array(good, np.int64), np.array(bad, np.int64), 0.25, gradient, np.empty(len(values))
     )
     total = 0.0
@@ -144,9 +144,9 @@ def test_the_way_is_chosen_by_the_spread_of_values(spread: float, way: str, monk
     """One centre is used only where exponentials cannot overflow; uncompiled, so that calls can be seen."""
     called = []
     for name in ("centred", "factored"):
-        function = getattr(module, f"_{name}_pairs")
+        function = getattr(module, f"_sum_{name}_pairs")
         monkeypatch.setattr(
-            module, f"_{name}_pairs", lambda *a, n=name, f=function: called.append(n) or f(*a), raising=True
+            module, f"_sum_{name}_pairs", lambda *a, n=name, f=function: called.append(n) or f(*a), raising=True
         )
     values, gradient = np.array([0.0, spread, 1.0]), np.zeros(3)
     total = getattr(module._pairwise, "py_func", module._pairwise)(

@@ -48,7 +48,7 @@ def weights(features: FeatureMap, seed: int) -> F64:
 def objective_of(features: FeatureMap, aggregator: Aggregator, loss: str, w: F64, queries: list[Judged]) -> Objective:
     """The objective with contexts chosen and places held at w."""
     data = data_of(queries, features).best(w)
-    labels = labels_of(data, judged_only=False).weighted(np.array([1.0, 2.0, 0.0, 1.0])[: len(queries)])
+    labels = labels_of(data, judged_only=False).with_weights(np.array([1.0, 2.0, 0.0, 1.0])[: len(queries)])
     made, values = Loss(loss, labels), values_of(data, aggregator)
     made.hold(values.values(w, labels.weight))
     return Objective(values, made, features.penalty() / LAMBDA**2)
@@ -152,7 +152,7 @@ def test_queries_of_weight_0_are_left_out(level: Any) -> None:
     features, aggregator = feature_map("noprox+rectangle(3x4)"), parse(PACKAGE, "sum")
     data, w = data_of(QUERIES, features).best(features.start()), features.start()
     labels = labels_of(data, judged_only=False)
-    some = Loss("pairwise", labels.weighted(np.array([0.0, 1.0, 0.0, 1.0])))
+    some = Loss("pairwise", labels.with_weights(np.array([0.0, 1.0, 0.0, 1.0])))
     alone = [level(data_of([q], features).best(w), aggregator) for q in (QUERIES[1], QUERIES[3])]
     parts = [
         one.loss(w, Loss("pairwise", labels_of(data_of([q], features), judged_only=False)))

@@ -20,7 +20,7 @@ from fader import __version__
 from fader.registry import discover
 from fader.search.answer import Answer
 from fader.search.info import describe_index
-from fader.search.system_info import described
+from fader.search.system_info import describe_system
 from fader.search.versus import Versus
 from fader.search.why import Why
 from fader.serve.api import answers
@@ -204,7 +204,7 @@ def test_stats_and_systems(http: httpx.Client, index: fader.Index) -> None:
     assert str(index.collection.folder) not in json.dumps(stats)
     systems = http.get("/v1/systems").json()
     assert [(m["name"], m["default"]) for m in systems["models"]] == [("trained", True), ("default", False)]
-    assert systems["systems"] == [described(part) for part in discover("fader.systems").values()]
+    assert systems["systems"] == [describe_system(part) for part in discover("fader.systems").values()]
     other = http.get("/v1/systems", params={"index": "other"}).json()
     assert [(m["name"], m["default"]) for m in other["models"]] == [("default", True)]
 

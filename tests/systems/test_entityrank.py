@@ -14,7 +14,7 @@ from contracts.worlds import Document, Mention, World, worlds
 from fader.rank.ranking import explain_entity, rank_entities
 from fader.rank.system import Ranking
 from fader.systems.base import parse_system
-from fader.systems.entityrank import EntityRank, signed_g
+from fader.systems.entityrank import EntityRank, compute_signed_g
 from systems.windows import literals_of, shares_of_idf, window
 
 
@@ -127,7 +127,7 @@ def test_the_popular_must_be_seen_more_often(world: World, more: int) -> None:
 def test_the_statistic_is_finite_and_has_the_sign_of_the_difference(pairs: list[tuple[float, float]]) -> None:
     """Also where a probability is 0 or 1; what is less than expected ranks below what is as expected."""
     observed, expected = np.array(pairs).T
-    found = signed_g(observed, expected)
+    found = compute_signed_g(observed, expected)
     assert np.isfinite(found).all()
     assert (found[observed > expected] >= 0).all()
     assert (found[observed < expected] <= 0).all()

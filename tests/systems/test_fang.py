@@ -134,7 +134,7 @@ def test_a_ranking_can_be_explained(mean: str, world: World, w: list[float], pic
 
 def problem(mean: str, lam: float = 2.0) -> Likelihood:
     """A small training problem on features as they are."""
-    x, at, weight = Fang(bad=2)._stacked(examples(Fang()), 0)
+    x, at, weight = Fang(bad=2)._stack_pairs(examples(Fang()), 0)
     return Likelihood(x, at, weight, mean == "geometric", lam)
 
 
@@ -157,7 +157,7 @@ def test_the_likelihood_is_that_of_the_judged(mean: str) -> None:
     for e in examples(trained):
         p, good = np.exp(trained.values_of(e.query)), e.judgments.grades > 0
         total += 0.5 * np.log(p[good]).mean() + 0.5 * np.log(1 - p[~good]).mean()
-    x, at, weight = trained._stacked(examples(trained), 0)
+    x, at, weight = trained._stack_pairs(examples(trained), 0)
     found = Likelihood(x, at, weight, mean == "geometric", 2.0)(w)[0]
     assert found == pytest.approx(0.5 * w @ w / 4 - total, rel=1e-9)
 
@@ -195,7 +195,7 @@ def test_training_finds_what_is_in_the_data(mean: str) -> None:
     assert parse_system(str(trained)) == trained
     back = {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(json.dumps(asdict(trained))).items()}
     assert Fang(**back) == trained
-    x, at, weight = trained._stacked(examples(trained), 0)
+    x, at, weight = trained._stack_pairs(examples(trained), 0)
     value = Likelihood(x, at, weight, mean == "geometric", 1e6)(np.array(trained.alpha + trained.beta))[0]
     assert value < len(TABLES) * math.log(2)  # P = 1/2 for all
 
@@ -203,7 +203,7 @@ def test_training_finds_what_is_in_the_data(mean: str) -> None:
 def test_more_starts_are_never_worse() -> None:
     """The best of several starts is kept; the first is the same."""
     learner = Fang(mean="arithmetic", lam=100.0)
-    x, at, weight = learner._stacked(examples(learner), 0)
+    x, at, weight = learner._stack_pairs(examples(learner), 0)
     objective = Likelihood(x, at, weight, False, 1e9)
     fits = [replace(learner, starts=n).fit(examples(learner), 0) for n in (1, 4)]
     one, four = (objective(np.array(f.alpha + f.beta))[0] for f in fits)
@@ -227,11 +227,11 @@ def test_few_bad_candidates_are_drawn_by_the_seed() -> None:
     """A query's draw depends on the seed and on itself, not on the other queries."""
     learner = Fang(bad=1)
     both, last = examples(learner)[:2], examples(learner)[1:2]
-    _x, at, weight = learner._stacked(both, 0)
+    _x, at, weight = learner._stack_pairs(both, 0)
     assert (weight < 0).sum() == 2
-    alone = learner._stacked(last, 0)[0]
-    assert learner._stacked(both, 0)[0][-alone.shape[0] :].tolist() == alone.tolist()
-    assert at[-1] == learner._stacked(both, 0)[0].shape[0]
+    alone = learner._stack_pairs(last, 0)[0]
+    assert learner._stack_pairs(both, 0)[0][-alone.shape[0] :].tolist() == alone.tolist()
+    assert at[-1] == learner._stack_pairs(both, 0)[0].shape[0]
 
 
 def test_untrained_it_says_so() -> None:

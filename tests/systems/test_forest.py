@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from fader.errors import UsageError
 from fader.systems.shared import forest
-from fader.systems.shared.forest import check_rate, check_sizes, grown, labels_and_gains, packed, predicted, unpacked
+from fader.systems.shared.forest import (
+    check_rate,
+    check_sizes,
+    grow_forest,
+    labels_and_gains,
+    pack_model,
+    predict,
+    unpack_model,
+)
 
 F64 = NDArray[np.float64]
 lightgbm = pytest.importorskip("lightgbm")
@@ -33,7 +41,7 @@ def grades_of(table: F64, best: int) -> NDArray[np.int64]:
 
 
 def letters(best: int = 2, seed: int = 0) -> str:
-    return grown("forester", tables(), [grades_of(t, best) for t in tables()], 5, seed, LEAVES)
+    return grow_forest("forester", tables(), [grades_of(t, best) for t in tables()], 5, seed, LEAVES)
 
 
 TREES = letters()
@@ -57,7 +65,7 @@ def test_the_largest_grade_is_learned_from() -> None:
     """2^31 - 1, the largest of a qrels file, needs no list of that length; what has it comes first."""
     trees = letters(2**31 - 1)
     for table in tables():
-        values = predicted("forester", "letters", trees, table)
+        values = predict("forester", "letters", trees, table)
         assert values[table[:, 0] > 0.8].min() > values[table[:, 0] <= 0.5].max()
 
 
@@ -69,7 +77,7 @@ def test_gains_are_grades_and_no_powers_of_two() -> None:
     data = lightgbm.Dataset(np.concatenate(tables()), labels, group=[t.shape[0] for t in tables()], params=every)
     model = lightgbm.train(every, data, num_boost_round=5)
     for table in tables():
-        assert predicted("forester", "letters", letters(5), table).tolist() == model.predict(table).tolist()
+        assert predict("forester", "letters", letters(5), table).tolist() == model.predict(table).tolist()
 
 
 @pytest.mark.parametrize("seed", [0, 2**32, 2**70])
@@ -83,9 +91,9 @@ def test_any_seed_will_do(seed: int) -> None:
 def test_a_text_comes_back(inside: str) -> None:
     """Any that has the ends of a model, from letters that are fit for a parameter."""
     text = f"tree\n{inside.encode(errors='replace').decode()}\nend of trees\n"
-    found = packed("forester", text)
+    found = pack_model("forester", text)
     assert set(found) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-    assert unpacked("forester", "letters", found) == text
+    assert unpack_model("forester", "letters", found) == text
 
 
 @pytest.mark.parametrize(
@@ -95,53 +103,53 @@ def test_a_text_comes_back(inside: str) -> None:
         "é",
         TREES[: len(TREES) // 2],
         TREES[:-3],
-        packed("", "something else"),
-        packed("", "tree\nversion=v4\n"),
+        pack_model("", "something else"),
+        pack_model("", "tree\nversion=v4\n"),
         base64.urlsafe_b64encode(zlib.compress(b"\xff\xfe")).decode(),
     ],
 )
 def test_what_is_no_model_is_refused(damaged: str) -> None:
     """Cut, altered or something else: before LightGBM sees it."""
     with pytest.raises(UsageError, match=r'forester: letters is no model, it begins ".*; train it again'):
-        predicted("forester", "letters", damaged, tables()[0])
+        predict("forester", "letters", damaged, tables()[0])
 
 
 def test_what_lightgbm_does_not_read_is_refused() -> None:
     """Its message, and whose trees they are."""
-    odd = packed("", "tree\nversion=v4\n\nend of trees\n")
+    odd = pack_model("", "tree\nversion=v4\n\nend of trees\n")
     with pytest.raises(UsageError, match=r"forester: letters is no model that LightGBM [\d.]+ reads, train it again: "):
-        predicted("forester", "letters", odd, tables()[0])
+        predict("forester", "letters", odd, tables()[0])
 
 
 def test_other_features_are_refused() -> None:
     """Trees ask for features by number."""
     with pytest.raises(UsageError, match="forester: letters was grown on 3 features, but there are 2; train it again"):
-        predicted("forester", "letters", TREES, tables()[0][:, :2])
+        predict("forester", "letters", TREES, tables()[0][:, :2])
 
 
 def test_no_candidates_have_no_values() -> None:
     """LightGBM itself refuses an empty table."""
-    assert predicted("forester", "letters", TREES, np.zeros((0, 3))).size == 0
+    assert predict("forester", "letters", TREES, np.zeros((0, 3))).size == 0
 
 
 def test_large_texts_are_neither_written_nor_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few letters can stand for gigabytes."""
     text = "tree\n" + "0" * 1000 + "\nend of trees\n"
-    found = packed("forester", text)
+    found = pack_model("forester", text)
     monkeypatch.setattr(forest, "LARGEST_TEXT", len(text))
-    assert unpacked("forester", "letters", found) == text
+    assert unpack_model("forester", "letters", found) == text
     monkeypatch.setattr(forest, "LARGEST_TEXT", len(text) - 1)
     with pytest.raises(UsageError, match=r"forester: the trees take 1,019 bytes .* more than 1,018; ask for fewer"):
-        packed("forester", text)
+        pack_model("forester", text)
     with pytest.raises(UsageError, match="forester: letters is no model"):
-        unpacked("forester", "letters", found)
+        unpack_model("forester", "letters", found)
 
 
 def test_what_lightgbm_cannot_grow_is_said() -> None:
     """A query of more candidates than it takes."""
     table = np.zeros((10_001, 1))
     with pytest.raises(UsageError, match="forester: LightGBM cannot grow trees on queries of up to 10,001 candidates"):
-        grown("forester", [table], [np.arange(10_001) % 2], 1, 0, {})
+        grow_forest("forester", [table], [np.arange(10_001) % 2], 1, 0, {})
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from fader.errors import UsageError
 from fader.rank.ranking import explain_entity, rank_entities, rank_without
 from fader.systems.base import parse_system
 from fader.systems.lambdamart import LambdaMART
-from fader.systems.shared.forest import packed, unpacked
+from fader.systems.shared.forest import pack_model, unpack_model
 from learn.cases import vectors
 from systems.learning import TABLES, examples
 
@@ -67,7 +67,7 @@ def test_values_are_predictions_on_vectors(policy: str, world: World) -> None:
     written = slow_vectors(ranker, contexts)
     assert ranker.vectors(ranker.encode(contexts)) == pytest.approx(written, rel=1e-9, abs=1e-12)
     if written.size:
-        model = lightgbm.Booster(model_str=unpacked("", "", ranker.trees_text))
+        model = lightgbm.Booster(model_str=unpack_model("", "", ranker.trees_text))
         # Where a feature lies on a threshold to the last bit, a tree may go either way.
         assert ranking.values == pytest.approx(model.predict(ranker.vectors(ranker.encode(contexts))), rel=1e-12)
     assert np.isfinite(ranking.values).all()
@@ -151,7 +151,7 @@ def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
         SMALL.fit(examples(SMALL), 0)
 
 
-@pytest.mark.parametrize("letters", ["no-model", packed("", "something else")])
+@pytest.mark.parametrize("letters", ["no-model", pack_model("", "something else")])
 def test_what_is_no_model_is_refused(letters: str) -> None:
     """Whether it cannot be unpacked or is something else."""
     with pytest.raises(UsageError, match="lambdamart: trees_text is no model"):

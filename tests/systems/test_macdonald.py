@@ -73,7 +73,7 @@ def test_values_are_the_weighted_features(world: World) -> None:
     assert ranking.evidence.entity.tolist() == contexts.groups.entity.tolist()
     assert ranking.values == pytest.approx(table @ np.array(learner.weights), abs=1e-5)
     assert learner.values_of(learner.encode(contexts)).tolist() == ranking.values.tolist()
-    assert learner.encode(contexts).written_out() == pytest.approx(table, abs=1e-6)
+    assert learner.encode(contexts).to_dense() == pytest.approx(table, abs=1e-6)
 
 
 @settings(deadline=None, max_examples=40)
@@ -127,7 +127,7 @@ def objective(examples: list[Example], w: F64, lam: float) -> float:
     """Pair by pair."""
     total = 0.0
     for example in examples:
-        values, good = example.query.written_out().astype(float) @ w, example.judgments.grades > 0
+        values, good = example.query.to_dense().astype(float) @ w, example.judgments.grades > 0
         margin = 1 + values[~good][None, :] - values[good][:, None]
         total += float(np.logaddexp(0, margin).mean())
     return total + float(w @ w) / (2 * lam**2)
@@ -240,9 +240,9 @@ def test_bad_candidates_are_drawn_by_query() -> None:
     seen: list[list[int]] = []
 
     class Watched(Rungs):
-        def taken(self, places: Any) -> Rungs:
+        def take(self, places: Any) -> Rungs:
             seen.append(places.tolist())
-            return super().taken(places)
+            return super().take(places)
 
     few.fit([replace(e, query=Watched(*astuple(e.query))) for e in examples], 3)
     assert seen == [draw_candidates(e.judgments, 2, seed_of(e.judgments.entity, 3)).tolist() for e in examples]

@@ -16,7 +16,7 @@ from fader.systems import petkova
 from fader.systems.balog1 import Balog1
 from fader.systems.base import parse_system
 from fader.systems.petkova import KERNELS, Petkova
-from fader.systems.shared.kernels import propagated
+from fader.systems.shared.kernels import propagate_counts
 from systems.language import GOLDEN, candidate_model, check_contract, kernel_sums, near, ranked_values, uniform
 
 VARIANTS = st.builds(
@@ -86,9 +86,9 @@ def test_only_what_is_read_again_is_kept(model: Petkova, monkeypatch: pytest.Mon
 
     def counted(*arguments: Any) -> Any:
         calls.append(arguments)
-        return propagated(*arguments)
+        return propagate_counts(*arguments)
 
-    monkeypatch.setattr(petkova, "propagated", counted)
+    monkeypatch.setattr(petkova, "propagate_counts", counted)
     contexts = GOLDEN.contexts()
     ranking = rank_entities(model, contexts, 9)
     explain_entity(model, contexts, ranking, 0)

@@ -22,7 +22,7 @@ from fader.learn.learner import Example
 from fader.measures import judge
 from fader.rank.ranking import explain_entity, rank_entities
 from fader.systems.base import parse_system
-from fader.systems.ranksvm import Compared, Hinges, RankSVM, compared
+from fader.systems.ranksvm import Compared, Hinges, RankSVM, draw_pairs
 from learn.cases import vectors
 from systems.learning import TABLES, examples, grades_of
 
@@ -35,7 +35,7 @@ def slow_pairs(table: Contexts, features: str, pairs: int) -> tuple[F64, Compare
     learner = RankSVM(features=features, policy="mention", pairs=pairs)
     query = learner.encode(table)
     marked = judge(query.entity, query.entity.tolist(), grades_of(table)).grades > 0
-    found = compared(query, marked, pairs, 0)
+    found = draw_pairs(query, marked, pairs, 0)
     f = vectors(learner.maps, table)[table.groups.order]
     of_entity = np.repeat(marked, np.diff(query.at))
     w = learner.maps.expand(np.random.default_rng(5).normal(size=learner.maps.size))
@@ -103,12 +103,12 @@ def test_pairs_are_contexts_of_good_and_of_bad_entities() -> None:
     for table, e in zip(TABLES, examples(learner), strict=True):
         good = e.judgments.grades > 0
         size = int(np.diff(e.query.at)[good].sum())
-        many, few = compared(e.query, good, 10 * size, 0), compared(e.query, good, 3, 0)
+        many, few = draw_pairs(e.query, good, 10 * size, 0), draw_pairs(e.query, good, 3, 0)
         assert np.unique(many.better).tolist() == list(range(size))
         assert many.better.size == many.worse.size == 10 * size
         assert (many.worse >= size).all()
         assert few.better.size == 3
-        again = compared(learner.encode(table), good, 3, 0)
+        again = draw_pairs(learner.encode(table), good, 3, 0)
         assert again.query.scores(learner.maps.expand(np.ones(learner.maps.size))) == pytest.approx(
             few.query.scores(learner.maps.expand(np.ones(learner.maps.size)))
         )

@@ -15,7 +15,7 @@ from fader.errors import UsageError
 from fader.rank.ranking import rank_entities
 from fader.systems.base import parse_system
 from fader.systems.shared.weighting import MODELS
-from fader.systems.voting import NORMALISATIONS, TECHNIQUES, Voting, normalised
+from fader.systems.voting import NORMALISATIONS, TECHNIQUES, Voting, normalise_scores
 from systems import voting_oracle
 from systems.checks import check_contract
 from systems.document_scores import scores_of
@@ -60,7 +60,7 @@ def test_golden(technique: str) -> None:
     """Worked out by hand, with the documents' scores given."""
     mentions = ((Mention(0, 1, 0), Mention(1, 2, 0)), (Mention(0, 1, 1),), (Mention(1, 2, 0),))
     contexts = World(tuple(Document((0, 5), m) for m in mentions), 1).contexts()
-    contexts.shared(("document scores", "bm25"), lambda: np.array([3.0, 2.0, 1.0]))
+    contexts.compute_once(("document scores", "bm25"), lambda: np.array([3.0, 2.0, 1.0]))
     found = values(Voting(technique), contexts)
     assert (found[0], found[1]) == pytest.approx(GOLDEN[technique], rel=1e-12)
 
@@ -87,11 +87,11 @@ def test_a_cutoff_that_nothing_reaches_is_none(technique: str, world: World, mod
 def test_normalised_scores() -> None:
     """By the largest, or to mean 0 and variance 1; what cannot be normalised stays or is 0."""
     scores = np.array([4.0, 2.0, 0.0])
-    assert normalised(scores, "max").tolist() == [1.0, 0.5, 0.0]
-    assert normalised(scores, "z").tolist() == pytest.approx([1.5**0.5, 0.0, -(1.5**0.5)])
-    assert normalised(-scores, "max").tolist() == [-4.0, -2.0, 0.0]
-    assert normalised(np.full(3, 0.1), "z").tolist() == [0.0, 0.0, 0.0]
-    assert normalised(np.zeros(0), "z").size == 0
+    assert normalise_scores(scores, "max").tolist() == [1.0, 0.5, 0.0]
+    assert normalise_scores(scores, "z").tolist() == pytest.approx([1.5**0.5, 0.0, -(1.5**0.5)])
+    assert normalise_scores(-scores, "max").tolist() == [-4.0, -2.0, 0.0]
+    assert normalise_scores(np.full(3, 0.1), "z").tolist() == [0.0, 0.0, 0.0]
+    assert normalise_scores(np.zeros(0), "z").size == 0
 
 
 @pytest.mark.parametrize(

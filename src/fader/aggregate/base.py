@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.registry import written
+from fader.registry import write_part
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -36,7 +36,7 @@ class Aggregator(ABC):
 
     def __str__(self) -> str:
         """The text that parses back to the aggregator."""
-        return written(self)
+        return write_part(self)
 
     @property
     def wants_bias(self) -> bool:
@@ -56,6 +56,6 @@ class Aggregator(ABC):
         """V(e) as the loss sees it."""
         return self.values(scores, at)
 
-    def trained_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
+    def loss_values_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
         """`loss_values`, and d loss_values(e) / d scores[x] of each context; together where that saves work."""
         return self.loss_values(scores, at), self.gradient(scores, at, np.ones(at.size - 1))

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
-from fader.aggregate.logspace import grown, in_proportion, log_sums, slope
+from fader.aggregate.logspace import exponentiate, in_proportion, log_sums, slope
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ExpMnz(Aggregator):
         return log_sums(scores, at) + np.log(np.diff(at))
 
     def loss_values(self, scores: F64, at: I64) -> F64:
-        return grown(self.values(scores, at))
+        return exponentiate(self.values(scores, at))
 
     def shares(self, scores: F64, at: I64) -> F64:
         logs = log_sums(scores, at)

@@ -47,6 +47,6 @@ class LogMean(Aggregator):
     def gradient(self, scores: F64, at: I64, upstream: F64) -> F64:
         return in_proportion(scores, at, log_sums(scores, at), upstream)
 
-    def trained_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
+    def loss_values_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
         logs, slopes = logs_and_proportions(scores, at)
         return logs - self._discount(at), slopes

@@ -78,11 +78,11 @@ def in_proportion(scores: F64, at: I64, logs: F64, amount: F64) -> F64:
     return _in_proportion(scores, at, logs, amount)  # type: ignore[no-any-return]
 
 
-def grown(logs: F64) -> F64:
+def exponentiate(logs: F64) -> F64:
     """exp(L), continued by its tangent where it would overflow."""
     return np.exp(np.minimum(logs, TANGENT_FROM)) * (1.0 + np.maximum(logs - TANGENT_FROM, 0.0))
 
 
 def slope(logs: F64) -> F64:
-    """The derivative of `grown`."""
+    """The derivative of `exponentiate`."""
     return np.exp(np.minimum(logs, TANGENT_FROM))

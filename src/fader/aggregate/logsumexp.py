@@ -31,5 +31,5 @@ class LogSumExp(Aggregator):
     def gradient(self, scores: F64, at: I64, upstream: F64) -> F64:
         return in_proportion(scores, at, log_sums(scores, at), upstream)
 
-    def trained_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
+    def loss_values_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
         return logs_and_proportions(scores, at)

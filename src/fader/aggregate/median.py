@@ -14,12 +14,12 @@ from typing import ClassVar
 import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
-from fader.aggregate.ranked import ranked
+from fader.aggregate.ranked import sort_contexts
 
 
 def _middle(scores: F64, at: I64) -> tuple[I64, I64]:
     """The places of the two middle contexts of each entity; of an odd number the same place twice."""
-    order, size = ranked(scores, at), np.diff(at)
+    order, size = sort_contexts(scores, at), np.diff(at)
     return order[at[:-1] + (size - 1) // 2], order[at[:-1] + size // 2]
 
 

@@ -14,7 +14,7 @@ from fader.kernel import kernel
 
 
 @kernel
-def _ranked(scores: F64, at: I64) -> I64:
+def _sort_contexts(scores: F64, at: I64) -> I64:
     out = np.empty(scores.size, dtype=np.int64)
     for e in range(at.size - 1):
         start, end = at[e], at[e + 1]
@@ -23,6 +23,6 @@ def _ranked(scores: F64, at: I64) -> I64:
     return out
 
 
-def ranked(scores: F64, at: I64) -> I64:
+def sort_contexts(scores: F64, at: I64) -> I64:
     """The places of contexts, entity by entity, by score descending."""
-    return _ranked(scores, at)  # type: ignore[no-any-return]
+    return _sort_contexts(scores, at)  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.aggregate.sum import spread, sums
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.kernel import kernel
 
 FORMS = ("log", "power")
@@ -70,7 +70,7 @@ class SoftCount(Aggregator):
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:
-            raise UsageError(f"softcount: form must be log or power, not {quoted(self.form)}")
+            raise UsageError(f"softcount: form must be log or power, not {quote(self.form)}")
         if not 0 < self.p <= 1:
             raise UsageError(f"softcount: p must be above 0 and at most 1, not {self.p}")
         if self.form == "log" and self.p != 0.5:

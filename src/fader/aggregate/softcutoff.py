@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
-from fader.aggregate.ranked import ranked
+from fader.aggregate.ranked import sort_contexts
 from fader.aggregate.sum import spread, sums
 from fader.errors import UsageError
 from fader.kernel import kernel
@@ -60,20 +60,20 @@ class SoftCutoff(Aggregator):
             raise UsageError(f"softcutoff: decay must never rise from one bucket of ranks to the next, not {shown}")
 
     def values(self, scores: F64, at: I64) -> F64:
-        order = ranked(scores, at)
+        order = sort_contexts(scores, at)
         return sums((self._weights(order, at) * scores)[order], at)
 
     def shares(self, scores: F64, at: I64) -> F64:
-        parts: F64 = self._weights(ranked(scores, at), at) * scores
+        parts: F64 = self._weights(sort_contexts(scores, at), at) * scores
         return parts
 
     def gradient(self, scores: F64, at: I64, upstream: F64) -> F64:
-        slopes: F64 = self._weights(ranked(scores, at), at) * spread(upstream, at)
+        slopes: F64 = self._weights(sort_contexts(scores, at), at) * spread(upstream, at)
         return slopes
 
     def deciles(self, scores: F64, at: I64) -> F64:
         """The sum of scores in each bucket of ranks: (entities, B), `values` = deciles @ decay."""
-        order = ranked(scores, at)
+        order = sort_contexts(scores, at)
         out = np.zeros((at.size - 1, len(self.decay)))
         _bucket_sums(scores, at, order, _buckets(order, at, len(self.decay)), out)
         return out

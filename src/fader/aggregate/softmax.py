@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
-from fader.aggregate.logspace import grown, in_proportion, log_sums, logs_and_proportions, slope
+from fader.aggregate.logspace import exponentiate, in_proportion, log_sums, logs_and_proportions, slope
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class SoftMax(Aggregator):
         return log_sums(scores, at)
 
     def loss_values(self, scores: F64, at: I64) -> F64:
-        return grown(log_sums(scores, at))
+        return exponentiate(log_sums(scores, at))
 
     def shares(self, scores: F64, at: I64) -> F64:
         logs = log_sums(scores, at)
@@ -41,7 +41,7 @@ class SoftMax(Aggregator):
         logs = log_sums(scores, at)
         return in_proportion(scores, at, logs, upstream * slope(logs))
 
-    def trained_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
+    def loss_values_with_slopes(self, scores: F64, at: I64) -> tuple[F64, F64]:
         logs, slopes = logs_and_proportions(scores, at)
         slopes *= np.repeat(slope(logs), np.diff(at))
-        return grown(logs), slopes
+        return exponentiate(logs), slopes

@@ -72,9 +72,9 @@ class LazyGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in self.lazy and not args[0].startswith("-"):
-            from fader.errors import did_you_mean, quoted
+            from fader.errors import did_you_mean, quote
 
-            ctx.fail(f"no command {quoted(args[0])}{did_you_mean(args[0], self.lazy)}")
+            ctx.fail(f"no command {quote(args[0])}{did_you_mean(args[0], self.lazy)}")
         return super().resolve_command(ctx, args)
 
 

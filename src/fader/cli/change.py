@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.cli.common import SHOWN, print_json, remark
-from fader.errors import quoted
+from fader.errors import quote
 from fader.index.write.change import ChangeReport
 
 
@@ -25,7 +25,7 @@ def _list_missing(ids: list[str]) -> list[str]:
     """Ids that are in no document: how many, and the first."""
     if not ids:
         return []
-    lines = [f"not found: {_count(len(ids), 'id')}", *(f"  {quoted(i)}" for i in ids[:SHOWN])]
+    lines = [f"not found: {_count(len(ids), 'id')}", *(f"  {quote(i)}" for i in ids[:SHOWN])]
     return lines + ([f"  and {len(ids) - SHOWN:,} more"] if len(ids) > SHOWN else [])
 
 

@@ -21,7 +21,7 @@ from fader.cli.common import (
     say_when_compiling,
 )
 from fader.experiment.compare import compare_judged
-from fader.experiment.judged import judged_queries
+from fader.experiment.judged import judge_queries
 from fader.experiment.options import CompareOptions
 from fader.experiment.reporting.report import check_destination, write_report
 from fader.experiment.reporting.tables import MeansCell, MeansTable, make_table
@@ -67,7 +67,7 @@ def compare_all(
     baseline = None if options.baseline is None else find_baseline(options.baseline, known, index.collection)
     asked = read_asked(index, options.queries, options.qrels, options.on_error, quiet)
     with progress("Comparing", quiet) as reporter:
-        judged = judged_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, options.seed)
+        judged = judge_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, options.seed)
         for line in judged.remarks:
             remark(line, quiet)
         judged, workers, reporter = pool(judged, reporter)

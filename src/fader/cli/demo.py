@@ -20,7 +20,7 @@ from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.demo.generate import generate
 from fader.errors import FaderError, StorageError, UsageError
 from fader.experiment.compare import compare_judged
-from fader.experiment.judged import judged_queries
+from fader.experiment.judged import judge_queries
 from fader.experiment.ranker import Ranker
 from fader.progress import progress
 from fader.search.batch import parse_all
@@ -61,12 +61,12 @@ def command(folder: Path | None, served: bool, port: int | None, open_page: bool
     lines = read_queries(place / "queries.jsonl", FaultCollector())
     grades = read_qrels(place / "qrels.txt", FaultCollector())
     parsed = parse_all(index, lines, FaultCollector())
-    judged = judged_queries(index, parsed, grades)
-    model = _trained(judged, place, quiet)
+    judged = judge_queries(index, parsed, grades)
+    model = _train_model(judged, place, quiet)
     if served:
         _serve(place, 8080 if port is None else port, open_page, quiet)
         return
-    scores = _measured(judged, quiet)
+    scores = _measure_systems(judged, quiet)
     by_id = {line.id: line for line in lines}
     shown = [by_id[q] for q in SHOWN]
     answers = [index.search(q.query, q.type, 3, model, snippets=1) for q in shown]
@@ -107,7 +107,7 @@ def _prepare(place: Path, quiet: bool) -> Any:
     return build(place / "index", place / "corpus.jsonl", place / "entities.tsv", place / "types.tsv")
 
 
-def _trained(judged: Any, place: Path, quiet: bool) -> str:
+def _train_model(judged: Any, place: Path, quiet: bool) -> str:
     """The file of the demo's model, trained where it is not there yet or does not fit the index."""
 
     path = place / "model.json"
@@ -127,7 +127,7 @@ def _serve(place: Path, port: int, open_page: bool, quiet: bool) -> None:
     serve(Settings(indexes={"demo": place / "index"}, models=models, port=port), open_page, quiet)
 
 
-def _measured(judged: Any, quiet: bool) -> dict[str, float]:
+def _measure_systems(judged: Any, quiet: bool) -> dict[str, float]:
     """Mean average precision of the trained model, each query tested by a model that never saw it, and of others."""
 
     systems = [f"fader(lam={LAMBDA},label=trained)", "proximity", "count"]

@@ -17,7 +17,7 @@ from fader.cli.common import json_option, on_error_option, print_json, quiet_opt
 from fader.corpus.queries import FaultCollector, read_qrels
 from fader.corpus.readers import display_name
 from fader.csvtext import format_csv
-from fader.errors import InputError, UsageError, quoted
+from fader.errors import InputError, UsageError, quote
 from fader.experiment.measures import find_judged_queries, parse_measures
 from fader.experiment.results import measure_runs
 from fader.experiment.runs import read_run
@@ -72,7 +72,7 @@ def command(
     if baseline is not None and baseline not in paths:
         paths = (baseline, *paths)
     _check_files(paths, qrels, per_query)
-    wanted = _wanted(measures, candidates_only)
+    wanted = _read_measures(measures, candidates_only)
     grades, runs, skipped = _read(paths, qrels, on_error, quiet)
     counts = _counts(qrels, grades, runs)
     remarks = _remarks(qrels, grades, paths, runs, counts)
@@ -107,7 +107,7 @@ def _check_files(paths: tuple[str, ...], qrels: str, per_query: str | None) -> N
         refuse_overwriting(per_query, *inputs)
 
 
-def _wanted(measures: str, candidates_only: bool) -> Any:
+def _read_measures(measures: str, candidates_only: bool) -> Any:
     """The measures of `--measures`, one at least."""
 
     wanted = parse_measures(measures, candidates_only)
@@ -137,7 +137,7 @@ def _counts(qrels: str, grades: Any, runs: list[Any]) -> list[dict[str, list[str
         raise InputError(
             f"{display_name(qrels)}: no query has an entity of grade 1 or more, so nothing can be averaged"
         )
-    counts = [_left_out(run, grades, judged) for run in runs]
+    counts = [_find_unmatched(run, grades, judged) for run in runs]
     if any(runs) and all(len(count["missing"]) == len(judged) for count in counts):
         raise InputError(
             f"{display_name(qrels)}: no judged query is answered by any run; give the judgments of these runs"
@@ -145,7 +145,7 @@ def _counts(qrels: str, grades: Any, runs: list[Any]) -> list[dict[str, list[str
     return counts
 
 
-def _left_out(run: Any, grades: Any, judged: list[str]) -> dict[str, list[str]]:
+def _find_unmatched(run: Any, grades: Any, judged: list[str]) -> dict[str, list[str]]:
     """The judged queries that a run does not answer, and those of the run that nobody judged."""
     return {
         "missing": [query for query in judged if query not in run],
@@ -164,10 +164,10 @@ def _remarks(
     for path, run, count in zip(paths, runs, counts, strict=True):
         missing, unjudged = count["missing"], count["unjudged"]
         if missing:
-            said = f"{len(missing):,} of {_queries(judged)} not answered, such as {quoted(missing[0])}"
+            said = f"{len(missing):,} of {_queries(judged)} not answered, such as {quote(missing[0])}"
             remarks.append(f"{display_name(path)}: {said}: the worst value is taken")
         if unjudged:
-            said = f"{_queries(len(unjudged))} without judgments left out, such as {quoted(unjudged[0])}"
+            said = f"{_queries(len(unjudged))} without judgments left out, such as {quote(unjudged[0])}"
             remarks.append(f"{display_name(path)}: {said}")
         if said := _strange(run, grades):
             remarks.append(f"{display_name(path)}: {said}")
@@ -181,9 +181,9 @@ def _strange(run: Any, grades: Any) -> str:
     if not answered or any(not run[query].keys().isdisjoint(grades[query]) for query in answered):
         return ""
     query = answered[0]
-    wanted, found = quoted(next(iter(grades[query]))), quoted(next(iter(run[query])))
+    wanted, found = quote(next(iter(grades[query]))), quote(next(iter(run[query])))
     return (
-        f"no judged entity of any query is in the run, where query {quoted(query)} has {found} and the judgments have "
+        f"no judged entity of any query is in the run, where query {quote(query)} has {found} and the judgments have "
         f"{wanted}; see that both use the same ids"
     )
 

@@ -22,7 +22,7 @@ from fader.cli.common import (
     say_when_compiling,
 )
 from fader.corpora.frame.run import UNFINISHED, importer, run
-from fader.errors import InputError, UsageError, did_you_mean, quoted
+from fader.errors import InputError, UsageError, did_you_mean, quote
 from fader.progress import progress
 from fader.registry import discover
 
@@ -45,7 +45,7 @@ class Formats(click.Group):
         if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
             known = self.list_commands(ctx)
             hint = did_you_mean(args[0], known) or f"; known: {', '.join(known)}"
-            ctx.fail(f"no format {quoted(args[0])}{hint}")
+            ctx.fail(f"no format {quote(args[0])}{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -155,7 +155,7 @@ def _run(
     for each in written:
         name, equals, value = each.partition("=")
         if not equals:
-            raise UsageError(f"--option {quoted(each)} is not of the form NAME=VALUE")
+            raise UsageError(f"--option {quote(each)} is not of the form NAME=VALUE")
         options[name.strip().replace("-", "_")] = value
     made = importer(part.name, **options)
     if made.compiles:

@@ -69,7 +69,7 @@ def command(
     remark_faults(report, counts, quiet)
     seconds = time.perf_counter() - began
     if as_json:
-        print_json({"index": str(output), **counts, "skipped": skipped_of(report), "seconds": seconds})
+        print_json({"index": str(output), **counts, "skipped": count_skipped(report), "seconds": seconds})
     else:
         shown = ", ".join(f"{v:,} {k}" for k, v in counts.items())
         remark(f"{output}: {shown}, in {seconds:.1f} s", quiet)
@@ -97,6 +97,6 @@ def remark_faults(report: BuildReport, counts: dict[str, int], quiet: bool) -> N
         remark("No usable document was found: the index is empty.", quiet)
 
 
-def skipped_of(report: BuildReport) -> dict[str, Any]:
+def count_skipped(report: BuildReport) -> dict[str, Any]:
     """What was skipped, for JSON."""
     return {"lines": report.faults.counts, "catalog": len(report.catalog_notes)}

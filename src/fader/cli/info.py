@@ -28,12 +28,12 @@ def command(folder: Path, at: int | None, as_json: bool) -> None:
             for i, commit in enumerate(value):
                 print(f"{'commits' if i == 0 else '':<18} {_line(commit)}")
         else:
-            print(f"{name.replace('_', ' '):<18} {_shown(value)}")
+            print(f"{name.replace('_', ' '):<18} {_show_value(value)}")
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{k} {_shown(v)}" for k, v in value.items())
+        return ", ".join(f"{k} {_show_value(v)}" for k, v in value.items())
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -126,7 +126,7 @@ def _snippet(snippet: Snippet | Placed, styled: bool) -> Text:
         for (start, end), style, _signs in marks:
             body.stylize(style, start, end)
     else:
-        body = Text(_marked(text, [(at, signs) for at, _style, signs in marks]))
+        body = Text(_mark_plainly(text, [(at, signs) for at, _style, signs in marks]))
     line.append(body)
     return line.append(f"  ({_harmless(snippet.title or snippet.doc)})", style="dim italic")
 
@@ -136,7 +136,7 @@ def _harmless(text: str) -> str:
     return "".join("\ufffd" if unicodedata.category(c) == "Cc" or c in DIRECTION else c for c in text)
 
 
-def _marked(text: str, marks: list[tuple[tuple[int, int], str]]) -> str:
+def _mark_plainly(text: str, marks: list[tuple[tuple[int, int], str]]) -> str:
     """Plain marks around highlights, one inside another where they nest."""
     opened = [(start, 1, -end, i, signs[0]) for i, ((start, end), signs) in enumerate(marks)]
     closed = [(end, 0, -start, -i, signs[1]) for i, ((start, end), signs) in enumerate(marks)]

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from fader.cli.common import collect, declare, plugin_option, quiet_option, remark, say_when_compiling, together
-from fader.errors import InputError, UsageError, quoted
+from fader.errors import InputError, UsageError, quote
 from fader.serve.settings import Settings
 
 _WITH_NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
@@ -92,7 +92,7 @@ def name_paths(given: tuple[str, ...], what: str) -> dict[str, str]:
         match = _WITH_NAME.fullmatch(text)
         name, path = (match[1], match[2]) if match else (_default_name(text, what), text)
         if name in found:
-            raise UsageError(f"two of the name {quoted(name)}; give one another: OTHER={path}")
+            raise UsageError(f"two of the name {quote(name)}; give one another: OTHER={path}")
         found[name] = path
     return found
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from fader.cli.common import json_option, plugin_option, print_json
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.registry import discover
-from fader.search.system_info import described
+from fader.search.system_info import describe_system
 
 
 @click.command("systems", epilog="Example: fader systems voting")
@@ -22,8 +22,8 @@ def command(name: str, as_json: bool) -> None:
     """
     known = discover("fader.systems")
     if name and name not in known:
-        raise UsageError(f"no system {quoted(name)}{did_you_mean(name, known)}")
-    rows = [described(part) for key, part in known.items() if not name or key == name]
+        raise UsageError(f"no system {quote(name)}{did_you_mean(name, known)}")
+    rows = [describe_system(part) for key, part in known.items() if not name or key == name]
     if as_json:
         print_json(rows)
         return

@@ -25,7 +25,7 @@ from fader.cli.common import (
     say_when_compiling,
 )
 from fader.errors import UsageError
-from fader.experiment.judged import judged_queries
+from fader.experiment.judged import judge_queries
 from fader.experiment.options import TrainOptions
 from fader.experiment.tune import save_model, tune
 from fader.learn.settings import TrainingOptions
@@ -64,7 +64,7 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     asked = read_asked(index, options.queries, options.qrels, options.on_error, quiet)
     began = time.perf_counter()
     with progress("Training", quiet) as reporter:
-        judged = judged_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, family.seed)
+        judged = judge_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, family.seed)
         for line in judged.remarks:
             remark(line, quiet)
         tuned = tune(
@@ -78,7 +78,7 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
         "file": options.output,
         "model": str(model),
         "queries": len(judged),
-        **_found(model, tuned),
+        **_summarise(model, tuned),
         "seconds": time.perf_counter() - began,
         "tried": tuned.tried,
     }
@@ -104,7 +104,7 @@ def _ties(model: Any) -> bool:
     return not scoring.weights.any() or not any(getattr(scoring.aggregator, "decay", (1.0,)))
 
 
-def _found(model: Any, tuned: Any) -> dict[str, Any]:
+def _summarise(model: Any, tuned: Any) -> dict[str, Any]:
     """What training came to; no validation, no precision."""
     return {
         "lambda": model.provenance.get("lambda"),

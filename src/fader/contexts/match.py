@@ -23,7 +23,7 @@ from fader.contexts.query import Literal, Query
 from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.index.encoding.lists import BLOCK
 from fader.index.reader import IndexReader
 from fader.index.segment import Mentions, Segment
@@ -52,7 +52,7 @@ class MatchOptions:
 
     def __post_init__(self) -> None:
         if self.plan is not None and self.plan not in PLANS:
-            raise UsageError(f'plan must be "type" or "document", not {quoted(self.plan)}')
+            raise UsageError(f'plan must be "type" or "document", not {quote(self.plan)}')
         if self.window is not None and not (isinstance(self.window, int | float | np.integer) and self.window >= 0):
             raise UsageError(f"window must be at least 0 tokens, not {self.window}")
 
@@ -318,11 +318,11 @@ def warn_of_unknown(literals: tuple[Literal, ...], statistics: Statistics) -> tu
     missing = [lit for lit, df in zip(literals, statistics.df, strict=True) if df == 0]
     required = [lit for lit in missing if lit.mode == "required"]
     left_out = [lit for lit in missing if lit.mode != "required"]
-    warnings = [f"{quoted(lit.text)} occurs nowhere in the collection; it is left out" for lit in left_out]
+    warnings = [f"{quote(lit.text)} occurs nowhere in the collection; it is left out" for lit in left_out]
     if required:
         return (
             warnings,
-            f"no answer: the required {quoted(required[0].text)} occurs nowhere in the collection",
+            f"no answer: the required {quote(required[0].text)} occurs nowhere in the collection",
         )
     if len(missing) == len(literals):
         return warnings, "no answer: none of the words occurs in the collection"

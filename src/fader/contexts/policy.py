@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.contexts.table import Contexts, occupied
-from fader.errors import UsageError, quoted
+from fader.contexts.table import Contexts, find_occupied
+from fader.errors import UsageError, quote
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -84,14 +84,14 @@ def _documents(contexts: Contexts, scores: F64) -> Evidence:
     put = np.cumsum(size, dtype=np.int32) - size
     for a, b in budget.chunks(kept):
         _by_slot(row[a:b], contexts.slot, scores, put, out, values)
-    entity, at = occupied(contexts.entities, size)
+    entity, at = find_occupied(contexts.entities, size)
     return Evidence(entity, out, at, values)
 
 
 def check_policy(policy: str, owner: str) -> None:
     """Refuse a policy that is none."""
     if policy not in POLICIES:
-        raise UsageError(f"{owner}: policy must be one of {', '.join(POLICIES)}, not {quoted(policy)}")
+        raise UsageError(f"{owner}: policy must be one of {', '.join(POLICIES)}, not {quote(policy)}")
 
 
 def select(contexts: Contexts, scores: F64, policy: str = "document") -> Evidence:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fader.corpus.analysis import Analysis
-from fader.errors import QueryError, UsageError, quoted
+from fader.errors import QueryError, UsageError, quote
 from fader.limits import Limits
 
 OPTIONAL, REQUIRED, FORBIDDEN = "optional", "required", "forbidden"
@@ -80,7 +80,7 @@ def parse_query(text: str, analysis: Analysis, type: str | None = None, limits: 
     for piece in literals:
         literal = _literal(piece, analysis, limits)
         if literal is None:
-            notes.append(f"{quoted(piece.text)} is a stop word of this index; it is left out")
+            notes.append(f"{quote(piece.text)} is a stop word of this index; it is left out")
         else:
             _merge(kept, literal, piece.at)
     positive = tuple(lit for lit in kept.values() if lit.mode != FORBIDDEN)
@@ -93,7 +93,7 @@ def parse_query(text: str, analysis: Analysis, type: str | None = None, limits: 
 def _check_lengths(text: str, type: str | None, limits: Limits) -> None:
     for what, given in (("query", text), ("answer type", "" if type is None else type)):
         if not isinstance(given, str):
-            raise UsageError(f"a {what} must be text, not {quoted(given)}")
+            raise UsageError(f"a {what} must be text, not {quote(given)}")
         if len(given) > limits.query_characters:
             message = f"{what} of {len(given):,} characters; {limits.at_most('query_characters')}"
             raise QueryError(message, limits.query_characters)
@@ -112,7 +112,7 @@ def _one_type(named: list[_Piece], given: str | None) -> str | None:
     wanted = given
     for piece in named:
         if wanted is not None and piece.text != wanted:
-            raise QueryError(f"two types, {quoted(wanted)} and {quoted(piece.text)}; give one", piece.at)
+            raise QueryError(f"two types, {quote(wanted)} and {quote(piece.text)}; give one", piece.at)
         wanted = piece.text
     return wanted
 
@@ -140,7 +140,7 @@ def _pieces(text: str) -> list[_Piece]:
 def _nothing(sign: str, is_type: bool) -> str:
     if is_type:
         return "type: is followed by nothing; give a type's id or name"
-    return f"{quoted(sign)} is followed by nothing" if sign else "empty phrase"
+    return f"{quote(sign)} is followed by nothing" if sign else "empty phrase"
 
 
 def _body(text: str, i: int) -> tuple[str, int]:
@@ -164,9 +164,9 @@ def _literal(piece: _Piece, analysis: Analysis, limits: Limits) -> Literal | Non
         return None
     if not placed:
         why = "only stop words" if tokens else "no letter or digit"
-        raise QueryError(f"literal {quoted(piece.text)} has {why}, so it can match nothing", piece.at)
+        raise QueryError(f"literal {quote(piece.text)} has {why}, so it can match nothing", piece.at)
     if len(tokens) > limits.phrase_terms:
-        message = f"literal {quoted(piece.text, 40)} has {len(tokens):,} words; {limits.at_most('phrase_terms')}"
+        message = f"literal {quote(piece.text, 40)} has {len(tokens):,} words; {limits.at_most('phrase_terms')}"
         raise QueryError(message, piece.at)
     first = placed[0][1]
     terms = tuple(term for term, _i in placed if term is not None)
@@ -182,6 +182,6 @@ def _merge(kept: dict[tuple[Any, ...], Literal], literal: Literal, at: int) -> N
         return
     modes = {before.mode, literal.mode}
     if modes == {REQUIRED, FORBIDDEN}:
-        raise QueryError(f"literal {quoted(literal.text)} is both required and forbidden", at)
+        raise QueryError(f"literal {quote(literal.text)} is both required and forbidden", at)
     stronger = (modes - {OPTIONAL}).pop()
     kept[key] = Literal(before.terms, before.offsets, stronger, before.text)

@@ -115,7 +115,7 @@ class Contexts:
         """Every occurrence of every literal in the documents that have a context, whatever the window."""
         return self._source.read_positions()
 
-    def shared(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def compute_once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What several systems need of this query is made once: a document ranking, say."""
         budget.check()
         if key not in self.memo:
@@ -151,7 +151,7 @@ class Contexts:
         order, put = np.empty(len(self), dtype=np.int32), np.cumsum(size) - size
         for begin, end in budget.chunks(len(self)):
             _sort_by_slot(self.slot, begin, end, put, order)
-        return Groups(*occupied(self.entities, size), order)
+        return Groups(*find_occupied(self.entities, size), order)
 
     def entity_ids(self) -> list[str]:
         """The entity id of each row."""
@@ -270,7 +270,7 @@ def arrow_schema() -> Any:
     return pa.schema([*texts, *numbers, ("distances", pa.list_(pa.int32())), ("sides", pa.list_(pa.int8()))])
 
 
-def occupied(entities: I32, size: NDArray[Any]) -> tuple[I32, I64]:
+def find_occupied(entities: I32, size: NDArray[Any]) -> tuple[I32, I64]:
     """The entities that have contexts, and where each one's begin when they are laid end to end."""
     some = np.flatnonzero(size)
     at = np.zeros(some.size + 1, dtype=np.int64)

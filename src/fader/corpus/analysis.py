@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 
 _ASCII_RUN = re.compile("[0-9A-Za-z]+")
 _RUN = re.compile(r"\S+")
@@ -59,7 +59,7 @@ class Analysis:
             known = Stemmer.algorithms()
             if self.stemmer not in known:
                 hint = did_you_mean(self.stemmer, known)
-                raise UsageError(f"unknown stemmer {quoted(self.stemmer)}{hint or '; known: ' + ', '.join(known)}")
+                raise UsageError(f"unknown stemmer {quote(self.stemmer)}{hint or '; known: ' + ', '.join(known)}")
 
     @cached_property
     def _stem(self) -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.corpus.readers import display_name, read_lines
-from fader.errors import CatalogError, did_you_mean, quoted
+from fader.errors import CatalogError, did_you_mean, quote
 from fader.limits import Limits
 
 HINTS = 20  # faults that are helped by a look through all types
@@ -86,7 +86,7 @@ def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
     for number, given in enumerate(source, 1):
         place = f"{kind} {number}"
         if not isinstance(given, Mapping):
-            raise CatalogError(f"{place}: a catalog is one file or dictionaries, not {quoted(given)}")
+            raise CatalogError(f"{place}: a catalog is one file or dictionaries, not {quote(given)}")
         if given.get("id") in (None, ""):
             report(f"{place}: needs an id")
         elif fault := _not_text(given):
@@ -100,7 +100,7 @@ def _within(row: Row, report: _Report) -> Iterator[Row]:
     longest = max((row.name, *row.aliases), key=len)
     for what, text, name in (("an id", row.id, "id_characters"), ("a name", longest, "name_characters")):
         if len(text) > getattr(report.limits, name):
-            has = f"{quoted(row.id)} has {what} of {len(text):,} characters"
+            has = f"{quote(row.id)} has {what} of {len(text):,} characters"
             return report(f"{row.place}: {has}; {report.limits.at_most(name)}")
     yield row
 
@@ -124,7 +124,7 @@ def _not_text(given: Mapping[str, Any]) -> str:
         try:
             str(text).encode("utf-8")
         except UnicodeEncodeError:
-            return f"{quoted(text)} holds half a surrogate pair, which is no character"
+            return f"{quote(text)} holds half a surrogate pair, which is no character"
     return ""
 
 
@@ -151,7 +151,7 @@ def _sort_rows(rows: Iterable[Row], kind: str, report: _Report) -> list[Row]:
     kept: list[Row] = []
     for row in sorted(rows, key=lambda r: r.id):
         if kept and kept[-1].id == row.id:
-            report(f"{row.place}: duplicate {kind} id {quoted(row.id)}; the first is at {kept[-1].place}")
+            report(f"{row.place}: duplicate {kind} id {quote(row.id)}; the first is at {kept[-1].place}")
         else:
             kept.append(row)
     return kept
@@ -163,7 +163,7 @@ def _above(row: Row, number: dict[str, int], kind: str, report: _Report) -> list
         if name in number:
             found[number[name]] = None
         else:
-            report(f"{row.place}: unknown {kind} {quoted(name)}{report.hint(name, number)}")
+            report(f"{row.place}: unknown {kind} {quote(name)}{report.hint(name, number)}")
     return sorted(found)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.readers import LongLine, display_name, read_batches, show_line, too_long, without_mark
-from fader.errors import CorpusError, UsageError, quoted
+from fader.errors import CorpusError, UsageError, quote
 from fader.limits import Limits
 
 EXAMPLES_KEPT = 5
@@ -89,7 +89,7 @@ class Faults:
 
     def __post_init__(self) -> None:
         if self.policy not in ("skip", "fail"):
-            raise UsageError(f'on_error must be "skip" or "fail", not {quoted(self.policy)}')
+            raise UsageError(f'on_error must be "skip" or "fail", not {quote(self.policy)}')
 
     def add(self, kind: str, message: str) -> None:
         """Count a fault, or raise it where the policy is to fail."""
@@ -150,7 +150,7 @@ def read_corpus(
         elif isinstance(source, str | Path):
             yield from reader.file(source)
         else:
-            raise UsageError(f"corpus item {number} must be a path or a dictionary, not {quoted(source)}")
+            raise UsageError(f"corpus item {number} must be a path or a dictionary, not {quote(source)}")
     if pending:
         yield reader.dictionaries(pending, number - len(pending) + 1)
 
@@ -201,7 +201,7 @@ class DocumentReader:
         """The documents of some dictionaries, numbered from `first` on."""
         documents = []
         for number, row in enumerate(rows, first):
-            place = f"document {number} ({quoted(row.get('id'))})"
+            place = f"document {number} ({quote(row.get('id'))})"
             try:
                 document = _document(msgspec.convert(dict(row), RawDocument), place, self._limits)
                 _check_text(document)
@@ -230,7 +230,7 @@ def _document(raw: RawDocument, place: str, limits: Limits) -> Document:
     if isinstance(raw.id, int) and abs(raw.id) > LARGEST:
         raise CorpusError(f'{place}: an "id" that is a number has 77 digits at most; give it as text')
     if text is None:
-        raise CorpusError(f'{place}: document {quoted(raw.id)} needs a "text" (or "contents")')
+        raise CorpusError(f'{place}: document {quote(raw.id)} needs a "text" (or "contents")')
     prior = 1.0 if raw.prior is None else raw.prior
     if not (math.isfinite(prior) and prior >= 0):
         raise CorpusError(f'{place}: "prior" must be a number >= 0, not {prior}')
@@ -250,7 +250,7 @@ def _check_sizes(document: Document, limits: Limits) -> None:
     )
     for what, size, name in sizes:
         if size > getattr(limits, name):
-            has = f"document {quoted(document.id)} has {what.format(size)}"
+            has = f"document {quote(document.id)} has {what.format(size)}"
             raise _OverError(f"{document.place}: {has}; {limits.at_most(name)}")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from fader.corpus.readers import display_name, read_lines
-from fader.errors import InputError, quoted
+from fader.errors import InputError, quote
 
 MOST = 2**31 - 1  # a grade beyond is a slip, and would not fit the column of grades in a table of contexts
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
@@ -61,14 +61,14 @@ def read_queries(path: str | Path, fault: FaultCollector) -> list[QueryLine]:
         try:
             raw = msgspec.json.decode(line, type=RawQuery)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            fault(f"{place}: not a query ({error}): {quoted(line, 60)}")
+            fault(f"{place}: not a query ({error}): {quote(line, 60)}")
             continue
         if raw.id in (None, "") or raw.query is None:
             fault(f'{place}: a query needs an "id" and a "query"')
         elif any(c.isspace() for c in str(raw.id)):
-            fault(f"{place}: query id {quoted(raw.id)} has white space, which a TREC run cannot hold")
+            fault(f"{place}: query id {quote(raw.id)} has white space, which a TREC run cannot hold")
         elif str(raw.id) in found:
-            fault(f"{place}: duplicate query id {quoted(raw.id)}; the first is at {found[str(raw.id)].place}")
+            fault(f"{place}: duplicate query id {quote(raw.id)}; the first is at {found[str(raw.id)].place}")
         else:
             found[str(raw.id)] = QueryLine(str(raw.id), raw.query, raw.type or None, raw.question or "", place)
     return list(found.values())
@@ -87,18 +87,18 @@ def read_qrels(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, i
             continue
         place = f"{display_name(path)}:{number}"
         if len(cells) != 4:
-            fault(f"{place}: {len(cells)} columns; expected qid 0 entity grade: {quoted(line, 60)}")
+            fault(f"{place}: {len(cells)} columns; expected qid 0 entity grade: {quote(line, 60)}")
             continue
         query, _iteration, entity, text = cells
         grade = _grade(text)
         if grade is None:
             remedy = "write 1 or more for good, 0 or less for bad"
-            fault(f"{place}: grade {quoted(text)} is not a whole number within ±{MOST}; {remedy}")
+            fault(f"{place}: grade {quote(text)} is not a whole number within ±{MOST}; {remedy}")
             continue
         first = lines.setdefault((query, entity), number)
         if qrels.setdefault(query, {}).setdefault(entity, grade) != grade:
             before = f"{qrels[query][entity]} at {display_name(path)}:{first}"
-            fault(f"{place}: {quoted(entity)} has grade {grade} for query {quoted(query)}, but {before}; keep one")
+            fault(f"{place}: {quote(entity)} has grade {grade} for query {quote(query)}, but {before}; keep one")
     return qrels
 
 

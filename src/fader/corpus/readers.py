@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from fader.errors import InputError, quoted
+from fader.errors import InputError, quote
 from fader.limits import Limits
 
 CHUNK = 1 << 22
@@ -53,13 +53,13 @@ def batches_of(raw: BinaryIO, name: str, limits: Limits | None = None) -> Iterat
         while chunk := stream.read():
             lines = cutter.cut(chunk)
             if lines:
-                yield first, lines, stream.consumed()
+                yield first, lines, stream.count_consumed()
                 first += len(lines)
     except _DAMAGES as error:
         at = f"{name}: damaged or cut short after line {first - 1}"
         raise InputError(f"{at} ({error}); get a whole copy of the file") from None
     if cutter.size:
-        yield first, [cutter.last()], stream.consumed()
+        yield first, [cutter.last()], stream.count_consumed()
 
 
 def is_compressed(head: bytes) -> bool:
@@ -198,7 +198,7 @@ def _chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
     with _translate_errors(display_name(path)), _open_raw(path) as raw:
         stream = _Decompressed(raw)
         while chunk := stream.read():
-            yield chunk, stream.consumed()
+            yield chunk, stream.count_consumed()
 
 
 def _open_raw(path: str | Path) -> AbstractContextManager[BinaryIO]:
@@ -233,7 +233,7 @@ class _Decompressed:
     def read(self) -> bytes:
         return next(self._next, b"")
 
-    def consumed(self) -> int:
+    def count_consumed(self) -> int:
         return self._read_bytes
 
     def _input(self, size: int = CHUNK) -> bytes:
@@ -325,4 +325,4 @@ class _Decompressed:
 
 def show_line(line: bytes) -> str:
     """The start of a raw line, fit for a message."""
-    return quoted(line[:SHOWN].decode("utf-8", "replace"), SHOWN)
+    return quote(line[:SHOWN].decode("utf-8", "replace"), SHOWN)

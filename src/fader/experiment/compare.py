@@ -25,7 +25,7 @@ from fader.experiment.comparison import Comparison, Supports, SystemResult
 from fader.experiment.experiment import Experiment, Tested, precisions
 from fader.experiment.figure_data import context_scores, mean_grids
 from fader.experiment.foreign import parse_foreign_measure
-from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.system_specs import SystemSpec, find_baseline, parse_specs
 from fader.jobs.job import Job, run_job
 from fader.jobs.journal import Key
@@ -58,7 +58,7 @@ def compare(
     """
     index = index if isinstance(index, Index) else Index.open(index)
     parsed = parse_all(index, load_queries(queries), FaultCollector())
-    judged = judged_queries(index, parsed, load_qrels(qrels), progress)
+    judged = judge_queries(index, parsed, load_qrels(qrels), progress)
     return compare_judged(
         judged, systems, cv, measures=measures, baseline=baseline, seed=seed, workers=workers, title=title, keep=keep,
         progress=progress,
@@ -105,7 +105,7 @@ def _measure_all(experiment: Experiment, systems: Sequence[SystemSpec], keep: st
     def measure(item: Sequence[SystemSpec]) -> list[Measured]:
         if item[0] in plain:
             return _plain(experiment, item)
-        return [_fitted(experiment, e) for e in item]
+        return [_cross_validate_spec(experiment, e) for e in item]
 
     job: Job[Sequence[SystemSpec], Sequence[Measured], list[Measured]] = Job(
         key, items, lambda: measure, lambda journal: MeasuredSystems(journal, systems, experiment.cv)
@@ -142,12 +142,12 @@ def _plain(experiment: Experiment, plain: Sequence[SystemSpec]) -> list[Measured
 
     def work(i: int) -> list[Timed]:
         tables: dict[View, Contexts] = {}
-        return [_timed(experiment, i, e.alternatives[c[i]], tables) for e, c in zip(plain, chosen, strict=True)]
+        return [_time_ranking(experiment, i, e.alternatives[c[i]], tables) for e, c in zip(plain, chosen, strict=True)]
 
     rows = experiment.each_query(work, "ranking")
     found = []
     for n, e in enumerate(plain):
-        values = experiment.collected([row[n].measured for row in rows], [t for row in rows for t in row[n].tested])
+        values = experiment.by_measure([row[n].measured for row in rows], [t for row in rows for t in row[n].tested])
         notes = [f"cv {e.cv or experiment.cv}"] if n in free else []
         choices = _tally([str(e.alternatives[c]) for c in chosen[n]]) if n in free else []
         seconds[n] += sum(row[n].seconds for row in rows)
@@ -155,7 +155,7 @@ def _plain(experiment: Experiment, plain: Sequence[SystemSpec]) -> list[Measured
     return found
 
 
-def _timed(experiment: Experiment, i: int, system: System, tables: dict[View, Contexts]) -> Timed:
+def _time_ranking(experiment: Experiment, i: int, system: System, tables: dict[View, Contexts]) -> Timed:
     began = time.perf_counter()
     tested = experiment.rank(i, system, tables)
     seconds = time.perf_counter() - began
@@ -171,7 +171,7 @@ def _tally(texts: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _fitted(experiment: Experiment, spec: SystemSpec) -> Measured:
+def _cross_validate_spec(experiment: Experiment, spec: SystemSpec) -> Measured:
     """Systems that learn, cross-validated."""
     began, judged, learners, cv = time.perf_counter(), experiment.judged, spec.learners, spec.cv or experiment.cv
     make = learners[0].prepare(judged, learners, experiment.seed, experiment.workers, experiment.progress)
@@ -181,7 +181,7 @@ def _fitted(experiment: Experiment, spec: SystemSpec) -> Measured:
         tested = [Tested(o.judgments, o.all_values, o.model.view.takes_all) for o in encoded]
     else:
         tested = experiment.each_query(lambda i: experiment.rank(i, found.outcomes[i].model, {}), "ranking")
-    values, seconds = experiment.measured(tested), time.perf_counter() - began
+    values, seconds = experiment.measure_all(tested), time.perf_counter() - began
     result = SystemResult(spec.name, values, spec.label, found.choices, seconds, found.fits, [f"cv {cv}"])
     label = spec.label or spec.name
     return Measured(result, mean_grids(label, encoded), list(context_scores(judged, label, encoded)))

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import InputError, did_you_mean, quoted
+from fader.errors import InputError, did_you_mean, quote
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -152,8 +152,8 @@ class Comparison:
             if system.name == name:
                 return system
         names = [s.name for s in self.systems]
-        hint = did_you_mean(name, names) or f"; compared are {', '.join(quoted(n) for n in names)}"
-        raise InputError(f"no system {quoted(name)} in the comparison{hint}")
+        hint = did_you_mean(name, names) or f"; compared are {', '.join(quote(n) for n in names)}"
+        raise InputError(f"no system {quote(name)} in the comparison{hint}")
 
     def title_of(self, system: str) -> str:
         """The title of the system of that name; a name that is not compared is its own title."""
@@ -163,7 +163,7 @@ class Comparison:
         """Values of a measure, (systems, queries); nan where it is not defined."""
         return np.array([s.values[measure] for s in self.systems], dtype=np.float64)
 
-    def shared_matrix(self, measure: str) -> F64:
+    def matrix_of_shared_queries(self, measure: str) -> F64:
         """Values of a measure, (systems, queries), for the queries for which every system has one."""
         values = self.matrix(measure)
         return np.ascontiguousarray(values[:, ~np.isnan(values).any(axis=0)])
@@ -238,13 +238,13 @@ def _check_names(what: str, names: Sequence[str]) -> None:
         raise InputError(f"a comparison needs {what}, and there are none")
     if len(set(names)) != len(names):
         twice = next(n for i, n in enumerate(names) if n in names[:i])
-        raise InputError(f"{what} of a comparison must differ: {quoted(twice)} occurs twice")
+        raise InputError(f"{what} of a comparison must differ: {quote(twice)} occurs twice")
 
 
 def _check_values(system: SystemResult, measures: Sequence[str], queries: int) -> None:
     for measure in measures:
         values = system.values.get(measure)
-        where = f"system {quoted(system.name)}, measure {quoted(measure)}"
+        where = f"system {quote(system.name)}, measure {quote(measure)}"
         if values is None or len(values) != queries:
             raise InputError(f"{where}: needs a value for each of {queries} queries, has {len(values or [])}")
         if any(v is not None and not math.isfinite(v) for v in values):
@@ -254,12 +254,12 @@ def _check_values(system: SystemResult, measures: Sequence[str], queries: int) -
 def _check_scores(context_scores: ContextScores) -> None:
     scores = np.array(context_scores.scores, dtype=np.float64)
     if not np.isfinite(scores).all() or (np.diff(scores) > 0).any():
-        raise InputError(f"context scores of entity {quoted(context_scores.entity)} must be finite, largest first")
+        raise InputError(f"context scores of entity {quote(context_scores.entity)} must be finite, largest first")
 
 
 def _check_grid(grid: Grid) -> None:
     shape = (len(grid.rows), len(grid.columns))
     if not all(shape) or len(grid.values) != shape[0] or any(len(row) != shape[1] for row in grid.values):
-        raise InputError(f"grid of system {quoted(grid.system)}: values must be {shape[0]} rows of {shape[1]} numbers")
+        raise InputError(f"grid of system {quote(grid.system)}: values must be {shape[0]} rows of {shape[1]} numbers")
     if not np.isfinite(np.array(grid.values, dtype=np.float64)).all():
-        raise InputError(f"grid of system {quoted(grid.system)}: values must be finite")
+        raise InputError(f"grid of system {quote(grid.system)}: values must be finite")

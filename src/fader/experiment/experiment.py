@@ -52,15 +52,15 @@ class Experiment:
         """The measures that need one query at a time."""
         return [m for m in self.measures if not isinstance(m, Foreign)]
 
-    def measured(self, tested: Sequence[Tested]) -> dict[str, list[Any]]:
+    def measure_all(self, tested: Sequence[Tested]) -> dict[str, list[Any]]:
         """Every measure of every query."""
-        return self.collected([self.measure(i, t) for i, t in enumerate(tested)], tested)
+        return self.by_measure([self.measure(i, t) for i, t in enumerate(tested)], tested)
 
     def measure(self, i: int, tested: Tested) -> dict[str, float]:
         """One query by every measure that needs no other."""
         return {str(m): self._of(i, tested, m) for m in self.own}
 
-    def collected(self, rows: Sequence[dict[str, float]], tested: Sequence[Tested]) -> dict[str, list[Any]]:
+    def by_measure(self, rows: Sequence[dict[str, float]], tested: Sequence[Tested]) -> dict[str, list[Any]]:
         """Measures by query, with those that want whole runs."""
         of_runs = {str(m): self._foreign(tested, m) for m in self.measures if isinstance(m, Foreign)}
         return {str(m): of_runs.get(str(m)) or [row[str(m)] for row in rows] for m in self.measures}

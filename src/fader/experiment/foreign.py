@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.measures import MEASURES
 
 REMEDY = "pip install 'fader[measures]'"
@@ -50,7 +50,7 @@ class Foreign:
                 found = {m.query_id: float(m.value) for m in package.iter_calc([measure], judged, ranked)}
         values = [found.get(number[q], float(measure.DEFAULT)) for q in queries]
         if not all(map(math.isfinite, values)):
-            raise UsageError(f"measure {quoted(self.name)}: it has no value for some queries; choose another")
+            raise UsageError(f"measure {quote(self.name)}: it has no value for some queries; choose another")
         return np.array(values, dtype=np.float64)
 
 
@@ -68,7 +68,7 @@ def _parse(name: str) -> Any:
         known = list(dict.fromkeys([*MEASURES, *names]))
         longer = [other for other in known if len(other) > 1]  # P and R are near to any name that has the letter
         hint = did_you_mean(name, longer) or f"; known: {', '.join(known)}"
-        raise UsageError(f"unknown measure {quoted(name)}{hint}")
+        raise UsageError(f"unknown measure {quote(name)}{hint}")
     with _translate_errors(name):
         measure = package.parse_measure(meant + name[len(base) :])
         measure.validate_params()
@@ -81,7 +81,7 @@ def _import_package(name: str) -> Any:
     except ImportError:
         hint = did_you_mean(name, MEASURES)
         known = "" if hint else f"; known: {', '.join(MEASURES)}"
-        message = f"unknown measure {quoted(name)}{hint}{known}"
+        message = f"unknown measure {quote(name)}{hint}{known}"
         raise UsageError(f"{message} (the measures of ir_measures need that package: {REMEDY})") from None
 
 
@@ -94,7 +94,7 @@ def _translate_errors(name: str) -> Iterator[None]:
             yield
     except Exception as error:  # it raises whatever its providers do: AssertionError, KeyError, OSError
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise UsageError(f"measure {quoted(name)}: ir_measures says: {reason}") from error
+        raise UsageError(f"measure {quote(name)}: ir_measures says: {reason}") from error
 
 
 def _ranks_as_scores(scores: Mapping[str, float]) -> dict[str, float]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
-from fader.errors import InputError, UsageError, quoted
+from fader.errors import InputError, UsageError, quote
 from fader.features.base import FeatureMap
 from fader.learn.dataset import Dataset, dataset
 from fader.progress import Progress, Silent
@@ -76,7 +76,7 @@ class JudgedQueries:
                 return found
         with self._lock:
             if features.learns_edges:
-                features = features.fitted(self.contexts(int(i), view) for i in training)
+                features = features.fit_edges(self.contexts(int(i), view) for i in training)
             key = (str(features), view)
             if key not in self._kept:
                 while len(self._kept) >= KEPT_DATASETS:
@@ -91,7 +91,7 @@ class JudgedQueries:
             self.progress.update(i + 1, len(self.queries), "encoding contexts")
 
 
-def judged_queries(
+def judge_queries(
     index: Index, queries: Sequence[Parsed], qrels: Mapping[str, Mapping[str, int]], progress: Progress | None = None,
     sample: int = 0, seed: int = 0,
 ) -> JudgedQueries:  # fmt: skip
@@ -126,7 +126,7 @@ def judged_queries(
         grades.append(numbered)
     if unknown:
         remarks.append(
-            f"{len(unknown)} judged entities are not in the catalog, such as {quoted(unknown[0])}; they count as missed"
+            f"{len(unknown)} judged entities are not in the catalog, such as {quote(unknown[0])}; they count as missed"
         )
     return JudgedQueries(index, list(kept), grades, remarks, progress or Silent())
 
@@ -136,8 +136,8 @@ def _unknown_queries(queries: Sequence[Parsed], qrels: Mapping[str, Mapping[str,
     lost = [q for q in qrels if q not in known]
     if len(lost) == len(qrels):
         raise InputError(
-            f"no judgment is about a query of the file: the judgments are of {quoted(lost[0])} and others, the queries "
-            f"are {quoted(queries[0].id) if queries else 'none'} and others"
+            f"no judgment is about a query of the file: the judgments are of {quote(lost[0])} and others, the queries "
+            f"are {quote(queries[0].id) if queries else 'none'} and others"
         )
     return (
         [f"judgments of {len(lost)} queries that are not in the file are left out, such as {lost[0]}"] if lost else []

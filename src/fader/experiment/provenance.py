@@ -26,7 +26,7 @@ FIRST = ("fader", "index", "queries", "cross-validation", "seed")
 
 def list_provenance(comparison: Comparison) -> dict[str, str]:
     """Names and values in the order in which they are shown; texts are not escaped."""
-    given: dict[str, Any] = {"fader": _installed_version(), "queries": len(comparison.queries), **comparison.provenance}
+    given: dict[str, Any] = {"fader": _find_version(), "queries": len(comparison.queries), **comparison.provenance}
     command = given.pop("command", None)
     ordered = {key: given[key] for key in FIRST if key in given} | given
     found = {key: str(value) if key == "seed" else format_value(value) for key, value in ordered.items()}
@@ -46,7 +46,7 @@ def format_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _installed_version() -> str:
+def _find_version() -> str:
     """From the installation, since the package itself is above this layer."""
     try:
         return version("fader")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from fader.csvtext import Cell, format_csv
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.experiment.reporting.html import render
 from fader.experiment.reporting.markup import (
     escape_latex,
@@ -45,14 +45,14 @@ class PlainTable:
 
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) != len(self.columns):
-            raise UsageError(f"{quoted(self.caption)}: there must be columns, all different: {', '.join(self.columns)}")
+            raise UsageError(f"{quote(self.caption)}: there must be columns, all different: {', '.join(self.columns)}")
         for name, cells in self.rows.items():
             if len(cells) != len(self.columns):
                 wanted = f"a cell for each of {len(self.columns)} columns"
-                raise UsageError(f"{quoted(self.caption)}, row {quoted(name)}: needs {wanted}, has {len(cells)}")
+                raise UsageError(f"{quote(self.caption)}, row {quote(name)}: needs {wanted}, has {len(cells)}")
         for column in self.other or ():
             if column not in self.columns:
-                raise UsageError(f"no column {quoted(column)} in the table{did_you_mean(column, self.columns)}")
+                raise UsageError(f"no column {quote(column)} in the table{did_you_mean(column, self.columns)}")
 
     def is_other(self, column: str) -> bool:
         """Whether a column holds other data than ours."""
@@ -77,7 +77,7 @@ def format_published(table: PlainTable, form: str, whole: bool = True) -> str:
         "html": lambda table: render("published.html", table=table, explanation=OTHER_DATA),
     }
     if form not in forms:
-        raise UsageError(f"no form {quoted(form)} of a table; give one of {', '.join(forms)}")
+        raise UsageError(f"no form {quote(form)} of a table; give one of {', '.join(forms)}")
     return forms[form](table)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from fader.corpus.queries import FaultCollector
 from fader.errors import UsageError
-from fader.experiment.judged import JudgedQueries, judged_queries
+from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.tune import save_model, tune
 from fader.learn.settings import TrainingOptions
 from fader.progress import Progress
@@ -80,7 +80,7 @@ class Ranker:
         """Train on the judged queries of an index, which may be given by its folder."""
         index = index if isinstance(index, Index) else Index.open(index)
         parsed = parse_all(index, load_queries(queries), FaultCollector())
-        return self.fit_judged(judged_queries(index, parsed, load_qrels(qrels), progress), progress)
+        return self.fit_judged(judge_queries(index, parsed, load_qrels(qrels), progress), progress)
 
     def fit_judged(self, judged: JudgedQueries, progress: Progress | None = None) -> Self:
         """Train on queries that are brought together with their judgments already."""

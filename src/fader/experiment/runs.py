@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fader.corpus.queries import FaultCollector
 from fader.corpus.readers import display_name, read_lines
-from fader.errors import quoted
+from fader.errors import quote
 
 COLUMNS = "qid Q0 entity rank score tag"
 
@@ -26,16 +26,16 @@ def read_run(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, flo
         place = f"{display_name(path)}:{number}"
         if len(cells) != 6:
             columns = "column" if len(cells) == 1 else "columns"
-            fault(f"{place}: {len(cells)} {columns}; expected {COLUMNS}: {quoted(line, 60)}")
+            fault(f"{place}: {len(cells)} {columns}; expected {COLUMNS}: {quote(line, 60)}")
             continue
         query, _q0, entity, _rank, text, _tag = cells
         score = _parse_score(text)
         if score is None:
-            fault(f"{place}: score {quoted(text)} is not a finite number; write one like 12.5")
+            fault(f"{place}: score {quote(text)} is not a finite number; write one like 12.5")
             continue
         first = lines.setdefault(query, {}).setdefault(entity, number)
         if first != number:
-            again = f"entity {quoted(entity)} is ranked twice for query {quoted(query)}"
+            again = f"entity {quote(entity)} is ranked twice for query {quote(query)}"
             fault(f"{place}: {again}; the first is at line {first}; keep one of them")
             continue
         run.setdefault(query, {})[entity] = score

@@ -26,7 +26,7 @@ import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 
 F64 = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ _ROUNDING = 1e-12
 def p_value(a: F64, b: F64, test: str = "t", seed: int = 0) -> float:
     """p of a test by name."""
     if test not in TESTS:
-        raise UsageError(f"no test {quoted(test)}; give {' or '.join(TESTS)}")
+        raise UsageError(f"no test {quote(test)}; give {' or '.join(TESTS)}")
     return t_test(a, b) if test == "t" else randomisation_test(a, b, seed)
 
 

@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.learn.crossvalidate import parse_cv
 from fader.learn.learner import Learner
 from fader.learn.model import Model
@@ -87,7 +87,7 @@ def _values(system: str, key: str, text: str) -> list[str]:
     """The values of a parameter, between bars."""
     values = [value.strip() for value in text.split("|")] if "(" not in text else split_top(text, "|")
     if not values or not all(values):
-        raise UsageError(f"{system}: a value of {key} is missing in {quoted(text)}; write them as in 10|100")
+        raise UsageError(f"{system}: a value of {key} is missing in {quote(text)}; write them as in 10|100")
     return values
 
 
@@ -111,5 +111,5 @@ def find_baseline(given: Any, named: Sequence[SystemSpec], collection: Collectio
     """The name of the one that the others are to be compared with."""
     name, names = parse_spec(given, collection).name, [e.name for e in named]
     if name not in names:
-        raise UsageError(f"the baseline {quoted(name)} is not among the systems: {', '.join(names)}")
+        raise UsageError(f"the baseline {quote(name)} is not among the systems: {', '.join(names)}")
     return name

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.contexts.table import Contexts
 from fader.kernel import kernel
-from fader.registry import written
+from fader.registry import write_part
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -73,7 +73,7 @@ class FeatureMap(ABC):
 
     def __str__(self) -> str:
         """The text that parses back to the map."""
-        return written(self)
+        return write_part(self)
 
     @property
     @abstractmethod
@@ -111,13 +111,13 @@ class FeatureMap(ABC):
             add_scores(block, values, out)
         return out
 
-    def fitted(self, tables: Iterable[Contexts]) -> Self:
+    def fit_edges(self, tables: Iterable[Contexts]) -> Self:
         """The same map with edges learned from the contexts of training queries, where edges are to be learned."""
         return self
 
     @property
     def learns_edges(self) -> bool:
-        """Whether `fitted` would change it."""
+        """Whether `fit_edges` would change it."""
         return False
 
     def penalty(self) -> F64:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 
 
 def check_choice(owner: str, key: str, value: object, choices: Sequence[str]) -> None:
     """Refuse a word that is none of the choices."""
     if value not in choices:
         allowed = " or ".join(", ".join(choices).rsplit(", ", 1))
-        raise UsageError(f"{owner}: {key} must be {allowed}, not {quoted(value)}")
+        raise UsageError(f"{owner}: {key} must be {allowed}, not {quote(value)}")
 
 
 def check_idf(owner: str, idf: object) -> None:
@@ -25,4 +25,4 @@ def check_idf(owner: str, idf: object) -> None:
 def check_flag(owner: str, key: str, value: object) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(value, bool):
-        raise UsageError(f"{owner}: {key} must be true or false, not {quoted(value)}")
+        raise UsageError(f"{owner}: {key} must be true or false, not {quote(value)}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.features.base import F64, I32, Block, FeatureMap, Piece
 from fader.registry import parse, split_top
 
@@ -60,9 +60,9 @@ class Combined(FeatureMap):
     def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:
         return [piece for m, part in self.split(w) for piece in m.pieces(contexts, row, part)]
 
-    def fitted(self, tables: Iterable[Contexts]) -> Combined:
+    def fit_edges(self, tables: Iterable[Contexts]) -> Combined:
         kept = list(tables) if self.learns_edges else []
-        return Combined(tuple(m.fitted(kept) for m in self.maps))
+        return Combined(tuple(m.fit_edges(kept) for m in self.maps))
 
     @property
     def learns_edges(self) -> bool:
@@ -96,8 +96,8 @@ def feature_map(text: str) -> Combined:
     maps = tuple(parse("fader.features", piece) for piece in split_top(text, "+"))
     names = [m.name for m in maps]
     if not maps:
-        raise UsageError(f"{quoted(text)} names no features; for example: noprox+rectangle")
+        raise UsageError(f"{quote(text)} names no features; for example: noprox+rectangle")
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"features {quoted(text)}: {name} is there more than once")
+            raise UsageError(f"features {quote(text)}: {name} is there more than once")
     return Combined(maps)

@@ -23,7 +23,7 @@ from fader.contexts.table import Contexts
 from fader.features.base import F64, I32, Codes
 from fader.features.cellmaps.cellmap import CellMap
 from fader.features.cellmaps.cells import I8
-from fader.features.cellmaps.edges import matched_shares
+from fader.features.cellmaps.edges import match_shares
 from fader.features.cellmaps.prefix import prefix_sum, reverse_prefix_sum
 from fader.features.cellmaps.staircase import coverage
 
@@ -47,13 +47,13 @@ class Coverage(CellMap):
     def collapse(self, cells: F64) -> F64:
         return reverse_prefix_sum(cells, self.axes)
 
-    def encoded(self, statistics: Statistics, distances: I32, sides: I8) -> Codes:
+    def encode_cells(self, statistics: Statistics, distances: I32, sides: I8) -> Codes:
         return coverage(self.axes, statistics.perplexity(self.idf), distances, sides)
 
-    def reached(self, contexts: Contexts, row: int) -> NDArray[Any]:
+    def find_shown_cells(self, contexts: Contexts, row: int) -> NDArray[Any]:
         """The corner that the curve has reached with each literal, nearer ones and those before it included."""
         axes, perplexity = self.axes, contexts.statistics.perplexity(self.idf)
-        own = super().reached(contexts, row).astype(np.int64)
+        own = super().find_shown_cells(contexts, row).astype(np.int64)
         distances, total = contexts.distances[:, row], np.zeros(axes.copies)
         for t in np.argsort(distances, kind="stable"):
             if distances[t] >= 0:
@@ -64,4 +64,4 @@ class Coverage(CellMap):
         return own
 
     def shares_in(self, table: Contexts) -> tuple[F64, F64]:
-        return matched_shares(table, self.idf, self.signed)
+        return match_shares(table, self.idf, self.signed)

@@ -20,11 +20,11 @@ import numpy as np
 
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.features.base import F64, I32, Block, Codes, FeatureMap, Piece
-from fader.features.cellmaps.buckets import MAX_CELLS, Axes, check_distances, ladder, sided
-from fader.features.cellmaps.cells import Cells, sides_of, taken
-from fader.features.cellmaps.edges import learned_distances
+from fader.features.cellmaps.buckets import MAX_CELLS, Axes, by_side, check_distances, ladder
+from fader.features.cellmaps.cells import Cells, sides_of, take_contexts
+from fader.features.cellmaps.edges import learn_distances
 from fader.features.checks import check_choice, check_flag, check_idf
 
 DEFAULT_COLUMNS = 12
@@ -54,7 +54,7 @@ class IdfUpto(FeatureMap):
         columns = len(given) or self.columns
         if not isinstance(columns, int) or not 1 <= columns <= MAX_CELLS // 2:
             wanted = f"a whole number from 1 to {MAX_CELLS // 2:,}"
-            raise UsageError(f"{self.name}: columns must be {wanted}, not {quoted(columns)}")
+            raise UsageError(f"{self.name}: columns must be {wanted}, not {quote(columns)}")
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "distances", given)
 
@@ -69,7 +69,7 @@ class IdfUpto(FeatureMap):
 
     def labels(self) -> list[str]:
         farther = self.axes.column_labels()[1:]
-        return sided([f"IDF share {c if c == 'overlap' else f'within {c[3:]}'}" for c in farther], self.axes.copies)
+        return by_side([f"IDF share {c if c == 'overlap' else f'within {c[3:]}'}" for c in farther], self.axes.copies)
 
     def expand(self, w: F64) -> F64:
         return self._by_copy(w).cumsum(axis=1).reshape(w.shape)
@@ -95,14 +95,14 @@ class IdfUpto(FeatureMap):
         return cells.scores(contexts.distances, sides_of(contexts, self.signed), scale, self.expand(w))
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
-        distances, sides = taken(contexts.distances, rows), taken(sides_of(contexts, self.signed), rows)
+        distances, sides = take_contexts(contexts.distances, rows), take_contexts(sides_of(contexts, self.signed), rows)
         codes = self._cells(contexts.statistics).codes(distances, sides)
         values: F64 = np.append(self.expand(w), 0.0)[codes.T]
         return contexts.statistics.perplexity(self.idf)[:, None] * values
 
     def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:
         rows = np.array([row], dtype=np.int32)
-        distances, sides = taken(contexts.distances, rows), taken(sides_of(contexts, self.signed), rows)
+        distances, sides = take_contexts(contexts.distances, rows), take_contexts(sides_of(contexts, self.signed), rows)
         codes = self._cells(contexts.statistics).codes(distances, sides)[0]
         value, labels = self.by_literal(contexts, rows, w)[:, 0], self.labels()
         return [Piece(self.name, t, labels[c], float(value[t])) for t, c in enumerate(codes) if c < self.size]
@@ -111,10 +111,10 @@ class IdfUpto(FeatureMap):
     def learns_edges(self) -> bool:
         return self.edges == "learned"
 
-    def fitted(self, tables: Iterable[Contexts]) -> IdfUpto:
+    def fit_edges(self, tables: Iterable[Contexts]) -> IdfUpto:
         """Edges learned from matched literals; where there are none, those of so many columns."""
         if not self.learns_edges:
             return self
-        distances = learned_distances(tables, self.columns - 1)
+        distances = learn_distances(tables, self.columns - 1)
         found = distances if len(distances) > 1 else ladder(self.columns - 1)
         return replace(self, edges="fixed", columns=len(found), distances=found)

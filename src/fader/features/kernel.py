@@ -35,7 +35,7 @@ NEAR = 510
 
 
 @kernel
-def _decayed(share: float, d: int, shape: int, width: float) -> float:
+def _decay_share(share: float, d: int, shape: int, width: float) -> float:
     """The share times the decay of distance d."""
     r = d / width
     value = 0.0
@@ -68,14 +68,14 @@ def _add_decayed(distances: I32, perplexity: F64, shape: int, width: float, out:
     for t in range(distances.shape[0]):
         table[0] = 0.0
         for d in range(NEAR + 1):
-            table[d + 1] = _decayed(perplexity[t], d, shape, width)
+            table[d + 1] = _decay_share(perplexity[t], d, shape, width)
         row = distances[t]
         for k in range(row.size):
             d = row[U(k)]
             if d <= NEAR:
                 out[U(k)] += table[U(d + 1)]
             else:
-                out[U(k)] += _decayed(perplexity[t], d, shape, width)
+                out[U(k)] += _decay_share(perplexity[t], d, shape, width)
 
 
 def decays(shape: str, width: float, distances: I32) -> F64:

@@ -26,7 +26,7 @@ from fader import budget
 from fader.contexts.columns import DocumentValues
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.column import even_shares
 from fader.kernel import kernel
@@ -90,9 +90,9 @@ class NoProx(FeatureMap):
         for name in used:
             if name not in NAMES:
                 hint = did_you_mean(str(name), NAMES) or f"; known: {', '.join(NAMES)}"
-                raise UsageError(f"{self.name}: use must be names like bm25/constant, not {quoted(name)}{hint}")
+                raise UsageError(f"{self.name}: use must be names like bm25/constant, not {quote(name)}{hint}")
             if used.count(name) > 1:
-                raise UsageError(f"{self.name}: use has {name} more than once in {quoted(self.use)}")
+                raise UsageError(f"{self.name}: use has {name} more than once in {quote(self.use)}")
 
     @property
     def size(self) -> int:

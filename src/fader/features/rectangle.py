@@ -50,7 +50,7 @@ class Rectangle(CellMap):
     def penalty(self) -> F64:
         return super().penalty() if self.regulariser == "ridge" else smoothness_of_increments(self.axes)
 
-    def encoded(self, statistics: Statistics, distances: I32, sides: I8) -> Codes:
+    def encode_cells(self, statistics: Statistics, distances: I32, sides: I8) -> Codes:
         if self.additive:
-            return super().encoded(statistics, distances, sides)
+            return super().encode_cells(statistics, distances, sides)
         return union(self.axes, self.axes.row_of(statistics.perplexity(self.idf)), distances, sides)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.catalog import Catalog
-from fader.errors import CatalogError, did_you_mean, quoted
+from fader.errors import CatalogError, did_you_mean, quote
 from fader.index.encoding.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
 from fader.index.format import WITH_NAMES, Container, FileEntry, writing
 from fader.index.manifest import CatalogEntry
@@ -184,7 +184,7 @@ class StoredCatalog:
         found = sorted(
             {
                 t
-                for t in self._prefixed_types(key)
+                for t in self._find_prefixed_types(key)
                 if key in (self.type_names[t].casefold(), self.type_ids[t].casefold())
             }
         )
@@ -193,9 +193,9 @@ class StoredCatalog:
         if found:
             most = sorted(found, key=lambda t: -int(self.entities_below[t]))
             ids = ", ".join(self.type_ids[t] for t in most[:10])
-            raise CatalogError(f"type name {quoted(wanted)} is ambiguous; give one of the ids {ids}")
+            raise CatalogError(f"type name {quote(wanted)} is ambiguous; give one of the ids {ids}")
         hint = did_you_mean(key, self._labels_like(key)) or "; `fader types` lists the types"
-        raise CatalogError(f"unknown type {quoted(wanted)}{hint}")
+        raise CatalogError(f"unknown type {quote(wanted)}{hint}")
 
     def _labels_like(self, key: str) -> Iterator[str]:
         """Labels of types that may have been meant: all, or where there are many, some that begin alike."""
@@ -210,10 +210,10 @@ class StoredCatalog:
             a, b = prefix_range(len(self.entity_ids), self.entity_ids.__getitem__, wanted[:2])
             near = [self.entity_ids[e] for e in range(a, min(b, a + SUGGESTIONS_AMONG))]
             hint = did_you_mean(wanted, near) or "; `fader entities` looks ids up by name"
-            raise CatalogError(f"unknown entity {quoted(wanted)}{hint}")
+            raise CatalogError(f"unknown entity {quote(wanted)}{hint}")
         return number
 
-    def _prefixed_types(self, key: str) -> Iterator[int]:
+    def _find_prefixed_types(self, key: str) -> Iterator[int]:
         a, b = prefix_range(len(self._type_labels), self._type_labels.__getitem__, key)
         return (int(t) for t in self._type_label_type[a:b])
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
-from fader.errors import DamagedError, StorageError, UsageError, quoted
+from fader.errors import DamagedError, StorageError, UsageError, quote
 from fader.index.catalog import StoredCatalog
 from fader.index.commit import commit_numbers, read_commit
 from fader.index.manifest import Manifest
@@ -199,7 +199,7 @@ class IndexReader:
 
         repeated = find_repeated_id([(*segment.text.ids.arrays, segment.alive) for segment in self.segments])
         if repeated is not None:
-            message = f"{self.folder}: commit {self.commit} has two documents with the id {quoted(repeated)}"
+            message = f"{self.folder}: commit {self.commit} has two documents with the id {quote(repeated)}"
             raise DamagedError(f"{message}; the index is damaged, rebuild it")
 
     def locate(self, document: int) -> tuple[Segment, int]:
@@ -220,7 +220,7 @@ class IndexReader:
         """The ids of some documents."""
         return [self.document_id(document) for document in documents]
 
-    def stored(self, documents: Iterable[int]) -> list[Stored]:
+    def read_documents(self, documents: Iterable[int]) -> list[Stored]:
         """What is shown of some documents."""
         places = [self.locate(document) for document in documents]
         return [Stored(s.text.ids[d], s.text.titles[d], s.text.urls[d], s.text.text(d)) for s, d in places]

@@ -79,7 +79,7 @@ def fit_decay(problems: Iterable[Problem], lam: float, tolerance: float = 1e-9) 
     Where rounding does not allow the gap, the search ends when there is nothing new to learn; the bound tells.
     """
     _check(lam, tolerance)
-    queries, unit = _prepared(problems)
+    queries, unit = _prepare(problems)
     cost = 1.0 / (lam * unit)
     buckets = queries[0].good.shape[1]
     cuts = _Cuts(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, buckets)), np.zeros(0, np.int64))
@@ -96,10 +96,10 @@ def fit_decay(problems: Iterable[Problem], lam: float, tolerance: float = 1e-9) 
         new = _unknown(tangents, cuts, loss - slack > wanted / len(queries) / 2)
         if objective - bound <= wanted or not new.any():
             break
-        cuts = _joined(cuts, tangents, new)
+        cuts = _join(cuts, tangents, new)
         x, slack, least, needed = _solve(cuts, len(queries), cost, objective)
         if least > bound + wanted:  # tangents are given up only where the bound rose: no set of them comes twice
-            cuts = _kept(cuts, needed)
+            cuts = _drop_idle(cuts, needed)
         bound, rounds, made = max(bound, least), rounds + 1, made + int(new.sum())
     decay: F64 = np.cumsum(best[::-1])[::-1] / unit
     return Solution(decay, float(objective), float(min(bound, objective)), rounds, made)
@@ -112,7 +112,7 @@ def _check(lam: float, tolerance: float) -> None:
         raise UsageError(f"soft cutoff: tolerance must be between 0 and 1, not {tolerance}")
 
 
-def _prepared(problems: Iterable[Problem]) -> tuple[list[_Query], float]:
+def _prepare(problems: Iterable[Problem]) -> tuple[list[_Query], float]:
     """The queries that can train, and the unit of their running sums: the geometric mean of their largest."""
     running = [(np.cumsum(sums, axis=1), good, bad) for sums, good, bad in problems if good.any() and bad.any()]
     if not running:
@@ -146,14 +146,14 @@ def _unknown(tangents: _Cuts, cuts: _Cuts, above: Mask) -> Mask:
     return new
 
 
-def _joined(cuts: _Cuts, tangents: _Cuts, new: Mask) -> _Cuts:
+def _join(cuts: _Cuts, tangents: _Cuts, new: Mask) -> _Cuts:
     return _Cuts(
         np.concatenate([cuts.query, tangents.query[new]]), np.concatenate([cuts.alpha, tangents.alpha[new]]),
         np.concatenate([cuts.beta, tangents.beta[new]]), np.concatenate([cuts.idle, tangents.idle[new]]),
     )  # fmt: skip
 
 
-def _kept(cuts: _Cuts, needed: Mask) -> _Cuts:
+def _drop_idle(cuts: _Cuts, needed: Mask) -> _Cuts:
     """Without the tangents that were long of no use; a linear program stays small that way."""
     idle = np.where(needed, 0, cuts.idle + 1)
     keep = idle < IDLE_ROUNDS

@@ -111,7 +111,7 @@ class Dataset:
     def contexts(self) -> int:
         return sum(q.rows for q in self.queries)
 
-    def thinned(self, bad: int, seed: int) -> Dataset:
+    def sample_bad(self, bad: int, seed: int) -> Dataset:
         """The same with at most so many bad candidates of a query, drawn by the seed; all good ones stay. 0: all.
 
         The pairwise loss is a mean over pairs, which a fair sample of bad candidates leaves unbiased.

@@ -95,7 +95,7 @@ class FeatureTrainer(Trainer):
         with self._lock:
             drawn = (settings.bad, settings.seed)
             if self._thin is None or self._thin[0] is not data or self._thin[1] != drawn:
-                self._thin = (data, drawn, data.thinned(*drawn))
+                self._thin = (data, drawn, data.sample_bad(*drawn))
             return self._thin[2]
 
     @property

@@ -66,7 +66,7 @@ def _largest(at: I64, first: int, last: int) -> Any:
 
 
 @kernel
-def _written_out(indptr: I64, indices: I32, data: F64, start: int, stop: int, place: I64, room: F64) -> Any:
+def _write_rows(indptr: I64, indices: I32, data: F64, start: int, stop: int, place: I64, room: F64) -> Any:
     """The rows of one query as a matrix, laid in `room`, with a column for each cell that is in use; these cells.
 
     `place` is the column of a cell, -1 for all before and after.
@@ -151,7 +151,7 @@ def _add_gradients(
         norm = _norm(label[start:stop], weight[q])
         if norm == 0.0:
             continue
-        rows, used = _written_out(indptr, indices, data, start, stop, place, room)
+        rows, used = _write_rows(indptr, indices, data, start, stop, place, room)
         values = value_room[: (stop - start) * folds].reshape((stop - start, folds))
         pull = pull_room[: (stop - start) * folds].reshape((stop - start, folds))
         np.dot(rows, cells[used], values)
@@ -181,7 +181,7 @@ def _add_hessians(
         norm = _norm(mine, weight[q])
         if norm == 0.0:
             continue
-        rows, used = _written_out(indptr, indices, data, start, stop, place, room)
+        rows, used = _write_rows(indptr, indices, data, start, stop, place, room)
         values, good = np.dot(rows, cells[used]), np.flatnonzero(mine > 0)
         pair, y, curve = np.zeros(mine.size), np.empty((good.size, used.size)), np.zeros((mine.size, 1))
         for i in range(good.size):
@@ -248,7 +248,7 @@ def step(hessian: F64, w: F64, gradient: F64, free: NDArray[np.bool_]) -> F64:
     slope = gradient + hessian @ (z - w)
     if (z[~free] >= 0).all() and (slope[~moving] >= -1e-12 * np.abs(gradient).max(initial=1.0)).all():
         return z
-    return _bounded(hessian, w, gradient, free)
+    return _solve_bounded(hessian, w, gradient, free)
 
 
 def _factor(hessian: F64) -> F64:
@@ -259,7 +259,7 @@ def _factor(hessian: F64) -> F64:
         return np.asarray(scipy.linalg.cholesky(hessian + 1e-10 * np.diag(np.diag(hessian))))
 
 
-def _bounded(hessian: F64, w: F64, gradient: F64, free: NDArray[np.bool_]) -> F64:
+def _solve_bounded(hessian: F64, w: F64, gradient: F64, free: NDArray[np.bool_]) -> F64:
     """|U z - t|^2 with U'U = H; a free weight is the difference of two that are not negative."""
     upper = _factor(hessian)
     target = upper @ w - scipy.linalg.solve_triangular(upper, gradient, trans="T")
@@ -295,7 +295,7 @@ def without(problem: Problem, query: int) -> Problem:
     """The problem of the fold that leaves out a query."""
     weight = problem.labels.weight.copy()
     weight[query] = 0.0
-    return replace(problem, labels=problem.labels.weighted(weight))
+    return replace(problem, labels=problem.labels.with_weights(weight))
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,10 +318,10 @@ def solve(problem: Problem, w: F64, tolerance: float, most_steps: int = MOST_STE
     It ends where the projected gradient is below the tolerance, relative to `pulls`, or as small as rounding allows.
     """
     with one_blas_thread():  # matrices of one query are too small for the threads of BLAS
-        return _solved(problem, w, tolerance, most_steps)
+        return _solve(problem, w, tolerance, most_steps)
 
 
-def _solved(problem: Problem, w: F64, tolerance: float, most_steps: int) -> Solved:
+def _solve(problem: Problem, w: F64, tolerance: float, most_steps: int) -> Solved:
     pull = pulls(problem)
     w = np.where(problem.free, w, np.maximum(w, 0.0))
     last, fall, steps = np.inf, np.inf, 0
@@ -334,7 +334,7 @@ def _solved(problem: Problem, w: F64, tolerance: float, most_steps: int) -> Solv
             return Solved(w, steps, False)
         last, steps = size, steps + 1
         target = step(whole_hessian(problem, w), w, slope, problem.free)
-        w, fall = _shortened(problem, w, target, slope)
+        w, fall = _shorten_step(problem, w, target, slope)
 
 
 def objective_of(problem: Problem, w: F64) -> float:
@@ -344,7 +344,7 @@ def objective_of(problem: Problem, w: F64) -> float:
     return loss(values)[0] + 0.5 * float(w @ problem.penalty @ w)
 
 
-def _shortened(problem: Problem, w: F64, target: F64, slope: F64) -> tuple[F64, float]:
+def _shorten_step(problem: Problem, w: F64, target: F64, slope: F64) -> tuple[F64, float]:
     """As far towards the target as the objective falls by a share of what its slope says (Armijo), and that fall."""
     here, fall, share = objective_of(problem, w), float(slope @ (w - target)), 1.0
     rounding = ROUNDING * max(1.0, abs(here))
@@ -356,7 +356,7 @@ def _shortened(problem: Problem, w: F64, target: F64, slope: F64) -> tuple[F64, 
     return w, 0.0
 
 
-def learned(hessian: F64, moved: F64, change: F64) -> F64:
+def update_hessian(hessian: F64, moved: F64, change: F64) -> F64:
     """The Hessian corrected so that it maps a move to the change of slope that came of it (the BFGS update)."""
     curve, image = float(moved @ change), hessian @ moved
     known = float(moved @ image)
@@ -407,7 +407,7 @@ def _folds(problem: Problem, whole: _Whole, queries: I64, tolerance: float) -> F
             w[:, f] = step(hessians[f], w[:, f], slope[:, f], problem.free)
         slope[:, moving] = gradients(problem, w[:, moving], queries[moving])
         for f, change in zip(moving, (slope[:, moving] - before).T, strict=True):
-            hessians[f] = learned(hessians[f], w[:, f] - better[:, f], change)
+            hessians[f] = update_hessian(hessians[f], w[:, f] - better[:, f], change)
 
 
 def knows_bounds(bounds: tuple[F64, F64]) -> bool:

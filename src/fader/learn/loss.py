@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.kernel import inline_kernel, kernel
 
 F64 = NDArray[np.float64]
@@ -41,7 +41,7 @@ class Labels:
     label: I32
     weight: F64
 
-    def weighted(self, weight: F64) -> Labels:
+    def with_weights(self, weight: F64) -> Labels:
         """The same labels with other weights of queries."""
         return Labels(self.at, self.label, np.ascontiguousarray(weight, dtype=np.float64))
 
@@ -50,7 +50,7 @@ def check_loss(name: str) -> None:
     """Refuse a loss that is none."""
     if name not in LOSSES:
         hint = did_you_mean(name, LOSSES) or f"; known: {', '.join(LOSSES)}"
-        raise UsageError(f"unknown loss {quoted(name)}{hint}")
+        raise UsageError(f"unknown loss {quote(name)}{hint}")
 
 
 @inline_kernel
@@ -77,7 +77,7 @@ def _split(label: I32, start: int, stop: int, good: I64, bad: I64) -> Any:
 
 
 @kernel
-def _factored_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64, up: F64) -> float:
+def _sum_factored_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64, up: F64) -> float:
     """e^(1+V(b)-V(g)) = e^(1+V(b)-c) e^(c-V(g)): one exponential an entity, and a logarithm now and then."""
     middle = values[good[0]]
     for k in range(bad.size):
@@ -101,7 +101,7 @@ def _factored_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64
 
 
 @kernel
-def _centred_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64, up: F64) -> float:
+def _sum_centred_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64, up: F64) -> float:
     """The same for values that lie far apart: the centre follows the good entities, and bad ones far from it (`up` is
     0, which no exponential is here) are paired one by one."""
     middle, total = math.inf, 0.0
@@ -156,9 +156,9 @@ def _pairwise(values: F64, at: I64, label: I32, weight: F64, gradient: F64) -> f
             continue
         norm = weight[q] / (float(g) * float(b))
         if _spread(values, at[q], at[q + 1]) < FACTOR_RANGE:
-            total += _factored_pairs(values, good[:g], bad[:b], norm, gradient, up)
+            total += _sum_factored_pairs(values, good[:g], bad[:b], norm, gradient, up)
         else:
-            total += _centred_pairs(values, good[:g], bad[:b], norm, gradient, up)
+            total += _sum_centred_pairs(values, good[:g], bad[:b], norm, gradient, up)
     return total
 
 

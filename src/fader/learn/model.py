@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fader.errors import FaderError, InputError, quoted
+from fader.errors import FaderError, InputError, quote
 from fader.learn.modelfile import ModelScope, parse_file, read_text, seal_file, write_text
 from fader.rank.system import System
 from fader.registry import find_part, list_plugins, require_plugins
@@ -81,7 +81,7 @@ def parse_model(text: str, name: str) -> Model:
 def _build_system(plain: dict[str, Any], name: str) -> System:
     part = find_part("fader.systems", plain["system"]) if isinstance(plain.get("system"), str) else None
     if part is None:
-        raise InputError(f"{name}: a model of the system {quoted(plain.get('system'))}, which this release has not")
+        raise InputError(f"{name}: a model of the system {quote(plain.get('system'))}, which this release has not")
     given = {key: tuple(v) if isinstance(v, list) else v for key, v in plain["parameters"].items()}
     for field in dataclasses.fields(part):
         kind = float if isinstance(field.default, float) else type(field.default)
@@ -95,9 +95,9 @@ def _read_version_1(plain: dict[str, Any]) -> dict[str, Any]:
     """The parameters of features x aggregator in a file of version 1, which may have no `top`."""
     window, top = plain["window"], plain.get("top", 0)
     if window is not None and (type(window) is not int or window < 1):
-        raise InputError(f"model: window must be a number of tokens from 1 on or none, not {quoted(window)}")
+        raise InputError(f"model: window must be a number of tokens from 1 on or none, not {quote(window)}")
     if type(top) is not int or top < 0:
-        raise InputError(f"model: top must be a number of documents, 0 for all, not {quoted(top)}")
+        raise InputError(f"model: top must be a number of documents, 0 for all, not {quote(top)}")
     kept = {key: plain[key] for key in ("features", "aggregator", "policy", "weights")}
     return {**kept, "window": str(window or 0), "top": str(top), "ignore_overlap": not plain["overlap"]}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import xxhash
 
-from fader.errors import InputError, StorageError, quoted
+from fader.errors import InputError, StorageError, quote
 
 FORMAT, VERSION = "fader-model", 2
 READ_VERSIONS = (1, 2)
@@ -150,7 +150,7 @@ def parse_file(text: str, name: str) -> dict[str, Any]:
         raise InputError(f"{name}: not a model file; make one with `fader train`")
     if plain.get("version") not in READ_VERSIONS:
         known = " and ".join(map(str, READ_VERSIONS))
-        raise InputError(f"{name}: a model of version {quoted(plain.get('version'))}, this release reads {known}")
+        raise InputError(f"{name}: a model of version {quote(plain.get('version'))}, this release reads {known}")
     given = plain.pop("checksum", None)
     if given != _checksum(plain):
         raise InputError(f"{name}: the checksum does not fit: the file was cut or altered; train the model again")

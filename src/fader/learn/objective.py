@@ -60,7 +60,7 @@ def _times(indptr: I64, indices: I32, data: F64, at: I64, weight: F64, cells: F6
 
 
 @kernel
-def _transposed(indptr: I64, indices: I32, data: F64, at: I64, weight: F64, upstream: F64, out: F64) -> None:
+def _multiply_transposed(indptr: I64, indices: I32, data: F64, at: I64, weight: F64, upstream: F64, out: F64) -> None:
     for q in range(weight.size):
         if weight[q] == 0.0:
             continue
@@ -105,9 +105,9 @@ class Sparse:
         _squares(self.indptr, self.indices, self.data, share, step, np.ascontiguousarray(expand), out)
         return out
 
-    def transposed(self, upstream: F64, weight: F64) -> F64:
+    def multiply_transposed(self, upstream: F64, weight: F64) -> F64:
         out = np.zeros(self.cells)
-        _transposed(self.indptr, self.indices, self.data, self.at, weight, upstream, out)
+        _multiply_transposed(self.indptr, self.indices, self.data, self.at, weight, upstream, out)
         return out
 
 
@@ -167,7 +167,7 @@ def _query_rows(query: QueryData, aggregator: Aggregator, cells: int) -> QueryRo
     step = max(1, DENSE_CELLS // (cells + 1))
     indices, data, sizes = [], [], []
     for first in range(0, entities, step):
-        table = summed_cells(query, share, cells, first, min(entities, first + step))
+        table = sum_cells(query, share, cells, first, min(entities, first + step))
         used = int(_count_used(table))
         i, d, ends = np.empty(used, dtype=np.int32), np.empty(used), np.empty(table.shape[0], dtype=np.int64)
         _squeeze(table, i, d, ends)
@@ -177,7 +177,7 @@ def _query_rows(query: QueryData, aggregator: Aggregator, cells: int) -> QueryRo
     return QueryRows(indices, data, sizes)
 
 
-def summed_cells(query: QueryData, share: F64, cells: int, first: int, last: int) -> F64:
+def sum_cells(query: QueryData, share: F64, cells: int, first: int, last: int) -> F64:
     """Dense: sum over the contexts of entities first to last of share[x] times their cells."""
     table = np.zeros((last - first, cells + 1))
     offset = 0
@@ -194,10 +194,10 @@ def summed_cells(query: QueryData, share: F64, cells: int, first: int, last: int
     return np.ascontiguousarray(table[:, :cells])
 
 
-def summed_vectors(query: QueryData, features: FeatureMap) -> F64:
+def sum_vectors(query: QueryData, features: FeatureMap) -> F64:
     """Explicit feature vectors of a query's entities, summed over their contexts: for other tools, not for training."""
     cells = features.expand(np.zeros(features.size)).size
-    table = summed_cells(query, np.ones(query.rows), cells, 0, query.entity.size)
+    table = sum_cells(query, np.ones(query.rows), cells, 0, query.entity.size)
     return features.collapse(np.ascontiguousarray(table.T)).T
 
 
@@ -237,7 +237,7 @@ class Sums:
                 self._kept[key], self._bytes = (*left, (query, rows)), size
 
 
-def summed(dataset: Dataset, aggregator: Aggregator, weight: F64, sums: Sums) -> Sparse:
+def sum_rows(dataset: Dataset, aggregator: Aggregator, weight: F64, sums: Sums) -> Sparse:
     """The rows of all entities, for an aggregator that is linear in the scores; those of queries of weight 0 are empty.
 
     `sums` knows what was summed before.
@@ -282,7 +282,7 @@ class EntityLevel:
     ) -> None:
         sums = sums or Sums(dataset.features)
         self.features: FeatureMap = dataset.features
-        self.sparse = summed(dataset, aggregator, np.ones(len(dataset)) if weight is None else weight, sums)
+        self.sparse = sum_rows(dataset, aggregator, np.ones(len(dataset)) if weight is None else weight, sums)
         self.expand = sums.expand
 
     def values(self, w: F64, weight: F64) -> F64:
@@ -291,7 +291,7 @@ class EntityLevel:
     def loss(self, w: F64, loss: Loss) -> tuple[float, F64]:
         weight = loss.labels.weight
         total, upstream = loss(self.values(w, weight))
-        return total, self.features.collapse(self.sparse.transposed(upstream, weight))
+        return total, self.features.collapse(self.sparse.multiply_transposed(upstream, weight))
 
 
 class ContextLevel:
@@ -341,7 +341,7 @@ class ContextLevel:
         total = 0.0
         for q in run:
             query = self.dataset.queries[q]
-            values, slopes = self.aggregator.trained_with_slopes(query.scores_by_block(cells), query.at)
+            values, slopes = self.aggregator.loss_values_with_slopes(query.scores_by_block(cells), query.at)
             of_query, upstream = loss.of_query(int(q), values)
             query.add_histogram(slopes, upstream, counted)
             total += of_query

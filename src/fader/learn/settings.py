@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fader.aggregate.base import Aggregator
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.features.base import FeatureMap
 from fader.learn.train import check_lambda
 from fader.options import option
@@ -56,7 +56,7 @@ class TrainingOptions:
         except ValueError:
             found = ()
         if not found:
-            raise UsageError(f"lambda must be auto or numbers above 0 such as 1 or 0.1/1/10, not {quoted(self.lam)}")
+            raise UsageError(f"lambda must be auto or numbers above 0 such as 1 or 0.1/1/10, not {quote(self.lam)}")
         for value in found:
             check_lambda(value)
         return found

@@ -100,7 +100,7 @@ class Objective:
 
 def minimise(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: Settings) -> Found:
     """The weights that are best near one start: by Newton's method where it is exact and cheap, else by L-BFGS-B."""
-    start, values = _sized(objective, start), objective.values
+    start, values = _scale_start(objective, start), objective.values
     small = start.size <= MOST_WEIGHTS
     if small and isinstance(values, EntityLevel) and objective.loss.name == "pairwise" and knows_bounds(bounds):
         return _newton(problem_of(values, objective.loss.labels, objective.penalty, bounds), start, settings)
@@ -116,7 +116,7 @@ def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, set
     """L-BFGS-B, in variables scaled so that the regularised curvature is about one in each."""
     scale = _scale(objective)
 
-    def scaled(v: F64) -> tuple[float, F64]:
+    def evaluate_scaled(v: F64) -> tuple[float, F64]:
         total, gradient = objective(v * scale)
         return total, gradient * scale
 
@@ -127,12 +127,12 @@ def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, set
     }  # fmt: skip
     with one_blas_thread():
         found: Any = scipy.optimize.minimize(
-            scaled, start / scale, jac=True, method="L-BFGS-B", bounds=limits, options=options
+            evaluate_scaled, start / scale, jac=True, method="L-BFGS-B", bounds=limits, options=options
         )
     return Found(np.clip(found.x * scale, *bounds), float(found.fun), int(found.nit), found.status == 0)
 
 
-def _sized(objective: Objective, start: F64) -> F64:
+def _scale_start(objective: Objective, start: F64) -> F64:
     """The start times the power of ten that is best: contexts may be one or a million, so may values."""
     return min((start * size for size in SIZES), key=lambda w: objective(w)[0])
 
@@ -175,7 +175,7 @@ def fit(
     """
     labels = labels_of(dataset, settings.judged_only)
     if weight is not None:
-        labels = labels.weighted(labels.weight * weight)
+        labels = labels.with_weights(labels.weight * weight)
     if not labels.weight.any():
         raise InputError("no query to train on has both a good and a bad candidate; check the judgments")
     loss = Loss(settings.loss, labels)
@@ -198,7 +198,7 @@ def _rounds(dataset: Dataset, aggregator: Aggregator, settings: Settings, loss: 
     iterations, done, stable = 0, 0, False
     while done < settings.rounds and not stable:
         done += 1
-        chosen = _chosen(dataset, found.weights, weight)
+        chosen = _choose_contexts(dataset, found.weights, weight)
         values = values_of(chosen, aggregator, weight, sums)
         if loss.has_rounds:
             loss.hold(values.values(found.weights, weight))
@@ -208,7 +208,7 @@ def _rounds(dataset: Dataset, aggregator: Aggregator, settings: Settings, loss: 
     return Fit(found.weights, found.objective, [], done, stable, iterations, found.converged)
 
 
-def _chosen(dataset: Dataset, w: F64, weight: F64) -> Dataset:
+def _choose_contexts(dataset: Dataset, w: F64, weight: F64) -> Dataset:
     """Only the contexts that count; queries that do not train are left as they are."""
     cells = dataset.features.expand(w)
     queries = (query.best(cells) if weight[q] else query for q, query in enumerate(dataset.queries))

@@ -28,7 +28,7 @@ from fader.aggregate.base import Aggregator
 from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap, Piece
-from fader.registry import written
+from fader.registry import write_part
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -118,7 +118,7 @@ class System(ABC):
     cv: str = ""  # its own cross-validation in comparisons
 
     def __str__(self) -> str:
-        return written(self)
+        return write_part(self)
 
     @abstractmethod
     def scores(self, contexts: Contexts) -> F64:

@@ -18,12 +18,12 @@ import numpy as np
 from fader.contexts.query import Query
 from fader.contexts.table import arrow_schema
 from fader.corpus.queries import FaultCollector, QueryLine
-from fader.errors import FaderError, InputError, LimitError, UsageError, quoted
+from fader.errors import FaderError, InputError, LimitError, UsageError, quote
 from fader.features.combined import Combined, feature_map
 from fader.jobs.files import whole_file
 from fader.learn.dataset import query_data
 from fader.learn.model import Model
-from fader.learn.objective import summed_vectors
+from fader.learn.objective import sum_vectors
 from fader.progress import Progress
 from fader.search.index import Index, Ranked
 
@@ -99,7 +99,7 @@ class RunBatch:
         tag = str(self.model).replace(" ", "")
         for done, (parsed, result) in enumerate(zip(queries, found, strict=True), 1):
             if isinstance(result, LimitError):
-                message = f"query {quoted(parsed.id)}: {result}"
+                message = f"query {quote(parsed.id)}: {result}"
                 if fault is None:
                     raise type(result)(message)
                 fault(message)
@@ -107,7 +107,7 @@ class RunBatch:
             ranked[parsed.id] = result.entities
             for rank, (entity, score) in enumerate(zip(result.entities, result.scores, strict=True), 1):
                 if any(c.isspace() for c in entity):
-                    what = f"entity id {quoted(entity)} has white space"
+                    what = f"entity id {quote(entity)} has white space"
                     raise InputError(f"{what}, which a TREC run cannot hold; rename it")
                 out.write(f"{parsed.id} Q0 {entity} {rank} {score!r} {tag}\n")
             progress.update(done, len(queries), parsed.id)
@@ -173,7 +173,7 @@ class LetorBatch:
         """With the feature map of a text; edges that are to be learned are learned from all queries."""
         maps = feature_map(features)
         if maps.learns_edges:
-            maps = maps.fitted(index.contexts(q.query, **options) for q in queries)
+            maps = maps.fit_edges(index.contexts(q.query, **options) for q in queries)
         return cls(maps, policy, qrels or {}, options)
 
     def narrow(self, queries: Iterable[Parsed]) -> LetorBatch:
@@ -186,7 +186,7 @@ class LetorBatch:
         grades: dict[Hashable, int] = {ids.find(e): grade for e, grade in self.qrels.get(query.id, {}).items()}
         contexts = index.contexts(query.query, **self.options)
         data = query_data(query.id, contexts, self.maps, self.policy, grades)
-        vectors = summed_vectors(data.best(self.maps.expand(self.maps.start())), self.maps)
+        vectors = sum_vectors(data.best(self.maps.expand(self.maps.start())), self.maps)
         lines = []
         for entity, grade, vector in zip(data.entity.tolist(), data.judgments.grades.tolist(), vectors, strict=True):
             cells = " ".join(f"{i + 1}:{vector[i]:.9g}" for i in np.flatnonzero(vector))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fader.errors import DamagedError, StorageError, UsageError, quoted
+from fader.errors import DamagedError, StorageError, UsageError, quote
 from fader.index.write import change
 from fader.index.write.change import ChangeOptions, ChangeReport
 from fader.limits import Limits
@@ -72,11 +72,11 @@ def _check_ids(ids: str | int | Iterable[str | int]) -> list[str]:
     """Ids as texts, the way an index stores them; a corpus may have given numbers."""
     given = [ids] if isinstance(ids, str | int) else ids  # a bool is refused below
     if not isinstance(given, Iterable) or isinstance(given, bytes | bytearray):
-        raise UsageError(f"ids must be ids of documents, not {quoted(given)}")
+        raise UsageError(f"ids must be ids of documents, not {quote(given)}")
     wanted = list(given)
     for one in wanted:
         if isinstance(one, bool) or not isinstance(one, str | int):
-            raise UsageError(f"the id of a document must be a text or a whole number, not {quoted(one)}")
+            raise UsageError(f"the id of a document must be a text or a whole number, not {quote(one)}")
         if isinstance(one, int) and abs(one) > LARGEST_ID:
             raise UsageError("a document's id cannot be a number of more than 1,000 digits")
     return [str(one) for one in wanted]

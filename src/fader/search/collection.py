@@ -120,7 +120,7 @@ class Collection(Protocol):
         """The contexts of some entities alone: what is to be shown."""
         ...
 
-    def stored(self, documents: Sequence[int]) -> list[Stored]:
+    def read_documents(self, documents: Sequence[int]) -> list[Stored]:
         """Id, title, URL and text of some documents, given by number."""
         ...
 

@@ -11,7 +11,7 @@ from functools import singledispatch
 from typing import Any
 
 from fader.csvtext import Cell, format_csv
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.search.answer import Answer, Result, Snippet
 from fader.search.entity import EntityEvidence, Placed
 from fader.search.versus import Moved, Versus
@@ -28,7 +28,7 @@ def to_csv(shown: Answer | Versus | EntityEvidence | Sequence[Any]) -> str:
 
 @singledispatch
 def _lines(shown: object) -> Iterator[Line]:
-    raise UsageError(f"{quoted(type(shown).__name__)} has no CSV; give an answer, an entity's evidence or a list")
+    raise UsageError(f"{quote(type(shown).__name__)} has no CSV; give an answer, an entity's evidence or a list")
 
 
 @_lines.register

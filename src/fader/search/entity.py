@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from fader import budget
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.limits import variable, whole
 from fader.search.answer import AnsweredQuery, Snippet
 from fader.search.collection import Collection
@@ -131,10 +131,10 @@ def check_page(offset: object, limit: object, most: int) -> tuple[int, int]:
     """How many contexts come before a page, and how many are on it."""
     first, size = whole(offset), whole(limit)
     if first is None or first < 0:
-        raise UsageError(f"offset must be a whole number from 0 on, not {quoted(offset)}")
+        raise UsageError(f"offset must be a whole number from 0 on, not {quote(offset)}")
     if size is None or not 1 <= size <= most:
         wanted = f"a whole number from 1 to {most:,}, which {variable('snippets')} raises"
-        raise UsageError(f"limit must be {wanted}, not {quoted(limit)}")
+        raise UsageError(f"limit must be {wanted}, not {quote(limit)}")
     return first, size
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.learn.model import Model
 from fader.rank.ranking import Contributions, explain_entity, order_entities, rank_of
 from fader.rank.system import Ranking, View
@@ -72,7 +72,7 @@ class EntityRank:
 def entity_number(collection: Collection, wanted: object) -> int:
     """The number of an entity given by id."""
     if not isinstance(wanted, str):
-        raise UsageError(f"an entity is given by its id, a text, not {quoted(wanted)}")
+        raise UsageError(f"an entity is given by its id, a text, not {quote(wanted)}")
     return collection.catalog.resolve_entity(wanted)
 
 
@@ -102,7 +102,7 @@ def alone(ranking: Ranking, place: int) -> Ranking:
 def ranks_of(ranking: Ranking, entities: I32) -> list[int | None]:
     """The rank of each of some entities among all candidates; None for one that is none."""
     among, values = ranking.evidence.entity, ranking.values
-    place_of = {int(e): int(p) for p, e in zip(*_found(among, entities), strict=True)}
+    place_of = {int(e): int(p) for p, e in zip(*_find_places(among, entities), strict=True)}
     if not place_of:
         return [None] * entities.size
     # Only what is no worse than the worst one asked for need be put in order.
@@ -113,7 +113,7 @@ def ranks_of(ranking: Ranking, entities: I32) -> list[int | None]:
     return [int(rank[place_of[e]]) if e in place_of else None for e in entities.tolist()]
 
 
-def _found(among: I32, entities: I32) -> tuple[NDArray[np.int64], I32]:
+def _find_places(among: I32, entities: I32) -> tuple[NDArray[np.int64], I32]:
     """The places of the entities that are there, and which these are."""
     places = np.flatnonzero(np.isin(among, entities))
     return places, among[places]
@@ -122,13 +122,13 @@ def _found(among: I32, entities: I32) -> tuple[NDArray[np.int64], I32]:
 def _no_candidate(collection: Collection, model: Model, contexts: Contexts, entity: int) -> str:
     """Why an entity is not ranked."""
     catalog, wanted = collection.catalog, contexts.query.type
-    named = f"{quoted(catalog.entity_ids[entity])} is no candidate"
+    named = f"{quote(catalog.entity_ids[entity])} is no candidate"
     if wanted is not None:
         mask = catalog.type_mask(catalog.resolve_type(wanted))
         types = catalog.entity_types[catalog.entity_types_at[entity] : catalog.entity_types_at[entity + 1]]
         if not mask[types].any():
-            has = ", ".join(quoted(t) for t in catalog.types_of(entity)[:5]) or "none"
-            return f"{named}: it is not of the type {quoted(wanted)}; its types: {has}"
+            has = ", ".join(quote(t) for t in catalog.types_of(entity)[:5]) or "none"
+            return f"{named}: it is not of the type {quote(wanted)}; its types: {has}"
     if (contexts.entity == entity).any():
         return f"{named}: none of its contexts counts for {model}"
     return f"{named}: {_nowhere(model.system.view)}"

@@ -22,7 +22,7 @@ from fader.aggregate.base import Aggregator
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap
 from fader.features.cellmaps.cellmap import CellMap
-from fader.features.cellmaps.cells import sides_of, taken
+from fader.features.cellmaps.cells import sides_of, take_contexts
 from fader.features.combined import Combined
 from fader.rank.ranking import Contributions
 from fader.rank.system import FeatureScoring, System
@@ -127,9 +127,9 @@ def _grids(part: CellMap, w: F64, contexts: Contexts, shares: Contributions, giv
 
 def cells_of(part: CellMap, contexts: Contexts, rows: NDArray[np.int32]) -> I64:
     """(literals, rows): the cell by which each literal of some contexts is shown, `cells` for an absent one."""
-    distances, sides = taken(contexts.distances, rows), taken(sides_of(contexts, part.signed), rows)
+    distances, sides = take_contexts(contexts.distances, rows), take_contexts(sides_of(contexts, part.signed), rows)
     codes: I64 = part.cells(contexts.statistics).codes(distances, sides).T.astype(np.int64)
-    if type(part).reached is CellMap.reached or not rows.size:
+    if type(part).find_shown_cells is CellMap.find_shown_cells or not rows.size:
         return codes
     # A map that shows literals elsewhere is asked once for contexts that are alike.
     alike = np.concatenate([distances, sides]) if sides.size else distances
@@ -137,5 +137,5 @@ def cells_of(part: CellMap, contexts: Contexts, rows: NDArray[np.int32]) -> I64:
     shown = np.empty((codes.shape[0], first.size), dtype=np.int64)
     for i, x in enumerate(first.tolist()):
         budget.check()
-        shown[:, i] = part.reached(contexts, int(rows[x]))
+        shown[:, i] = part.find_shown_cells(contexts, int(rows[x]))
     return np.where(codes < part.axes.cells, shown[:, place.reshape(-1)], part.axes.cells)

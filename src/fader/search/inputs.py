@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.corpus.queries import MOST, FaultCollector, QueryLine, read_qrels, read_queries
-from fader.errors import InputError, UsageError, quoted
+from fader.errors import InputError, UsageError, quote
 
 QUERY_ID = ("id", "qid", "query_id")
 TEXT = ("query", "text")
@@ -29,15 +29,15 @@ def load_queries(given: Any) -> list[QueryLine]:
         place = f"query {number}"
         if isinstance(row, QueryLine):
             if row.id in lines:
-                raise InputError(f"{place}: duplicate query id {quoted(row.id)}")
+                raise InputError(f"{place}: duplicate query id {quote(row.id)}")
             lines[row.id] = row
             continue
         row = _to_dict(row, place)
         name, text = _first(row, QUERY_ID), _first(row, TEXT)
         if _is_missing(name) or _is_missing(text):
-            raise InputError(f'{place}: needs "id" (or "qid") and "query": {quoted(row)}')
+            raise InputError(f'{place}: needs "id" (or "qid") and "query": {quote(row)}')
         if str(name) in lines:
-            raise InputError(f"{place}: duplicate query id {quoted(name)}")
+            raise InputError(f"{place}: duplicate query id {quote(name)}")
         kind = None if _is_missing(row.get("type")) else str(row["type"])
         question = "" if _is_missing(row.get("question")) else str(row["question"])
         lines[str(name)] = QueryLine(str(name), str(text), kind, question, place)
@@ -49,26 +49,26 @@ def load_qrels(given: Any) -> dict[str, dict[str, int]]:
     if isinstance(given, str | Path):
         return read_qrels(given, FaultCollector())
     if isinstance(given, Mapping):
-        return {str(q): _check_grades(of, f"judgments of {quoted(q)}") for q, of in given.items()}
+        return {str(q): _check_grades(of, f"judgments of {quote(q)}") for q, of in given.items()}
     qrels: dict[str, dict[str, int]] = {}
     for number, row in enumerate(_list_rows(given), 1):
         place = f"judgment {number}"
         row = _to_dict(row, place)
         name, entity, value = _first(row, QUERY_ID), _first(row, ENTITY), _first(row, GRADE)
         if _is_missing(name) or _is_missing(entity) or value is None:
-            raise InputError(f'{place}: needs "qid", "docno" and "label": {quoted(row)}')
+            raise InputError(f'{place}: needs "qid", "docno" and "label": {quote(row)}')
         grade = _parse_grade(value, place)
         before = qrels.setdefault(str(name), {}).setdefault(str(entity), grade)
         if before != grade:
-            conflict = f"{quoted(entity)} has grade {grade} for query {quoted(name)}, but {before} before"
+            conflict = f"{quote(entity)} has grade {grade} for query {quote(name)}, but {before} before"
             raise InputError(f"{place}: {conflict}; keep one")
     return qrels
 
 
 def _check_grades(given: Any, place: str) -> dict[str, int]:
     if not isinstance(given, Mapping):
-        raise InputError(f"{place}: must be a dictionary of grades by entity, not {quoted(given)}")
-    return {str(e): _parse_grade(g, f"{place}, {quoted(e)}") for e, g in given.items()}
+        raise InputError(f"{place}: must be a dictionary of grades by entity, not {quote(given)}")
+    return {str(e): _parse_grade(g, f"{place}, {quote(e)}") for e, g in given.items()}
 
 
 def _parse_grade(value: Any, place: str) -> int:
@@ -77,7 +77,7 @@ def _parse_grade(value: Any, place: str) -> int:
     except (TypeError, ValueError):
         number = math.nan
     if not (abs(number) <= MOST and number == int(number)):
-        raise InputError(f"{place}: grade {quoted(value)} is not a whole number within ±{MOST}")
+        raise InputError(f"{place}: grade {quote(value)} is not a whole number within ±{MOST}")
     return int(number)
 
 
@@ -91,7 +91,7 @@ def _list_rows(given: Any) -> Iterable[Any]:
     if isinstance(given, Mapping):
         return [given]
     if not isinstance(given, Iterable):
-        raise UsageError(f"queries and judgments must be files, dictionaries or frames, not {quoted(given)}")
+        raise UsageError(f"queries and judgments must be files, dictionaries or frames, not {quote(given)}")
     return given
 
 
@@ -99,7 +99,7 @@ def _to_dict(row: Any, place: str) -> dict[str, Any]:
     """A row as a dictionary by column names."""
     named = row._asdict() if hasattr(row, "_asdict") else row
     if not isinstance(named, Mapping):
-        raise InputError(f"{place}: must be a dictionary, not {quoted(row)}")
+        raise InputError(f"{place}: must be a dictionary, not {quote(row)}")
     return dict(named)
 
 

@@ -60,8 +60,8 @@ class LocalCollection:
         wanted = np.isin(contexts.entities, entities)
         return contexts.take(np.flatnonzero(wanted[contexts.slot]).astype(np.int32))
 
-    def stored(self, documents: Sequence[int]) -> list[Stored]:
-        return self.reader.stored(documents)
+    def read_documents(self, documents: Sequence[int]) -> list[Stored]:
+        return self.reader.read_documents(documents)
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         return self.reader.document_ids(documents)

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from fader.errors import FaderError, UsageError, quoted
+from fader.errors import FaderError, UsageError, quote
 from fader.learn.model import Model, parse_model, read_model
 from fader.learn.modelfile import Collection as CollectionCounts
 from fader.rank.system import System
@@ -58,7 +58,7 @@ def resolve_model(given: Any, collection: Collection, any_index: bool = False) -
     model = Model(given) if isinstance(given, System) else given
     if not isinstance(model, Model):
         raise UsageError(
-            f"{quoted(given)} is no model and no system; give a model file, a system's name or a fitted Ranker"
+            f"{quote(given)} is no model and no system; give a model file, a system's name or a fitted Ranker"
         )
     model = model.as_portable() if any_index else model
     if model.scope is not None:

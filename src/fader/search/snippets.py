@@ -69,7 +69,7 @@ def cut_snippets(
     collection: Collection, contexts: Contexts, rows: Sequence[int], shares: Sequence[float]
 ) -> list[Snippet]:
     """A snippet per row, with what the row contributes. The texts are read in one batch."""
-    documents = collection.stored([int(contexts.document[row]) for row in rows])
+    documents = collection.read_documents([int(contexts.document[row]) for row in rows])
     shown = zip(rows, shares, documents, strict=True)
     return [_cut_snippet(collection.analysis, contexts, row, share, stored) for row, share, stored in shown]
 
@@ -127,7 +127,7 @@ def _cut(text: str, tokens: _Tokens, marks: list[_Mark]) -> tuple[str, list[tupl
         shown += text[piece.begin : piece.stop].translate(_BLANKS)
     if pieces and pieces[-1].stop < tokens[len(tokens) - 1][1]:
         shown += ELLIPSIS.rstrip()
-    return shown, [(mark, *_placed(mark, tokens, moved)) for mark in marks]
+    return shown, [(mark, *_place_mark(mark, tokens, moved)) for mark in marks]
 
 
 def _pieces(text: str, tokens: _Tokens, marks: list[_Mark]) -> list[_Piece]:
@@ -179,7 +179,7 @@ def _end(tokens: _Tokens, mark: _Mark) -> tuple[int, int]:
     return tokens[last - 1][1], last
 
 
-def _placed(mark: _Mark, tokens: _Tokens, moved: list[tuple[_Piece, int]]) -> tuple[int, int]:
+def _place_mark(mark: _Mark, tokens: _Tokens, moved: list[tuple[_Piece, int]]) -> tuple[int, int]:
     """A mark's characters in the snippet, as far as the piece shows them in which it begins."""
     begin, stop = tokens[mark.start][0], tokens[mark.end - 1][1]
     piece, by = next((piece, by) for piece, by in moved if piece.begin <= begin < piece.stop)

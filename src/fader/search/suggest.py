@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.index.catalog import StoredCatalog, transpose
 from fader.index.names import Names, fold, words_of
 from fader.kernel import kernel
@@ -130,7 +130,7 @@ class _Once(Generic[T]):
 def _check_limit(limit: int) -> int:
     number = whole(limit)
     if number is None or number < 1:
-        raise UsageError(f"limit must be a whole number from 1 on, not {quoted(limit)}")
+        raise UsageError(f"limit must be a whole number from 1 on, not {quote(limit)}")
     return number
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.kernel import kernel
 from fader.limits import DEFAULTS, whole
 from fader.search.collection import Collection
@@ -100,7 +100,7 @@ def _check_number(name: str, value: int, least: int) -> int:
     number = whole(value)
     if number is None or number < least or (name == "limit" and number > DEFAULTS.k):
         most = f"to {DEFAULTS.k:,}" if name == "limit" else "on"
-        raise UsageError(f"{name} must be a whole number from {least} {most}, not {quoted(value)}")
+        raise UsageError(f"{name} must be a whole number from {least} {most}, not {quote(value)}")
     return number
 
 

@@ -113,9 +113,9 @@ def _rank(
     view = replace(model.system.view, policy="document")  # which mentions count is decided after matching
     every = replace(view, top=0)
     if every not in tables:
-        tables[every] = _timed(lambda: matched(every))
+        tables[every] = _time(lambda: matched(every))
     if view not in tables:
-        table, took = _timed(lambda: in_best_documents(tables[every][0], view.top))
+        table, took = _time(lambda: in_best_documents(tables[every][0], view.top))
         tables[view] = table, took + tables[every][1]
     contexts, matching_ms = tables[view]
     began = time.perf_counter()
@@ -123,7 +123,7 @@ def _rank(
     return _Ranked(model, contexts, ranking, matching_ms + 1000 * (time.perf_counter() - began))
 
 
-def _timed(make: Callable[[], Contexts]) -> tuple[Contexts, float]:
+def _time(make: Callable[[], Contexts]) -> tuple[Contexts, float]:
     """Some contexts, and the milliseconds it took to make them."""
     began = time.perf_counter()
     return make(), 1000 * (time.perf_counter() - began)
@@ -135,7 +135,7 @@ def _side(collection: Collection, own: _Ranked, other: _Ranked, snippets: int) -
     shares = [explain_entity(own.model.system, own.contexts, own.ranking, i) for i in every] if snippets else []
     evidence = show_evidence(collection, own.contexts, shares, snippets) or [[] for _i in every]
     ranks = ranks_of(other.ranking, own.ranking.entity)
-    results = [_moved(collection, own.ranking, i, shown, ranks[i]) for i, shown in enumerate(evidence)]
+    results = [_move(collection, own.ranking, i, shown, ranks[i]) for i, shown in enumerate(evidence)]
     empty = [own.contexts.empty_because] if own.contexts.empty_because else []
     return Side(
         model=str(own.model),
@@ -147,7 +147,7 @@ def _side(collection: Collection, own: _Ranked, other: _Ranked, snippets: int) -
     )
 
 
-def _moved(collection: Collection, ranking: Ranking, i: int, evidence: list[Snippet], other_rank: int | None) -> Moved:
+def _move(collection: Collection, ranking: Ranking, i: int, evidence: list[Snippet], other_rank: int | None) -> Moved:
     budget.check()
     catalog, entity = collection.catalog, int(ranking.entity[i])
     return Moved(

@@ -59,11 +59,11 @@ class Application(FastAPI):
         )
         settings = service.settings
         self.state.service, self.state.metrics = service, Metrics(service)
-        self.keys = Keys(self._routed(service), settings.keys, settings.rate)
+        self.keys = Keys(self._wrap_router(service), settings.keys, settings.rate)
         hosts = Hosts(_with_cors(self.keys, settings.cors), settings.host, settings.allow_hosts)
         self._layers = Traced(hosts, [self.state.metrics.observe, access_log(settings.log_queries)])
 
-    def _routed(self, service: Service) -> ASGIApp:
+    def _wrap_router(self, service: Service) -> ASGIApp:
         """The layers behind the keys."""
         routed = Refusals(Routed(super().__call__), service.lanes["engine"])
         return Heads(Bodies(routed, service.settings.body_bytes))

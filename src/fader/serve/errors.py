@@ -72,7 +72,7 @@ class BadRequest(Refusal):
     """A parameter, a body or a header is wrong."""
 
     def __init__(self, message: str, hint: str = "", field: str | None = None, **more: Any) -> None:
-        super().__init__(400, "bad_request", message, hint, **_given("field", field), **more)
+        super().__init__(400, "bad_request", message, hint, **_field_if_given("field", field), **more)
 
 
 class Overloaded(Refusal):
@@ -150,7 +150,7 @@ def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
     message, hint = split_remedy(_PLACE.sub("", str(error)))
     message, hint = message + (place[0] if place else ""), REMEDIES.get(hint, hint)
     if isinstance(error, QueryError):
-        return Refusal(400, "bad_query", message, hint, **_given("position", error.position))
+        return Refusal(400, "bad_query", message, hint, **_field_if_given("position", error.position))
     if isinstance(error, LimitError):
         return Refusal(400, "bad_query", message, hint)
     if isinstance(error, CatalogError):
@@ -158,7 +158,7 @@ def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
     return BadRequest(message, hint)
 
 
-def _given(name: str, value: object) -> dict[str, Any]:
+def _field_if_given(name: str, value: object) -> dict[str, Any]:
     return {} if value is None else {name: value}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fader.errors import FaderError, InputError, UsageError, did_you_mean, quoted
+from fader.errors import FaderError, InputError, UsageError, did_you_mean, quote
 from fader.learn.model import Model, read_model
 from fader.limits import Limits
 from fader.search.index import Index
@@ -41,7 +41,7 @@ class Library:
             return next(iter(self._served.values()))
         if name not in self._served:
             hint = did_you_mean(name, self._served).removeprefix("; ") or f"known: {', '.join(self._served)}"
-            raise NotFound(f"no index {quoted(name)}", hint, field="index")
+            raise NotFound(f"no index {quote(name)}", hint, field="index")
         return self._served[name]
 
     def open_newer(self, served: Served) -> Served | None:
@@ -86,6 +86,6 @@ class Library:
         """Every model must rank an index at least."""
         for key, (file, wanted) in self._settings.models.items():
             if wanted is not None and wanted not in self._served:
-                raise UsageError(f"model {quoted(key)} is for the index {quoted(wanted)}, which is not served")
+                raise UsageError(f"model {quote(key)} is for the index {quote(wanted)}, which is not served")
             if not any(key in s.models for s in self):
                 raise InputError(f"{file}: fits none of the indexes {', '.join(self._served)}; train a model for one")

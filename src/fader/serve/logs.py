@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from fader.errors import quoted
+from fader.errors import quote
 from fader.serve.middleware.trace import Trace
 
 log = logging.getLogger("fader.access")
@@ -71,7 +71,7 @@ class TextLines(logging.Formatter):
         if not record.exc_info:
             return line
         lines = self.formatException(record.exc_info).splitlines()
-        return "\n".join([line, *(f"    {quoted(each, 2_000)[1:-1]}" for each in lines)])  # none looks like a line
+        return "\n".join([line, *(f"    {quote(each, 2_000)[1:-1]}" for each in lines)])  # none looks like a line
 
 
 def _time(record: logging.LogRecord) -> str:
@@ -80,7 +80,7 @@ def _time(record: logging.LogRecord) -> str:
 
 def _show(value: object) -> str:
     text = str(value)
-    return text if PLAIN.fullmatch(text) else quoted(text, 2_000)
+    return text if PLAIN.fullmatch(text) else quote(text, 2_000)
 
 
 def _make_encodable(line: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.learn.model import Model
 from fader.search.collection import Collection
 from fader.search.index import Index
@@ -137,7 +137,7 @@ class Served:
         if name not in systems:
             known = [*self.models, DEFAULT, *systems]
             raise NotFound(
-                f"no model or system {quoted(name)}",
+                f"no model or system {quote(name)}",
                 did_you_mean(name, known).lstrip("; ") or f"known: {', '.join(known)}",
                 field="model",
             )

@@ -46,9 +46,9 @@ from fader.systems.shared.likelihood import (
     background,
     check_beta,
     check_window,
+    find_known_literals,
     frequencies,
     gains,
-    known_literals,
     near_shares,
     pairs_of,
     per_entity,
@@ -108,7 +108,7 @@ class Balog2(System):
         p, share = near_shares(contexts, self.window), background(contexts)
         lam = self._smoothing(contexts)[pairs.document]
         out = np.log(_association(self.association, pairs))
-        for t in known_literals(contexts):
+        for t in find_known_literals(contexts):
             out += np.log((1.0 - lam) * p[t] + lam * share[t])
         return out
 

@@ -38,7 +38,7 @@ import numpy as np
 import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
 
-from fader.aggregate.ranked import ranked
+from fader.aggregate.ranked import sort_contexts
 from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
@@ -161,18 +161,18 @@ class Cummins(Learner):
     def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         self.check_fitted()
         evidence = select(contexts, self.scores(contexts), self.policy)
-        return evidence, self.values_of(self._ranked_scores(evidence))
+        return evidence, self.values_of(self._rank_scores(evidence))
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         """D(r_x) score(x)."""
         scores = ranking.scores_of(i)
-        order = ranked(scores, np.array([0, scores.size], dtype=np.int64))
+        order = sort_contexts(scores, np.array([0, scores.size], dtype=np.int64))
         out = np.empty(scores.size)
         out[order] = self._decays(scores.size) * scores[order]
         return out
 
     def encode(self, contexts: Contexts) -> RankedScores:
-        return self._ranked_scores(select(contexts, self.scores(contexts), self.policy))
+        return self._rank_scores(select(contexts, self.scores(contexts), self.policy))
 
     @property
     def encoding(self) -> Hashable:
@@ -234,8 +234,8 @@ class Cummins(Learner):
             out[n - 1, :n] = self._decays(n)
         return out
 
-    def _ranked_scores(self, evidence: Evidence) -> RankedScores:
-        scores = evidence.scores[ranked(evidence.scores, evidence.at)]
+    def _rank_scores(self, evidence: Evidence) -> RankedScores:
+        scores = evidence.scores[sort_contexts(evidence.scores, evidence.at)]
         if self.family != "deciles":
             return RankedScores(evidence.entity, evidence.at, scores)
         at = np.zeros(evidence.at.size, dtype=np.int64)

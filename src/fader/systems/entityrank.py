@@ -79,7 +79,7 @@ class EntityRank(System):
             return evidence, observed
         mean = float(np.mean(_sure_and_near(contexts)[evidence.row]))
         of_entity = sums(weight, evidence.at) + _elsewhere(contexts, evidence)
-        return evidence, signed_g(observed, of_entity * (_of_query(contexts) * mean))
+        return evidence, compute_signed_g(observed, of_entity * (_of_query(contexts) * mean))
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         """The value in proportion to p(d) local(x)."""
@@ -91,7 +91,7 @@ class EntityRank(System):
         return shared
 
 
-def signed_g(observed: F64, expected: F64) -> F64:
+def compute_signed_g(observed: F64, expected: F64) -> F64:
     """The G statistic of each pair of probabilities; negative where less was observed than expected."""
     o, r = np.clip(observed, LEAST, MOST), np.clip(expected, LEAST, MOST)
     g = 2.0 * (o * (np.log(o) - np.log(r)) + (1.0 - o) * (np.log1p(-o) - np.log1p(-r)))
@@ -111,7 +111,7 @@ def _document_weights(contexts: Contexts) -> F64:
         weight: F64 = relative / (relative.mean() * N)
         return weight
 
-    found: F64 = contexts.shared("entityrank: document weights", weights)
+    found: F64 = contexts.compute_once("entityrank: document weights", weights)
     return found
 
 
@@ -139,7 +139,7 @@ def _shares_of_idf(contexts: Contexts) -> F64:
 def _sure_and_near(contexts: Contexts) -> F64:
     """conf(x) * near(x); 0 for a context without a literal."""
 
-    def found() -> F64:
+    def compute() -> F64:
         if not len(contexts):
             return np.zeros(0)
         windows = smallest_windows(contexts)
@@ -149,5 +149,5 @@ def _sure_and_near(contexts: Contexts) -> F64:
         near = at_least[windows.size] * has / max(1, int(has.sum()))
         return near * np.clip(contexts.confidence, 0.0, 1.0)
 
-    kept: F64 = contexts.shared("entityrank: confidence times closeness", found)
+    kept: F64 = contexts.compute_once("entityrank: confidence times closeness", compute)
     return kept

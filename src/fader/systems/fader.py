@@ -22,7 +22,7 @@ import numpy as np
 
 from fader.aggregate.base import Aggregator
 from fader.contexts.table import Contexts
-from fader.errors import FaderError, InputError, UsageError, quoted
+from fader.errors import FaderError, InputError, UsageError, quote
 from fader.features.base import FeatureMap
 from fader.features.bias import Bias
 from fader.features.combined import Combined, feature_map
@@ -35,7 +35,7 @@ from fader.learn.threads import Workers
 from fader.learn.train import Settings
 from fader.progress import Progress
 from fader.rank.system import F64, I64, FeatureScorer, FeatureScoring, View
-from fader.registry import parse, split_top, written
+from fader.registry import parse, split_top, write_part
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class FeatureModel(TrainingOptions, FeatureScorer, Learner):
         """`noprox+rectangle x sum`, with whatever else is not the default; or the label."""
         if self.label:
             return self.label
-        rest = written(replace(self, features=FeatureModel.features, aggregator=FeatureModel.aggregator))
+        rest = write_part(replace(self, features=FeatureModel.features, aggregator=FeatureModel.aggregator))
         return f"{self.features} x {self.aggregator}" + rest.removeprefix(self.name)
 
     def alternatives(self) -> tuple[FeatureModel, ...]:
@@ -252,7 +252,7 @@ def _as_text(part: object, read: object) -> object:
 def _parse_number(name: str, text: str) -> int:
     if not text.isdecimal():
         what = {"window": "tokens", "top": "documents"}[name]
-        raise UsageError(f"fader: {name} must be 0 (none) or a number of {what}, not {quoted(text)}")
+        raise UsageError(f"fader: {name} must be 0 (none) or a number of {what}, not {quote(text)}")
     return int(text)
 
 

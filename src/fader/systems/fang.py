@@ -37,7 +37,7 @@ from fader.aggregate.average import Average
 from fader.aggregate.logsumexp import LogSumExp
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.features.base import Columns, Piece
 from fader.features.checks import check_choice
 from fader.features.kernel import Kernel
@@ -244,10 +244,10 @@ class Fang(Learner):
     def __post_init__(self) -> None:
         check_choice(self.name, "mean", self.mean, MEANS)
         if not 1e-6 <= self.lam <= 1e6:
-            raise UsageError(f"{self.name}: lam must be a number from 0.000001 to 1,000,000, not {quoted(self.lam)}")
+            raise UsageError(f"{self.name}: lam must be a number from 0.000001 to 1,000,000, not {quote(self.lam)}")
         for key, value in (("starts", self.starts), ("bad", self.bad)):
             if not isinstance(value, int) or value < 1:
-                raise UsageError(f"{self.name}: {key} must be a whole number from 1 on, not {quoted(value)}")
+                raise UsageError(f"{self.name}: {key} must be a whole number from 1 on, not {quote(value)}")
         sizes = (len(self.alpha), len(self.beta))
         if sizes not in ((0, 0), (F, G)):
             raise UsageError(f"{self.name}: alpha and beta must have {F} and {G} numbers or none, not {sizes}")
@@ -274,7 +274,7 @@ class Fang(Learner):
         )  # fmt: skip
 
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
-        x, at, weight = self._stacked(examples, seed)
+        x, at, weight = self._stack_pairs(examples, seed)
         middle, spread = x.mean(axis=0), x.std(axis=0)
         constants = np.array([F - 1, F + G - 1])
         middle[constants] = 0.0
@@ -288,7 +288,7 @@ class Fang(Learner):
         plain[constants[1]] -= plain[F:] @ middle[F:]
         return replace(self, alpha=tuple(plain[:F].tolist()), beta=tuple(plain[F:].tolist()))
 
-    def _stacked(self, examples: Sequence[Example], seed: int) -> tuple[F64, I64, F64]:
+    def _stack_pairs(self, examples: Sequence[Example], seed: int) -> tuple[F64, I64, F64]:
         """Features of all pairs that train, where each entity's begin, and its weight, below 0 for a bad one."""
         rows, sizes, weights = [], [], []
         for example in examples:

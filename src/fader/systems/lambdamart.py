@@ -28,15 +28,15 @@ from numpy.typing import NDArray
 
 from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.features.base import add_scores, cell_values
 from fader.features.combined import Combined, feature_map
 from fader.learn.dataset import QueryData, draw_candidates
 from fader.learn.learner import Example, Learner
-from fader.learn.objective import summed_vectors
+from fader.learn.objective import sum_vectors
 from fader.measures import judge
 from fader.rank.system import Ranking
-from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
+from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grow_forest, predict
 from fader.systems.shared.thinning import seed_of, some_rows
 
 F64 = NDArray[np.float64]
@@ -68,7 +68,7 @@ class LambdaMART(Learner):
     def __post_init__(self) -> None:
         check_policy(self.policy, self.name)
         if self.maps.learns_edges:
-            raise UsageError(f"{self.name}: features must have fixed edges, not {quoted(self.features)}")
+            raise UsageError(f"{self.name}: features must have fixed edges, not {quote(self.features)}")
         bounds = {"trees": TREES, "leaves": LEAVES, "least": (1, MOST), "bad": (1, MOST)}
         check_sizes(self.name, {key: (getattr(self, key), bound) for key, bound in bounds.items()})
         check_rate(self.name, self.rate)
@@ -92,12 +92,12 @@ class LambdaMART(Learner):
         return self.name, self.features, self.policy
 
     def encode(self, contexts: Contexts) -> QueryData:
-        return self._encoded(contexts, self._evidence(contexts))
+        return self._encode_contexts(contexts, self._evidence(contexts))
 
     def _evidence(self, contexts: Contexts) -> Evidence:
         return select(contexts, self.scores(contexts), self.policy)
 
-    def _encoded(self, contexts: Contexts, evidence: Evidence) -> QueryData:
+    def _encode_contexts(self, contexts: Contexts, evidence: Evidence) -> QueryData:
         """The contexts that count, as cells."""
         rows = evidence.row.astype(np.int64)
         blocks = tuple(some_rows(block, rows) for block in self.maps.blocks(contexts))
@@ -109,7 +109,7 @@ class LambdaMART(Learner):
 
     def vectors(self, query: QueryData) -> F64:
         """The features of a query's entities: (entities, weights + 1 + maps)."""
-        sums = np.log1p(np.abs(summed_vectors(query, self.maps)))
+        sums = np.log1p(np.abs(sum_vectors(query, self.maps)))
         largest = []
         for block, values in zip(query.blocks, cell_values(query.blocks, self._cells), strict=True):
             scores = np.zeros(query.rows)
@@ -125,17 +125,17 @@ class LambdaMART(Learner):
             rows.append(self.vectors(example.query.of(places)))
             grades.append(judgments.grades[places])
         settings = {"num_leaves": self.leaves, "learning_rate": self.rate, "min_data_in_leaf": self.least}
-        return replace(self, trees_text=grown(self.name, rows, grades, self.trees, seed, settings))
+        return replace(self, trees_text=grow_forest(self.name, rows, grades, self.trees, seed, settings))
 
     def values_of(self, query: QueryData) -> F64:
         if not query.entity.size:
             return np.empty(0)
-        return predicted(self.name, "trees_text", self.trees_text, self.vectors(query))
+        return predict(self.name, "trees_text", self.trees_text, self.vectors(query))
 
     def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         self.check_fitted()
         evidence = self._evidence(contexts)
-        return evidence, self.values_of(self._encoded(contexts, evidence))
+        return evidence, self.values_of(self._encode_contexts(contexts, evidence))
 
     def scores(self, contexts: Contexts) -> F64:
         return self.maps.score(contexts, self.maps.start())

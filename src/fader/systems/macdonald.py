@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.learn.dataset import draw_candidates
 from fader.learn.learner import Example, Learner
 from fader.learn.loss import Labels, Loss
@@ -41,7 +41,7 @@ from fader.learn.objective import Sparse
 from fader.learn.threads import one_blas_thread
 from fader.learn.train import check_lambda
 from fader.rank.system import Ranking
-from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grown, predicted
+from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grow_forest, predict
 from fader.systems.shared.ladder import MOST_COLUMNS, Rungs, rungs
 from fader.systems.shared.thinning import seed_of
 from fader.systems.shared.weighting import MODELS, check_model, document_ranking
@@ -82,7 +82,7 @@ class Macdonald(Learner):
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
             known = " or ".join(LEARNERS)
-            raise UsageError(f"{self.name}: learner must be {known}, not {quoted(self.learner)}")
+            raise UsageError(f"{self.name}: learner must be {known}, not {quote(self.learner)}")
         for model in self._names("models"):
             check_model(model, self.name)
         for technique in self._names("techniques"):
@@ -98,7 +98,7 @@ class Macdonald(Learner):
     def _names(self, field: str) -> list[str]:
         names: list[str] = getattr(self, field).split("/")
         if len(set(names)) < len(names):
-            raise UsageError(f"{self.name}: {field} has one more than once in {quoted('/'.join(names))}")
+            raise UsageError(f"{self.name}: {field} has one more than once in {quote('/'.join(names))}")
         return names
 
     def _check_cutoffs(self) -> None:
@@ -108,7 +108,7 @@ class Macdonald(Learner):
             shown = "/".join(f"{n:g}" for n in self.cutoffs)
             raise UsageError(
                 f"{self.name}: cutoffs must be numbers of documents that rise, with 0 for all as the last one, as in "
-                f"10/100/0, not {quoted(shown)}"
+                f"10/100/0, not {quote(shown)}"
             )
 
     def _check_sizes(self) -> None:
@@ -140,26 +140,26 @@ class Macdonald(Learner):
         return rungs(contexts, self._names("models"), self._names("techniques"), cutoffs)
 
     def take_candidates(self, query: Rungs, places: I64) -> Rungs:
-        return query.taken(places)
+        return query.take(places)
 
     def values_of(self, query: Rungs) -> F64:
         self.check_fitted()
         if self.learner == "linear":
             return query.times(np.array(self.weights))
-        return predicted(self.name, "forest", self.forest, query.written_out())
+        return predict(self.name, "forest", self.forest, query.to_dense())
 
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
         features, grades = [], []
         for example in examples:
             judgments = example.judgments
             places = draw_candidates(judgments, self.bad, seed_of(judgments.entity, seed))
-            features.append(example.query.taken(places))
+            features.append(example.query.take(places))
             grades.append(np.maximum(judgments.grades[places], 0).astype(np.int32))
         if self.learner == "linear":
             return replace(self, weights=tuple(fit_weights(features, grades, self.lam).tolist()))
-        tables = [query.written_out() for query in features]
+        tables = [query.to_dense() for query in features]
         settings = {"num_leaves": self.leaves, "learning_rate": self.rate, "lambda_l2": self.lam**-2}
-        return replace(self, forest=grown(self.name, tables, grades, self.trees, seed, settings))
+        return replace(self, forest=grow_forest(self.name, tables, grades, self.trees, seed, settings))
 
     def scores(self, contexts: Contexts) -> F64:
         """The mean reciprocal rank of each context's document."""
@@ -183,14 +183,14 @@ class Macdonald(Learner):
 def fit_weights(features: Sequence[Rungs], labels: Sequence[I32], lam: float) -> F64:
     """The weights of least pairwise loss + |w|^2 / (2 lam^2)."""
     with one_blas_thread():
-        sparse = _joined(features)
+        sparse = _join_queries(features)
         loss = Loss("pairwise", Labels(sparse.at, np.concatenate(labels), np.ones(len(labels))))
         root = scipy.linalg.cholesky(_curvature(features, labels) + np.eye(sparse.cells) / lam**2)
 
         def objective(v: F64) -> tuple[float, F64]:
             w = scipy.linalg.solve_triangular(root, v)
             total, pull = loss(sparse.times(w, loss.labels.weight))
-            slope = sparse.transposed(pull, loss.labels.weight) + w / lam**2
+            slope = sparse.multiply_transposed(pull, loss.labels.weight) + w / lam**2
             return total + 0.5 * float(w @ w) / lam**2, scipy.linalg.solve_triangular(root, slope, trans="T")
 
         options = {"maxiter": 500, "maxfun": 1000, "maxcor": 30, "ftol": 1e-11, "gtol": 1e-5}
@@ -200,7 +200,7 @@ def fit_weights(features: Sequence[Rungs], labels: Sequence[I32], lam: float) ->
         return np.asarray(scipy.linalg.solve_triangular(root, found.x))
 
 
-def _joined(features: Sequence[Rungs]) -> Sparse:
+def _join_queries(features: Sequence[Rungs]) -> Sparse:
     """All queries' candidates, laid end to end."""
     sizes = np.concatenate([[0], *(np.diff(query.at) for query in features)])
     column = np.concatenate([query.column for query in features]).astype(np.int32)
@@ -214,7 +214,7 @@ def _curvature(features: Sequence[Rungs], labels: Sequence[I32]) -> F64:
     step = 1 + (len(features) - 1) // CURVED_QUERIES
     total, chosen = np.zeros((features[0].columns, features[0].columns)), range(0, len(features), step)
     for q in chosen:
-        table, good = features[q].written_out(), labels[q] > 0
+        table, good = features[q].to_dense(), labels[q] > 0
         share = np.where(good, 1.0 / max(1, good.sum()), 1.0 / max(1, (~good).sum())).astype(np.float32)
         means = [(table[side] * share[side, None]).sum(axis=0) for side in (good, ~good)]
         cross = np.outer(means[0], means[1])

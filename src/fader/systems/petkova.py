@@ -23,7 +23,7 @@ from typing import ClassVar
 
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice
-from fader.systems.shared.kernels import CONSTANT, check_width, propagated
+from fader.systems.shared.kernels import CONSTANT, check_width, propagate_counts
 from fader.systems.shared.likelihood import F64, CandidateModel, check_beta, mean_of_mentions, pairs_of
 
 KERNELS = ("gaussian", "triangle", "step", CONSTANT)
@@ -52,10 +52,10 @@ class Petkova(CandidateModel):
 
     def foreground(self, contexts: Contexts) -> F64:
         width = self.width if self.kernel != CONSTANT else 0.0
-        made: F64 = contexts.shared(("kernel shares", self.kernel, width), lambda: self._shares(contexts))
+        made: F64 = contexts.compute_once(("kernel shares", self.kernel, width), lambda: self._shares(contexts))
         return made
 
     def _shares(self, contexts: Contexts) -> F64:
-        count, mass = propagated(contexts, self.kernel, self.width)
+        count, mass = propagate_counts(contexts, self.kernel, self.width)
         count /= mass
         return mean_of_mentions(pairs_of(contexts), count)

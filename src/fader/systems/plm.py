@@ -32,8 +32,8 @@ from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.checks import check_choice
 from fader.rank.system import Ranking, System
-from fader.systems.shared.kernels import check_width, propagated
-from fader.systems.shared.likelihood import F64, I32, LEAST, background, known_literals
+from fader.systems.shared.kernels import check_width, propagate_counts
+from fader.systems.shared.likelihood import F64, I32, LEAST, background, find_known_literals
 
 KERNELS = ("gaussian", "triangle", "cosine", "circle", "passage")
 AGGREGATORS = {"sum": LogSumExp(), "max": Max()}
@@ -66,9 +66,9 @@ class Plm(System):
 
     def scores(self, contexts: Contexts) -> F64:
         """ln of the query's likelihood at each mention."""
-        (count, mass), share = self._propagated(contexts), background(contexts)
+        (count, mass), share = self._propagate(contexts), background(contexts)
         out = np.zeros(len(contexts))
-        for t in known_literals(contexts):
+        for t in find_known_literals(contexts):
             out += np.log((count[t] + self.mu * share[t]) / (mass + self.mu))
         return out
 
@@ -82,16 +82,16 @@ class Plm(System):
 
     def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
         """By how much each literal exceeds what it has without an occurrence, as a log ratio."""
-        count, _mass = self._propagated(contexts)
+        count, _mass = self._propagate(contexts)
         floor = self.mu * background(contexts)[:, None]
         ratio = np.divide(count[:, rows], floor, out=np.zeros((floor.size, rows.size)), where=floor > 0)
         gain: F64 = np.where(contexts.distances[:, rows] >= 0, np.log1p(ratio), 0.0)
         return gain
 
-    def _propagated(self, contexts: Contexts) -> tuple[F64, F64]:
+    def _propagate(self, contexts: Contexts) -> tuple[F64, F64]:
         """Made once a query, kernel and width, whatever mu and aggregator."""
         shape = "step" if self.kernel == "passage" else self.kernel
-        made: tuple[F64, F64] = contexts.shared(
-            ("propagated", shape, self.width), lambda: propagated(contexts, shape, self.width)
+        made: tuple[F64, F64] = contexts.compute_once(
+            ("propagated", shape, self.width), lambda: propagate_counts(contexts, shape, self.width)
         )
         return made

@@ -35,13 +35,13 @@ from numpy.typing import NDArray
 from fader.aggregate.sum import Sum
 from fader.contexts.policy import check_policy
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.features.base import Codes, FeatureMap, cell_values
 from fader.features.combined import Combined, feature_map
 from fader.kernel import kernel
 from fader.learn.dataset import QueryData, query_data
 from fader.learn.learner import Example, Learner
-from fader.learn.objective import summed_vectors
+from fader.learn.objective import sum_vectors
 from fader.measures import judge
 from fader.rank.system import FeatureScorer, FeatureScoring
 from fader.systems.shared.thinning import seed_of, some_groups, within
@@ -64,7 +64,7 @@ class Compared:
         return replace(self, query=self.query.best(cells))
 
 
-def compared(query: QueryData, good: NDArray[np.bool_], pairs: int, seed: int) -> Compared:
+def draw_pairs(query: QueryData, good: NDArray[np.bool_], pairs: int, seed: int) -> Compared:
     """About so many pairs of a query whose good candidates are known."""
     draw = np.random.default_rng(seed_of(query.entity, seed))
     better, worse = within(query.at, np.flatnonzero(good))[0], within(query.at, np.flatnonzero(~good))[0]
@@ -117,7 +117,7 @@ class Hinges:
             rows = np.arange(0, q.query.rows, 1 + q.query.rows // SAMPLED_ROWS)
             each = judge(rows.astype(np.int32), rows.tolist(), {})
             some = some_groups(q.query, rows, np.arange(rows.size + 1), each)
-            squares += (summed_vectors(some, self.features) ** 2).mean(axis=0)
+            squares += (sum_vectors(some, self.features) ** 2).mean(axis=0)
         scale: F64 = 1.0 / np.sqrt(1.0 / self.lam**2 + 2.0 * squares)
         return scale
 
@@ -126,12 +126,12 @@ def least(objective: Hinges, start: F64) -> F64:
     """The weights that are best."""
     scale = objective.scale()
 
-    def scaled(v: F64) -> tuple[float, F64]:
+    def evaluate_scaled(v: F64) -> tuple[float, F64]:
         value, gradient = objective(v * scale)
         return value, gradient * scale
 
     options = {"maxiter": 500, "maxfun": 1000, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-6}
-    found = scipy.optimize.minimize(scaled, start / scale, jac=True, method="L-BFGS-B", options=options)
+    found = scipy.optimize.minimize(evaluate_scaled, start / scale, jac=True, method="L-BFGS-B", options=options)
     w: F64 = found.x * scale
     return w
 
@@ -157,12 +157,12 @@ class RankSVM(FeatureScorer, Learner):
     def __post_init__(self) -> None:
         check_policy(self.policy, self.name)
         if self.maps.learns_edges:
-            raise UsageError(f"{self.name}: features must have fixed edges, not {quoted(self.features)}")
+            raise UsageError(f"{self.name}: features must have fixed edges, not {quote(self.features)}")
         if not 1e-6 <= self.lam <= 1e6:
-            raise UsageError(f"{self.name}: lam must be a number from 0.000001 to 1,000,000, not {quoted(self.lam)}")
+            raise UsageError(f"{self.name}: lam must be a number from 0.000001 to 1,000,000, not {quote(self.lam)}")
         for key, value in (("pairs", self.pairs), ("rounds", self.rounds)):
             if not isinstance(value, int) or value < 1:
-                raise UsageError(f"{self.name}: {key} must be a whole number from 1 on, not {quoted(value)}")
+                raise UsageError(f"{self.name}: {key} must be a whole number from 1 on, not {quote(value)}")
         if self.weights and len(self.weights) != self.maps.size:
             raise UsageError(
                 f"{self.name}: {self.features} needs {self.maps.size} weights, not {len(self.weights)}; train it again"
@@ -195,7 +195,7 @@ class RankSVM(FeatureScorer, Learner):
         return query.of(places)
 
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
-        every = [compared(e.query, e.judgments.grades > 0, self.pairs, seed) for e in examples]
+        every = [draw_pairs(e.query, e.judgments.grades > 0, self.pairs, seed) for e in examples]
         w, choice = np.zeros(self.maps.size), self.maps.start()
         before: list[Compared] = []
         for _ in range(self.rounds):

@@ -41,7 +41,7 @@ from fader.aggregate.mnz import Mnz
 from fader.aggregate.softmax import SoftMax
 from fader.aggregate.sum import Sum
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.rank.system import ContextScorer
 from fader.systems.shared.weighting import check_model, document_ranking, document_scores
 
@@ -60,7 +60,7 @@ def check_technique(name: str, owner: str) -> None:
     """Refuse a voting technique that is none."""
     if name not in TECHNIQUES:
         hint = did_you_mean(name, TECHNIQUES) or f"; known: {', '.join(TECHNIQUES)}"
-        raise UsageError(f"{owner}: unknown voting technique {quoted(name)}{hint}")
+        raise UsageError(f"{owner}: unknown voting technique {quote(name)}{hint}")
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Voting(ContextScorer):
             raise UsageError(f"{self.name}: cutoff must be a number of documents, or 0 for all, not {self.cutoff}")
         if self.normalise not in NORMALISATIONS:
             known = ", ".join(NORMALISATIONS)
-            raise UsageError(f"{self.name}: normalise must be one of {known}, not {quoted(self.normalise)}")
+            raise UsageError(f"{self.name}: normalise must be one of {known}, not {quote(self.normalise)}")
 
     @property
     def entity_aggregator(self) -> Aggregator:
@@ -114,11 +114,11 @@ class Voting(ContextScorer):
         elif self.technique == "borda":
             votes[chosen] = chosen.size - rank
         else:
-            votes[chosen] = normalised(document_scores(contexts, self.model)[chosen], self.normalise)
+            votes[chosen] = normalise_scores(document_scores(contexts, self.model)[chosen], self.normalise)
         return votes
 
 
-def normalised(scores: F64, how: str) -> F64:
+def normalise_scores(scores: F64, how: str) -> F64:
     """The scores of R, normalised."""
     largest = float(scores.max(initial=0.0))
     if how == "max" and largest > 0:

@@ -176,9 +176,9 @@ def check_labels(feature: FeatureMap) -> None:
 def check_fitted(feature: FeatureMap, several: Iterable[Columns]) -> None:
     """Fitted, it has nothing left to learn, and its text parses back to a map that scores alike."""
     found = [contexts_of(columns) for columns in several]
-    fitted = feature.fitted(iter(found))
+    fitted = feature.fit_edges(iter(found))
     expect(not fitted.learns_edges, "a fitted map still learns edges")
-    expect(fitted.fitted(found) == fitted, "fitting twice gives another map")
+    expect(fitted.fit_edges(found) == fitted, "fitting twice gives another map")
     expect(fitted == feature or feature.learns_edges, "fitting changes a map that learns no edges")
     parsed = [reparse(each, str(each)) for each in maps_of(fitted)]
     expect(tuple(parsed) == maps_of(fitted), f"{fitted} does not parse back to an equal map")

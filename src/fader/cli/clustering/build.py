@@ -18,7 +18,7 @@ from fader.cli.common import (
     remark,
     say_when_compiling,
 )
-from fader.cli.index import analysis_options, catalog_options, collect_build, remark_faults, skipped_of
+from fader.cli.index import analysis_options, catalog_options, collect_build, count_skipped, remark_faults
 from fader.cluster.build.driver import ClusterBuildOptions, ClusterBuildReport, build, refuse_early
 from fader.cluster.hosts.runtime import connected
 from fader.cluster.jobs.scheduler import OnRay
@@ -87,7 +87,7 @@ def _print_report(
     remark_faults(report, counts, quiet)
     if as_json:
         shown = {"index": output, **counts, "shards": report.shards, "segments": len(segments), "tasks": tasks}
-        print_json({**shown, "skipped": skipped_of(report), "seconds": seconds})
+        print_json({**shown, "skipped": count_skipped(report), "seconds": seconds})
     else:
         text = ", ".join(f"{v:,} {k}" for k, v in counts.items())
         work = ", ".join(f"{v:,} {k}" for k, v in tasks.items() if v)

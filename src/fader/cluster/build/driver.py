@@ -41,7 +41,7 @@ from fader.cluster.build.tasks import (
 from fader.cluster.jobs.task import Task, make_worker
 from fader.cluster.storage import SourceFile, Storage, describe_file, expanded, masked, storage_errors, storage_of
 from fader.corpus.documents import EXAMPLES_KEPT, Faults
-from fader.errors import CorpusError, InputError, UsageError, quoted
+from fader.errors import CorpusError, InputError, UsageError, quote
 from fader.index.write.writer import BuildOptions, BuildReport, check_counts
 from fader.jobs.job import Job, run_job
 from fader.jobs.journal import Journal, Key, from_json, to_json
@@ -244,9 +244,9 @@ class _Build:
         """What messages call a piece."""
         spans: list[Span] = [self._spans[number] for number in self._pieces[piece]]
         first, last = spans[0], spans[-1]
-        name = quoted(self._given.sources[first.source].shown)
+        name = quote(self._given.sources[first.source].shown)
         if len(spans) > 1:
-            return f"{name} to {quoted(self._given.sources[last.source].shown)}"
+            return f"{name} to {quote(self._given.sources[last.source].shown)}"
         return name if first.whole else f"{name}, bytes {first.start:,} to {first.end:,}"
 
     def _find_splitters(self) -> list[str]:
@@ -290,7 +290,7 @@ class _Build:
         memory = PROCESS_BYTES + CATALOG_TIMES * (entities.bytes + types.bytes)
         tasks: list[Task] = [
             MakeCatalog(
-                **self._common(f"catalog {quoted(entities.shown)}", memory),
+                **self._common(f"catalog {quote(entities.shown)}", memory),
                 entities=entities,
                 types=types,
                 on_error=self._options.build.catalog_on_error,

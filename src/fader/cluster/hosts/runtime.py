@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fader.errors import ClusterError, UsageError, quoted
+from fader.errors import ClusterError, UsageError, quote
 from fader.registry import worker_environment
 
 LEAST_RAY = (2, 52)  # the first that asks for a token
@@ -317,7 +317,7 @@ def parsed(address: str) -> tuple[str, int]:
     match = _ADDRESS.fullmatch(address)
     if match is None or not 0 < int(match["port"]) < 65536:
         what = "Ray's client protocol is not used" if address.startswith("ray://") else "it is none"
-        raise UsageError(f'address must be HOST:PORT of the cluster\'s head, or "local", not {quoted(address)}: {what}')
+        raise UsageError(f'address must be HOST:PORT of the cluster\'s head, or "local", not {quote(address)}: {what}')
     return match["host"].strip("[]"), int(match["port"])
 
 

@@ -22,7 +22,7 @@ from fader.cluster.jobs.checkpoint import open_journal
 from fader.cluster.jobs.index_handle import Recipe, open_index
 from fader.cluster.jobs.task import Task, make_worker
 from fader.corpus.queries import FaultCollector
-from fader.errors import LimitError, quoted
+from fader.errors import LimitError, quote
 from fader.jobs.job import Job, KeptResults, run_job
 from fader.jobs.journal import Key
 from fader.jobs.runners import Runner
@@ -170,7 +170,7 @@ def _cut(
         own = list(queries[place.start : place.stop])
         made.append(
             ChunkTask(
-                name=f"queries {quoted(own[0].id)} to {quoted(own[-1].id)}",
+                name=f"queries {quote(own[0].id)} to {quote(own[-1].id)}",
                 recipe=recipe,
                 batch=batch.narrow(own) if isinstance(batch, LetorBatch) else batch,
                 pack=pack,

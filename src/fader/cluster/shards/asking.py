@@ -100,7 +100,7 @@ class ShardGroups:
         """The ids of some documents."""
         return self._fetch("document_ids", documents)
 
-    def stored(self, documents: Sequence[int]) -> list[Stored]:
+    def read_documents(self, documents: Sequence[int]) -> list[Stored]:
         """What is shown of some documents."""
         return [Stored(*found) for found in self._fetch("texts", documents)]
 

@@ -88,8 +88,8 @@ class ShardedCollection:
     def entity_documents(self) -> I32:
         return self.groups.entity_documents
 
-    def stored(self, documents: Sequence[int]) -> list[Stored]:
-        return self.groups.stored(documents)
+    def read_documents(self, documents: Sequence[int]) -> list[Stored]:
+        return self.groups.read_documents(documents)
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         return self.groups.document_ids(documents)

@@ -34,7 +34,7 @@ from fader.cluster.wire.serialization import (
 )
 from fader.contexts.columns import ColumnSource, RowColumns
 from fader.contexts.partial import PartialContexts, count_query, match_partial, select_entities
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.index.reader import CACHE_MB, IndexReader
 
 I32 = NDArray[np.int32]
@@ -75,7 +75,7 @@ class Shard:
     def call(self, method: str, arguments: Plain, deadline_ms: float | None = None) -> Any:
         """The answer of a method, by name, within a time."""
         if method not in METHODS:
-            raise UsageError(f"a shard has no method {quoted(method)}; there are {', '.join(METHODS)}")
+            raise UsageError(f"a shard has no method {quote(method)}; there are {', '.join(METHODS)}")
         with deadline(deadline_ms):
             return getattr(self, method)(**_bound(getattr(self, method), arguments))
 
@@ -124,7 +124,7 @@ class Shard:
     def texts(self, documents: Any) -> list[list[str] | None]:
         """Id, title, url and text of some documents, by number; None for one that is not here."""
         held = (int(d) for d in documents)
-        return [list(self.reader.stored([d])[0]) if self.reader.holds(d) else None for d in held]
+        return [list(self.reader.read_documents([d])[0]) if self.reader.holds(d) else None for d in held]
 
     def document_ids(self, documents: Any) -> list[str | None]:
         """The ids of some documents, by number; None for one that is not here."""

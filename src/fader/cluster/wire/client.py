@@ -29,7 +29,7 @@ from fader.cluster.wire.calls import Call, error_of
 from fader.cluster.wire.connections import Connection, Server
 from fader.cluster.wire.frames import WireError, check_secret
 from fader.cluster.wire.transport import Arguments, for_each
-from fader.errors import IncompleteError, UsageError, quoted
+from fader.errors import IncompleteError, UsageError, quote
 
 __all__ = ["ClientSettings", "Shards", "error_of"]
 CONNECTORS = 16
@@ -57,7 +57,7 @@ class Shards:
             raise UsageError(f"not a map of shard groups ({type(error).__name__}: {error})") from None
         wrong = next((a for replicas in addresses for a in replicas if not _is_address(a)), None)
         if not addresses or wrong is not None:
-            raise UsageError(f"a map of shard groups has addresses host:port, not {quoted(wrong)}")
+            raise UsageError(f"a map of shard groups has addresses host:port, not {quote(wrong)}")
         with self._lock:
             if len(self._maps.get(commit, addresses)) != len(addresses):
                 message = f"commit {commit} has {len(self._maps[commit])} shard groups, not {len(addresses)}"

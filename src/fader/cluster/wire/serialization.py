@@ -18,7 +18,7 @@ from fader.contexts.match import MatchOptions
 from fader.contexts.partial import PartialContexts
 from fader.contexts.query import Literal, Query
 from fader.contexts.statistics import Statistics
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.limits import DEFAULTS
 
 I32 = NDArray[np.int32]
@@ -102,7 +102,7 @@ def parse_columns(names: Sequence[str]) -> list[Column]:
     known = list(Column)
     for name in names:
         if name not in known:
-            raise UsageError(f"partial contexts have no column {quoted(name)}; there are {', '.join(known)}")
+            raise UsageError(f"partial contexts have no column {quote(name)}; there are {', '.join(known)}")
     return [Column(name) for name in names]
 
 

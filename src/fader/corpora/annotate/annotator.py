@@ -27,7 +27,7 @@ from fader.corpora.annotate.profiles import add_profiles, find_ambiguous, profil
 from fader.corpora.annotate.resolve import Resolver
 from fader.corpora.annotate.scan import I32, I64
 from fader.corpus.analysis import normalise, spans
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.limits import Limits
 
 THOUSANDTHS = 1000  # confidences are written so
@@ -67,7 +67,7 @@ class Annotator:
 
     def __init__(self, dictionary: Dictionary, overlaps: str = "longest", min_confidence: float = 0.0) -> None:
         if not 0.0 <= min_confidence <= 1.0:
-            raise UsageError(f"min_confidence must be a number from 0 to 1, not {quoted(min_confidence)}")
+            raise UsageError(f"min_confidence must be a number from 0 to 1, not {quote(min_confidence)}")
         self._policy, self._least = policy_number(overlaps), min_confidence
         self.dictionary = dictionary
         self._matcher, self._resolver = Matcher(dictionary), Resolver(dictionary)

@@ -18,7 +18,7 @@ from fader.corpora.annotate.scan import I32, I64, Scanner
 from fader.corpora.annotate.spelling import LINK, ONE_COMMON, SEVERAL_COMMON, collect_cases, collect_gaps, find_forms
 from fader.corpora.annotate.terms import Terms, flatten
 from fader.corpora.annotate.trie import make_trie, mark_capitals
-from fader.errors import quoted
+from fader.errors import quote
 
 F32 = NDArray[np.float32]
 
@@ -105,7 +105,7 @@ def _find_usable(texts: list[bytes], lengths: I64, catalog: int, notes: list[str
     ):
         found = np.flatnonzero(bad[:catalog])
         if found.size:
-            example = quoted(texts[found[0]].decode())
+            example = quote(texts[found[0]].decode())
             notes.append(f"passed over {found.size:,} names {what}, such as {example}")
     usable: NDArray[np.bool_] = (lengths > 0) & (lengths <= MOST_TOKENS)
     return usable

@@ -38,7 +38,7 @@ from fader.corpora.annotate.scan import (
 )
 from fader.corpora.annotate.spelling import CAPITALS, GAP_END, OWN, count_cases
 from fader.corpora.annotate.trie import CAPITAL, DEEP, MARKS, NAMED, edge_key, may_go_on, slot_of
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.kernel import inline_kernel, kernel
 
 LONGEST, NESTED, ALL = 0, 1, 2
@@ -49,7 +49,7 @@ def policy_number(name: str) -> int:
     """The number of an overlap policy."""
     if name not in POLICIES:
         hint = did_you_mean(name, POLICIES) or f"; known: {', '.join(POLICIES)}"
-        raise UsageError(f"there is no overlap policy {quoted(name)}{hint}")
+        raise UsageError(f"there is no overlap policy {quote(name)}{hint}")
     return POLICIES[name]
 
 

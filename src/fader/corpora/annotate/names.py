@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.corpus.readers import LongLine, display_name, read_batches, too_long, without_mark
-from fader.errors import CatalogError, quoted
+from fader.errors import CatalogError, quote
 from fader.limits import Limits
 
 NAME, ALIAS = 1.0, 0.5  # how much an entity is meant by its name, by another of its names
@@ -67,7 +67,7 @@ def _read_entities(entities: Rows, names: Names, report: _Report, limits: Limits
     seen = set[bytes]()
     for number, (identity, name, above, aliases) in _read_rows(entities, "entity", report, limits):
         if identity in seen:
-            what = f"duplicate entity id {quoted(identity.decode())}"
+            what = f"duplicate entity id {quote(identity.decode())}"
             report(f"{_name_place(entities, 'entity', number)}: {what}; give each entity one row")
             continue
         seen.add(identity)
@@ -113,7 +113,7 @@ def _read_rows(source: Rows, kind: str, report: _Report, limits: Limits) -> Iter
     for number, given in enumerate(source, 1):
         place = f"{kind} {number}"
         if not isinstance(given, Mapping):
-            raise CatalogError(f"{place}: a catalog is one file or dictionaries, not {quoted(given)}")
+            raise CatalogError(f"{place}: a catalog is one file or dictionaries, not {quote(given)}")
         try:
             row = _make_row(given)
         except UnicodeEncodeError:
@@ -185,6 +185,6 @@ def _find_excess(row: Row, limits: Limits) -> str:
     longest = max((row[1], *row[3].split(b"|")), key=len).decode()
     for what, text, name in (("an id", row[0].decode(), "id_characters"), ("a name", longest, "name_characters")):
         if len(text) > getattr(limits, name):
-            has = f"{quoted(row[0].decode())} has {what} of {len(text):,} characters"
+            has = f"{quote(row[0].decode())} has {what} of {len(text):,} characters"
             return f"{has}; {limits.at_most(name)}"
     return ""

@@ -14,7 +14,7 @@ from fader.corpora.annotate.match import policy_number
 from fader.corpora.annotate.names import read_names
 from fader.corpora.annotate.texts import Annotates
 from fader.corpus.readers import read_lines
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.limits import Limits
 
 DICTIONARY, SPACY = "dictionary", "spacy"
@@ -37,9 +37,9 @@ class Options:
     def __post_init__(self) -> None:
         policy_number(self.overlaps)
         if not 0.0 <= self.min_confidence <= 1.0:
-            raise UsageError(f"min_confidence must be a number from 0 to 1, not {quoted(self.min_confidence)}")
+            raise UsageError(f"min_confidence must be a number from 0 to 1, not {quote(self.min_confidence)}")
         if self.linker not in (DICTIONARY, SPACY):
-            raise UsageError(f"there is no linker {quoted(self.linker)}; known: {DICTIONARY}, {SPACY}")
+            raise UsageError(f"there is no linker {quote(self.linker)}; known: {DICTIONARY}, {SPACY}")
 
     def files(self) -> list[str]:
         """The files beside the sources."""

@@ -18,7 +18,7 @@ import numpy as np
 from fader.corpora.annotate.annotator import THOUSANDTHS, Annotator, Columns, thousandths
 from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpus.analysis import spans
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 
 LINKED = 1.0
 
@@ -36,9 +36,9 @@ def _load(model: str) -> Any:
     except (OSError, ValueError, ImportError) as error:
         if "[E050]" in str(error) or not str(error):  # spaCy: there is no such package or folder
             how = f"python -m spacy download {model}"
-            raise UsageError(f"spaCy has no model {quoted(model)}: {how}; or give --spacy-model") from None
+            raise UsageError(f"spaCy has no model {quote(model)}: {how}; or give --spacy-model") from None
         why = " ".join(str(error).split())
-        raise UsageError(f"spaCy cannot load the model {quoted(model)}: {why}; give another --spacy-model") from None
+        raise UsageError(f"spaCy cannot load the model {quote(model)}: {why}; give another --spacy-model") from None
 
 
 class SpacyAnnotator:

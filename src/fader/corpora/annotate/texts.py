@@ -22,7 +22,7 @@ from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpora.annotate.written import write_mentions
 from fader.corpus.documents import LARGEST, OVER, Faults
 from fader.corpus.readers import LongLine, display_name, file_size, read_batches, show_line, too_long, without_mark
-from fader.errors import CorpusError, quoted
+from fader.errors import CorpusError, quote
 from fader.limits import Limits
 
 TEXT, LINES, JSONL = "text", "lines", "jsonl"
@@ -115,7 +115,7 @@ def convert(piece: TextPiece, annotator: Annotates, faults: Faults, limits: Limi
     lines, kept, first = list[bytes | memoryview](), 0, 0
     for document, place, end, inner in zip(documents, places, found.ends.tolist(), mentions, strict=True):
         if end - first > limits.document_mentions:
-            has = f"{place}: document {quoted(document['id'])} gets {end - first:,} mentions"
+            has = f"{place}: document {quote(document['id'])} gets {end - first:,} mentions"
             faults.add(OVER, f"{has}; {limits.at_most('document_mentions')}")
         else:
             head = _encode({"id": document.pop("id"), "text": document.pop("text")})
@@ -180,14 +180,14 @@ def _read_json(line: bytes, place: str) -> dict[str, Any]:
     if not isinstance(identity, str) or not identity:
         raise CorpusError(f'{place}: a document needs an "id"')
     if not isinstance(text, str):
-        raise CorpusError(f'{place}: document {quoted(identity)} needs a "text" (or "contents")')
+        raise CorpusError(f'{place}: document {quote(identity)} needs a "text" (or "contents")')
     for key in ("mentions", "entities"):
         given.pop(key, None)
     for key in ("title", "url"):
         if not isinstance(given.get(key), str | None):
-            raise CorpusError(f'{place}: "{key}" must be text, not {quoted(given[key])}')
+            raise CorpusError(f'{place}: "{key}" must be text, not {quote(given[key])}')
     prior = given.get("prior")
     number = isinstance(prior, int | float) and not isinstance(prior, bool)
     if prior is not None and not (number and math.isfinite(prior) and prior >= 0):
-        raise CorpusError(f'{place}: "prior" must be a number >= 0, not {quoted(prior)}')
+        raise CorpusError(f'{place}: "prior" must be a number >= 0, not {quote(prior)}')
     return {"id": identity, "text": text, **given}

@@ -28,7 +28,7 @@ from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.text.spans import whole_number
 from fader.corpora.parsers.text.tokens import OUTSIDE, UNLABELLED, Label, TokenText, cells_of, find_labelled
 from fader.corpus.documents import Faults
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.progress import Progress
 
 START = b"-DOCSTART-"
@@ -60,7 +60,7 @@ class Aida(Importer):
 
     def __post_init__(self) -> None:
         if self.ids not in _IDS:
-            raise UsageError(f"aida: ids must be one of {', '.join(_IDS)}, not {quoted(self.ids)}")
+            raise UsageError(f"aida: ids must be one of {', '.join(_IDS)}, not {quote(self.ids)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         """The payload is the number of documents before it, and lines."""
@@ -158,7 +158,7 @@ def _tokens(
         if not line.strip():
             text.end_sentence()
         elif len(cells) > 1 and (len(cells) < 4 or cells[1] not in ("B", "I")):
-            what = f"a mention's token needs B or I, the words and the entity, not {quoted(line, 40)}"
+            what = f"a mention's token needs B or I, the words and the entity, not {quote(line, 40)}"
             faults.add(UNLABELLED, f"{at(source, number)}: {what}")
             text.add(cells[0].strip())
             columns.append((OUTSIDE, []))

@@ -31,7 +31,7 @@ from fader.corpora.parsers.biomedical.mesh_tables import Mesh
 from fader.corpora.parsers.jsoncut import objects
 from fader.corpora.parsers.text.spans import ELSEWHERE, Given, mentions_of, place_mentions, stretch_pieces
 from fader.corpus.documents import Faults
-from fader.errors import quoted
+from fader.errors import quote
 from fader.progress import Progress
 
 _DOCUMENT = re.compile(rb"<document>.*?</document>", re.DOTALL)
@@ -172,7 +172,7 @@ def _units(passage: dict[str, Any], place: str, counts: dict[str, int], faults: 
         notes = [n for n in notes if n not in mine]
         yield _Unit(offset, text, _notes(sentence, place, faults) + mine, title and sentence is sentences[0])
     for note in notes:
-        faults.add(ELSEWHERE, f"{place}: {quoted(note.words, 40)} of a passage is in none of its sentences")
+        faults.add(ELSEWHERE, f"{place}: {quote(note.words, 40)} of a passage is in none of its sentences")
 
 
 def _notes(unit: dict[str, Any], place: str, faults: Faults) -> list[_Note]:
@@ -186,7 +186,7 @@ def _notes(unit: dict[str, Any], place: str, faults: Faults) -> list[_Note]:
             notes.append(_Note(pieces, str(annotation.get("text") or ""), infons))
         except (KeyError, TypeError, ValueError, AttributeError):
             what = "an annotation needs locations with a whole offset and length, and infons"
-            faults.add(WRONG, f"{place}: {what}, not {quoted(str(annotation), 60)}")
+            faults.add(WRONG, f"{place}: {what}, not {quote(str(annotation), 60)}")
     return notes
 
 
@@ -210,7 +210,7 @@ def _mentions(
             tally(counts, UNLINKED)
             continue
         if not note.pieces:
-            faults.add(WRONG, f"{place}: {quoted(note.words, 40)} has no location")
+            faults.add(WRONG, f"{place}: {quote(note.words, 40)} has no location")
             continue
         tally(counts, PIECES, len(note.pieces) > 1)
         pieces = [(start - unit.offset, end - unit.offset) for start, end in note.pieces]

@@ -30,7 +30,7 @@ from fader.corpora.parsers.text.standoff import add_row, make_entity_id
 from fader.corpora.parsers.text.tokens import NIL, OUTSIDE, UNLABELLED, Label, TokenText, cells_of, find_labelled
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.progress import Progress
 
 _OPENS = re.compile(rb"(?m)^(?:-DOCSTART-|#\s*newdoc\b|#begin document|#\s*(?:\w+:)?document_id\s*=)")
@@ -81,7 +81,7 @@ class Conll(Importer):
 
     def __post_init__(self) -> None:
         if self.unlinked not in ("auto", "name", "drop"):
-            raise UsageError(f"conll: unlinked must be auto, name or drop, not {quoted(self.unlinked)}")
+            raise UsageError(f"conll: unlinked must be auto, name or drop, not {quote(self.unlinked)}")
         for column in (self.label, self.identifier):
             if column < 0:
                 raise UsageError(f"conll: columns are counted from 1, not {column}")
@@ -154,7 +154,7 @@ class Conll(Importer):
         chosen = [self.label - 1] if self.label else range(len(cells) - 1, 0, -1)
         looks = [(i, found) for i in chosen if (found := _LABEL.fullmatch(cells[i].strip()))]
         if not looks:
-            seen = quoted(cells[self.label - 1] if self.label else " ".join(cells[1:]), 40)
+            seen = quote(cells[self.label - 1] if self.label else " ".join(cells[1:]), 40)
             what = f"a label is O, or one of B, I, E, S, L, U, M, a dash and a type, not {seen}"
             faults.add(UNLABELLED, f"{place}: {what}; name its column with --label")
         if not looks or looks[0][1][3] == "O":
@@ -181,7 +181,7 @@ class Conll(Importer):
         if document is None or not document.text.spans:
             return
         for _ in range(document.stray + len(document.open)):
-            what = f"document {quoted(document.id)}: an Entity= opens a bracket that is not closed, or closes none"
+            what = f"document {quote(document.id)}: an Entity= opens a bracket that is not closed, or closes none"
             faults.add("halves of mentions", f"{at(source, document.line)}: {what}")
         text, spans = document.text.text, document.text.spans
         found = [(first, end, label.kind, label.entity) for first, end, label in find_labelled(document.labels)]

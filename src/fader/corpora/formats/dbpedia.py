@@ -41,7 +41,7 @@ from fader.corpora.parsers.rdf.triples import only_marked, statements
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
 from fader.corpus.documents import Faults
 from fader.corpus.readers import file_size
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.progress import Progress
 
 ONTOLOGY = "http://dbpedia.org/ontology/"
@@ -113,7 +113,7 @@ class Dbpedia(Importer):
 
     def __post_init__(self) -> None:
         if self.ids not in FORMS:
-            raise UsageError(f"dbpedia: ids must be one of {', '.join(FORMS)}, not {quoted(self.ids)}")
+            raise UsageError(f"dbpedia: ids must be one of {', '.join(FORMS)}, not {quote(self.ids)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return statement_batches(sources, faults)

@@ -23,7 +23,7 @@ from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRo
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import decode_line, group_batches, head, stem
 from fader.corpus.documents import Faults
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 
 _MARKUP = re.compile(r"\[([^\]\[]*)\]\(([^)(]*)\)")
 _ACTION = re.compile(rb'\s*\{\s*"(index|create|update|delete)"\s*:\s*\{')
@@ -44,7 +44,7 @@ class Elastic(Importer):
 
     def __post_init__(self) -> None:
         if self.further not in ("types", "entities"):
-            raise UsageError(f"elastic: further must be types or entities, not {quoted(self.further)}")
+            raise UsageError(f"elastic: further must be types or entities, not {quote(self.further)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return chain.from_iterable(
@@ -67,7 +67,7 @@ class Elastic(Importer):
                 action = {}
                 continue
             if not isinstance(value, dict):
-                what = f"needs an object in braces, not {quoted(line, 40)}"
+                what = f"needs an object in braces, not {quote(line, 40)}"
                 faults.add("lines that are not JSON", f"{place}: {what}")
             elif _ACTION.match(line.encode()) and len(value) == 1:
                 kind, said = next(iter(value.items()))
@@ -89,7 +89,7 @@ class Elastic(Importer):
         if isinstance(marked, list) and all(isinstance(each, str) for each in marked):
             marked = "\n".join(marked)
         if not isinstance(marked, str):
-            what = f"no text in the field {quoted(self.field)}; name the field with --field"
+            what = f"no text in the field {quote(self.field)}; name the field with --field"
             faults.add("documents without a text", f"{at(source, number)}: {what}")
             return
         text, mentions = self._plain(marked, at(source, number), out, faults)
@@ -110,7 +110,7 @@ class Elastic(Importer):
             last, size = found.end(), start + len(found[1])
             values = [unquote_plus(value) for value in found[2].split("&") if value and "=" not in value]
             if "=" in found[2]:
-                faults.add("annotations with a key", f"{place}: {quoted(found[0])}; the plugin takes values alone")
+                faults.add("annotations with a key", f"{place}: {quote(found[0])}; the plugin takes values alone")
             if not values:
                 continue
             types = values[1:] if self.further == "types" else []

@@ -36,7 +36,7 @@ from fader.corpora.parsers.web import html, readings, warc
 from fader.corpora.parsers.web.httpresponse import page_begin, without_chunks
 from fader.corpus.documents import Faults
 from fader.corpus.readers import file_size, without_mark
-from fader.errors import InputError, UsageError, quoted
+from fader.errors import InputError, UsageError, quote
 from fader.progress import Progress
 
 MALFORMED = "annotations that cannot be read"
@@ -129,12 +129,12 @@ class Facc1(Importer):
             fields = warc.fields(data, record)
             name = fields.get("warc-trec-id", "")
             if record.wrong:
-                faults.add(warc.WRONG, f"{place}: record {quoted(name)} is not as long as its header says")
+                faults.add(warc.WRONG, f"{place}: record {quote(name)} is not as long as its header says")
             if not name:
                 if fields.get("warc-type", "response") == "response":
                     faults.add(NAMELESS, f"{place}: needs a WARC-TREC-ID")
             elif record.body == record.end:
-                faults.add(EMPTY, f"{place}: record {quoted(name)} needs a page")
+                faults.add(EMPTY, f"{place}: record {quote(name)} needs a page")
             else:
                 given = self._select_annotations(state.of(name), out.counts)
                 if given or self.unannotated:
@@ -211,7 +211,7 @@ def _tell_malformed(line: bytes, place: str, name: str, faults: Faults) -> None:
     what = "offsets must be whole numbers, probabilities numbers, the id not empty"
     if columns not in (6, 8) or (columns == 6 and not name):
         what = f"needs 8 columns, or 6 below a document's name, not {columns}"
-    shown = quoted(line.decode("utf-8", "replace").replace("\t", " "))
+    shown = quote(line.decode("utf-8", "replace").replace("\t", " "))
     faults.add(MALFORMED, f"{place}: {what}: {shown}")
 
 
@@ -230,7 +230,7 @@ def _document(
     for annotation, matches in zip(given, found, strict=True):
         span = page.span(reading.place(annotation.start), reading.place(annotation.end)) if matches else None
         if not matches:
-            there = quoted(reading.text(annotation))
+            there = quote(reading.text(annotation))
             faults.add(MISMATCH, f"{place}: {name}: {_said(annotation)}: the page has {there} there")
         elif span is None or not readings.same(page.text[slice(*span)], annotation.surface):
             faults.add(MARKUP, f"{place}: {name}: {_said(annotation)}: is not in the text of the page")
@@ -248,7 +248,7 @@ def _document(
 
 
 def _said(annotation: Annotation) -> str:
-    return f"{quoted(annotation.surface)} at {annotation.start}-{annotation.end}"
+    return f"{quote(annotation.surface)} at {annotation.start}-{annotation.end}"
 
 
 def _page(data: bytes) -> html.HtmlPage:

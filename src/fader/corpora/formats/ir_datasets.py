@@ -21,7 +21,7 @@ from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.parsers.trec.judgments import highest
 from fader.corpora.parsers.trec.topics import plain_query
 from fader.corpus.documents import Faults
-from fader.errors import InputError, UsageError, did_you_mean, quoted
+from fader.errors import InputError, UsageError, did_you_mean, quote
 
 TEXTLESS = "documents without text"
 
@@ -69,7 +69,7 @@ class IrDatasets(Importer):
             if text.strip():
                 out.documents.append({"id": name, "text": text, "mentions": [], "title": title, "url": url})
             else:
-                faults.add(TEXTLESS, f"{batch.source}: document {quoted(name)} has no text")
+                faults.add(TEXTLESS, f"{batch.source}: document {quote(name)} has no text")
         return out
 
 
@@ -82,7 +82,7 @@ def _load(name: str) -> Any:
         return package.load(name)
     except KeyError:
         hint = did_you_mean(name, package.registry) or "; `ir_datasets list` lists them"
-        raise UsageError(f"ir_datasets has no collection {quoted(name)}{hint}") from None
+        raise UsageError(f"ir_datasets has no collection {quote(name)}{hint}") from None
 
 
 def _some(rows: Iterator[Any], limit: int) -> Iterator[Any]:
@@ -97,7 +97,7 @@ def _got(source: str, what: str, rows: Callable[[], Iterator[Any]]) -> Iterator[
     try:
         yield from rows()
     except Exception as error:
-        reason = quoted(error or type(error).__name__, 160)
+        reason = quote(error or type(error).__name__, 160)
         remedy = "it needs the network, or files that you get yourself; see what it says above and its documentation"
         raise InputError(f"{source}: ir_datasets cannot give the {what}: {reason}; {remedy}") from None
 
@@ -132,7 +132,7 @@ def _queries(rows: list[tuple[str, str, str | None]], source: str, faults: Fault
         if words:
             yield {"id": name, "query": words, "question": question or text}
         else:
-            faults.add("queries without words", f"{source}: query {quoted(name)}: {quoted(text)}")
+            faults.add("queries without words", f"{source}: query {quote(name)}: {quote(text)}")
 
 
 def _pieces(source: str, kind: str, rows: Iterator[Any]) -> Iterator[Batch]:

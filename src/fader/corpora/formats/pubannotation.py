@@ -25,7 +25,7 @@ from fader.corpora.parsers.jsoncut import json_batches, objects
 from fader.corpora.parsers.text.spans import Given, mentions_of
 from fader.corpora.parsers.text.standoff import add_row, make_entity_id
 from fader.corpus.documents import Faults
-from fader.errors import quoted
+from fader.errors import quote
 
 UNREADABLE = "documents that cannot be read"
 WRONG = "denotations that cannot be read"
@@ -81,7 +81,7 @@ def _document(value: dict[str, Any], fallback: str, place: str, out: Records, fa
 def _read_denotations(track: Any, text: str, place: str, out: Records, faults: Faults) -> Iterator[_Denoted]:
     """What a document, or one of its tracks, denotes."""
     if not isinstance(track, dict):
-        faults.add(WRONG, f"{place}: a track must be an object, not {quoted(str(track), 40)}")
+        faults.add(WRONG, f"{place}: a track must be an object, not {quote(str(track), 40)}")
         return
     tally(out.counts, RELATIONS, len(track.get("relations") or ()))
     said = {
@@ -96,7 +96,7 @@ def _read_denotations(track: Any, text: str, place: str, out: Records, faults: F
             kind, entity = str(denotation.get("obj") or ""), said.get(denotation.get("id"), "")
         except (KeyError, TypeError, ValueError, AttributeError):
             what = "a denotation needs a span with begin and end, whole numbers"
-            faults.add(WRONG, f"{place}: {what}, not {quoted(str(denotation), 60)}")
+            faults.add(WRONG, f"{place}: {what}, not {quote(str(denotation), 60)}")
             continue
         tally(out.counts, PIECES, len(spans) > 1)
         if not entity and _ID.fullmatch(kind):

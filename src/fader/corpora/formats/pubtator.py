@@ -29,7 +29,7 @@ from fader.corpora.parsers.biomedical.concepts import concepts, kinds
 from fader.corpora.parsers.biomedical.mesh_tables import Mesh
 from fader.corpora.parsers.text.spans import Given, mentions_of, whole_number
 from fader.corpus.documents import Faults
-from fader.errors import quoted
+from fader.errors import quote
 from fader.progress import Progress
 
 _OPENS = re.compile(rb"(?:\xef\xbb\xbf)?[^|\t]{1,64}\|t\|")
@@ -107,7 +107,7 @@ def _read_tabbed(
         remedy = "a list without texts has no offsets: import PubTator3's BioCXML files as bioc"
         faults.add(HOMELESS, f"{place}: no line {cells[0].strip()[:40]}|t| before it; {remedy}")
     elif start is None or end is None:
-        wrong = quoted(cells[1] if start is None else cells[2])
+        wrong = quote(cells[1] if start is None else cells[2])
         faults.add(UNREADABLE, f"{place}: start and end must be whole numbers, not {wrong}")
     else:
         kind = cells[4].strip() if len(cells) > 4 else ""

@@ -32,7 +32,7 @@ from fader.corpora.parsers.text.spans import whole_number
 from fader.corpora.parsers.text.tokens import TokenText
 from fader.corpus.documents import Faults
 from fader.corpus.readers import without_mark
-from fader.errors import quoted
+from fader.errors import quote
 from fader.progress import Progress
 
 FILE, RECORDS, OFFSETS = "docs.bin", "docs.records.npy", "docs.offsets.npy"
@@ -113,7 +113,7 @@ class QLever(Importer):
                 continue
             posting = _posting(line, number)
             if posting is None:
-                what = f"needs word, 0 or 1, record and score, not {quoted(line, 40)}"
+                what = f"needs word, 0 or 1, record and score, not {quote(line, 40)}"
                 faults.add(UNREADABLE, f"{at(batch.source, number)}: {what}")
                 continue
             if not postings or posting.record != postings[-1].record:
@@ -169,7 +169,7 @@ def _docs_lines(path: str, faults: Faults) -> Iterator[tuple[int, bytes, int]]:
         if tab and record is not None:
             yield record, words, number
         elif line.strip():
-            what = f"needs the number of a record, a tab and a text, not {quoted(line[:40].decode('utf-8', 'replace'))}"
+            what = f"needs the number of a record, a tab and a text, not {quote(line[:40].decode('utf-8', 'replace'))}"
             faults.add(UNREADABLE, f"{at(path, number)}: {what}")
 
 

@@ -32,7 +32,7 @@ from fader.corpora.parsers.jsoncut import UNREADABLE, json_batches, objects
 from fader.corpora.parsers.text.spans import mentions_of
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name, file_size
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.progress import Progress
 
 FIELDS = ("title", "headings", "body", "passage", "text", "contents", "segment")
@@ -68,7 +68,7 @@ class Rel(Importer):
 
     def __post_init__(self) -> None:
         if self.ids not in ("title", "page"):
-            raise UsageError(f"rel: ids must be title or page, not {quoted(self.ids)}")
+            raise UsageError(f"rel: ids must be title or page, not {quote(self.ids)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         """The payload is `("objects", piece)`, or for an answer of the service `("answer", answer, text or None)`."""
@@ -111,8 +111,8 @@ class Rel(Importer):
                     said = said if isinstance(said, dict) else {"result": said}
                     self._record(name, said, batch.source, state, out, faults)
                 else:
-                    what = f"needs a list of links, not {quoted(json.dumps(said), 40)}"
-                    faults.add(WRONG, f"{batch.source}: document {quoted(name)} {what}")
+                    what = f"needs a list of links, not {quote(json.dumps(said), 40)}"
+                    faults.add(WRONG, f"{batch.source}: document {quote(name)} {what}")
         return out
 
     def finish(self, state: Texts | None, store: Store) -> None:
@@ -141,13 +141,13 @@ class Rel(Importer):
         known = {key: fields[key] for key in (FIELDS if mmead else BODIES) if isinstance(fields.get(key), str)}
         if not known:
             remedy = "it is not in the file of texts" if self.texts else "give a file of texts with --texts"
-            faults.add(TEXTLESS, f"{place}: document {quoted(name)}; {remedy}")
+            faults.add(TEXTLESS, f"{place}: document {quote(name)}; {remedy}")
             return
         links = {key: _of_field(said, key) for key in known} if mmead else {next(iter(known)): _links(said)}
         text, mentions = "", list[dict[str, Any]]()
         for key, found in links.items():
             base = len(text)
-            for mention in self._mentions(found, known[key], f"{place}: document {quoted(name)}", out, faults):
+            for mention in self._mentions(found, known[key], f"{place}: document {quote(name)}", out, faults):
                 mentions.append({**mention, "start": mention["start"] + base, "end": mention["end"] + base})
             text += known[key] + "\n"
         document: dict[str, Any] = {"id": name, "text": text.removesuffix("\n"), "mentions": mentions}
@@ -162,7 +162,7 @@ class Rel(Importer):
             try:
                 made = self._from_dict(link) if isinstance(link, dict) else _from_tuple(link, words)
             except (ValueError, TypeError, KeyError, IndexError):
-                faults.add(WRONG, f"{place}: {quoted(json.dumps(link))} is no link as REL or MMEAD write it")
+                faults.add(WRONG, f"{place}: {quote(json.dumps(link))} is no link as REL or MMEAD write it")
                 continue
             if made.entity in ("", "-", "NIL", "NIL_ENT"):
                 tally(out.counts, UNLINKED)

@@ -29,7 +29,7 @@ from fader.corpora.parsers.text.docbin_strings import murmur, number_strings
 from fader.corpora.parsers.text.standoff import add_row, make_entity_id
 from fader.corpora.parsers.text.tokens import OUTSIDE, Label, TokenText, find_labelled
 from fader.corpus.documents import Faults
-from fader.errors import quoted
+from fader.errors import quote
 from fader.limits import Limits
 
 ORTH, ENT_IOB, ENT_TYPE, ENT_KB_ID = 65, 77, 78, 452
@@ -99,7 +99,7 @@ def _documents(batch: Batch, out: Records, faults: Faults) -> None:
         try:
             _document(name, rows, spaces[start:end], columns, words, out)
         except KeyError as error:
-            what = f"document {quoted(name)} has the string {error}, which is not in its table; write the file anew"
+            what = f"document {quote(name)} has the string {error}, which is not in its table; write the file anew"
             faults.add(WORDLESS, f"{batch.source}: {what}")
         start = end
 

@@ -26,7 +26,7 @@ from fader.corpora.parsers.trec import files as trecfiles
 from fader.corpora.parsers.trec.files import TrecDocument
 from fader.corpora.parsers.web import charset, html
 from fader.corpus.documents import Faults
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 
 _PAGE = re.compile(rb"<(?:!doctype\s+html|html|body)\b", re.IGNORECASE)
 _TAG = re.compile(rb"</?[A-Za-z][\w-]*[\s>]")  # of any element, which is apart from others though HTML has none such
@@ -52,7 +52,7 @@ class Trec(Importer):
 
     def __post_init__(self) -> None:
         if self.encoding and not charset.find_encoding(self.encoding):
-            raise UsageError(f"trec: encoding must be one such as utf-8 or iso-8859-1, not {quoted(self.encoding)}")
+            raise UsageError(f"trec: encoding must be one such as utf-8 or iso-8859-1, not {quote(self.encoding)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return trecfiles.batches(sources, faults)

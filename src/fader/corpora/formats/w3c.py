@@ -34,7 +34,7 @@ from fader.corpora.parsers.trec.files import TrecDocument
 from fader.corpora.parsers.web import charset, html
 from fader.corpus.documents import Faults
 from fader.corpus.readers import read_chunks
-from fader.errors import InputError, UsageError, quoted
+from fader.errors import InputError, UsageError, quote
 from fader.progress import Progress
 
 PERSON = "person"
@@ -158,7 +158,7 @@ def _read_candidates(path: str, faults: Faults) -> list[Candidate]:
         label = " ".join(word for word in words[1:] if "@" not in word)
         if not _ID.fullmatch(words[0]) or not (label or addresses):
             faults.add(
-                MALFORMED, f"{at(path, number)}: needs an id such as candidate-0001 and a name: {quoted(line, 60)}"
+                MALFORMED, f"{at(path, number)}: needs an id such as candidate-0001 and a name: {quote(line, 60)}"
             )
         elif words[0] in found:
             faults.add(REPEATED, f"{at(path, number)}: {words[0]} was there before; the first is kept")

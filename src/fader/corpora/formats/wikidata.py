@@ -33,7 +33,7 @@ from fader.corpora.frame.inputs import BROKEN, line_batches
 from fader.corpora.frame.selection import UNLISTED, Numbers, end_types, read_ids, select_listed, write_ids
 from fader.corpora.frame.store import Store
 from fader.corpus.documents import Faults
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.progress import Progress
 
 FORMS = ("wikidata", "wikipedia", "uri")
@@ -70,7 +70,7 @@ class Wikidata(Importer):
     def __post_init__(self) -> None:
         if self.ids not in FORMS and not _PROPERTY.fullmatch(self.ids):
             what = f"ids must be one of {', '.join(FORMS)}, or a property such as P646"
-            raise UsageError(f"wikidata: {what}, not {quoted(self.ids)}")
+            raise UsageError(f"wikidata: {what}, not {quote(self.ids)}")
         if self.ids in ("P31", "P279"):
             raise UsageError(
                 f"wikidata: {self.ids} leads to other items; ids must be the texts of a property such as P646"

@@ -29,7 +29,7 @@ from fader.corpora.frame.records import name_of
 from fader.corpora.frame.selection import end_types
 from fader.corpora.frame.store import Store
 from fader.corpus.documents import Faults
-from fader.errors import InputError, UsageError, quoted
+from fader.errors import InputError, UsageError, quote
 from fader.progress import Progress
 
 FAULTY = "lines that are no synset"
@@ -73,7 +73,7 @@ class Wordnet(Importer):
 
     def __post_init__(self) -> None:
         if not self.parts or set(self.parts) - set(FILES):
-            raise UsageError(f"wordnet: parts must be letters of {', '.join(FILES)}, not {quoted(self.parts)}")
+            raise UsageError(f"wordnet: parts must be letters of {', '.join(FILES)}, not {quote(self.parts)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return line_batches(self._data(sources), faults)
@@ -139,7 +139,7 @@ def _synsets(batch: Batch, faults: Faults) -> Iterator[tuple[int, Synset]]:
         try:
             yield number, synset_of(line)
         except (ValueError, IndexError, KeyError) as error:
-            faults.add(FAULTY, f"{at(batch.source, number)}: {quoted(line[:40])}: {error or 'too short'}")
+            faults.add(FAULTY, f"{at(batch.source, number)}: {quote(line[:40])}: {error or 'too short'}")
 
 
 def synset_of(line: str) -> Synset:

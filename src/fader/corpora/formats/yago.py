@@ -45,7 +45,7 @@ from fader.corpora.parsers.rdf.triples import FAULTY, Statement, only_marked, st
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name, file_size
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.progress import Progress
 
 BASE = "http://yago-knowledge.org/resource/"
@@ -120,7 +120,7 @@ class Yago(Importer):
 
     def __post_init__(self) -> None:
         if self.ids not in FORMS:
-            raise UsageError(f"yago: ids must be one of {', '.join(FORMS)}, not {quoted(self.ids)}")
+            raise UsageError(f"yago: ids must be one of {', '.join(FORMS)}, not {quote(self.ids)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return statement_batches(sources, faults)

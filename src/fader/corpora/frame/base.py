@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from fader.corpus.documents import Faults
 from fader.progress import Progress
-from fader.registry import written
+from fader.registry import write_part
 
 if TYPE_CHECKING:
     from fader.corpora.frame.store import Store
@@ -96,7 +96,7 @@ class Importer(ABC):
 
     def __str__(self) -> str:
         """The text that parses back to the importer."""
-        return written(self)
+        return write_part(self)
 
     @abstractmethod
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:

@@ -21,7 +21,7 @@ import xxhash
 
 from fader.corpora.frame.base import THING, EntityRow, Records, TypeRow
 from fader.corpus.documents import Faults
-from fader.errors import quoted
+from fader.errors import quote
 from fader.limits import Limits
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -74,7 +74,7 @@ def _document(
     out: EncodedRecords,
 ) -> None:
     name = one_line(str(document.get("id") or ""))
-    place = f"{source}: document {quoted(name)}"
+    place = f"{source}: document {quote(name)}"
     text = document.get("text")
     if not name or not isinstance(text, str):
         faults.add("documents without id or text", f"{place} needs an id and a text")
@@ -138,9 +138,9 @@ def _usable_mention(mention: dict[str, Any], text: str, place: str, faults: Faul
     if not 0 <= start < end <= len(text):
         faults.add("mentions outside the text", f"{where} in {len(text):,} characters")
     elif not entity or len(entity) > limits.id_characters:
-        faults.add("mentions without a usable entity", f"{where} names {quoted(entity)}")
+        faults.add("mentions without a usable entity", f"{where} names {quote(entity)}")
     elif not has_token(text, start, end):
-        faults.add("mentions that cover no token", f"{where}: {quoted(text[start:end])}")
+        faults.add("mentions that cover no token", f"{where}: {quote(text[start:end])}")
     elif "confidence" in mention and not math.isfinite(mention["confidence"]):
         faults.add("mentions with a bad confidence", where)
     else:
@@ -199,7 +199,7 @@ def entity_line(row: EntityRow, faults: Faults, limits: Limits) -> bytes | None:
     """A line of a run of entities."""
     name = one_line(row.id)
     if not name or len(name) > limits.id_characters:
-        faults.add("entities without a usable id", f"entity {quoted(name)}")
+        faults.add("entities without a usable id", f"entity {quote(name)}")
         return None
     return "\t".join(entity_cells(row, limits)).encode()
 
@@ -213,7 +213,7 @@ def type_line(row: TypeRow, faults: Faults, limits: Limits) -> bytes | None:
     """A line of a run of types."""
     name = type_id(row.id)
     if not name or len(name) > limits.id_characters:
-        faults.add("types without a usable id", f"type {quoted(name)}")
+        faults.add("types without a usable id", f"type {quote(name)}")
         return None
     return "\t".join((name, _clean_name(row.name, limits), _ids(row.supertypes))).encode()
 
@@ -244,7 +244,7 @@ def _usable(query: dict[str, Any], source: str, faults: Faults) -> bool:
     """Whether a query has what it needs; its id loses white space, which a run cannot hold."""
     query["id"] = "_".join(str(query.get("id") or "").split())
     if not query["id"] or not isinstance(query.get("query"), str):
-        faults.add("queries without id or text", f"{source}: query {quoted(query['id'])} needs an id and a query")
+        faults.add("queries without id or text", f"{source}: query {quote(query['id'])} needs an id and a query")
         return False
     return True
 

@@ -39,7 +39,7 @@ from fader.corpora.frame.records import EncodedRecords, encode
 from fader.corpora.frame.store import PART_BYTES, Store
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable, display_name
-from fader.errors import FaderError, InputError, UsageError, did_you_mean, quoted
+from fader.errors import FaderError, InputError, UsageError, did_you_mean, quote
 from fader.jobs.files import sync_folder, write_whole
 from fader.jobs.job import Job, run_job
 from fader.jobs.journal import (
@@ -120,13 +120,13 @@ def importer(name: str, **options: Any) -> Importer:
     if part is None:
         known = registry.discover("fader.corpora.formats")
         hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
-        raise UsageError(f"no importer for {quoted(name)}{hint}")
+        raise UsageError(f"no importer for {quote(name)}{hint}")
     texts = {key: value for key, value in options.items() if isinstance(value, str)}
     made: Importer = registry.build(part, texts)
     others = {key: value for key, value in options.items() if key not in texts}
     for key in others:
         if key not in {field.name for field in dataclasses.fields(made)}:  # type: ignore[arg-type]
-            raise UsageError(f"{name} has no option {quoted(key)}; `fader import {name} --help` lists them")
+            raise UsageError(f"{name} has no option {quote(key)}; `fader import {name} --help` lists them")
     return dataclasses.replace(made, **others)  # type: ignore[type-var]
 
 

@@ -26,7 +26,7 @@ from fader.corpora.frame.base import Batch
 from fader.corpora.frame.faults import at
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name, read_chunks
-from fader.errors import InputError, quoted
+from fader.errors import InputError, quote
 from fader.limits import Limits
 
 UNREADABLE = "records that are not JSON"
@@ -262,7 +262,7 @@ class _JsonPiece:
         """Between records there are commas, and around them brackets; the rest is a fault."""
         stray = self.text[start:end].strip(" \t\r\n,[]")
         if stray:
-            what = f"expected an object in braces, not {quoted(stray, 40)}; give JSON, or one object per line"
+            what = f"expected an object in braces, not {quote(stray, 40)}; give JSON, or one object per line"
             self._faults.add(UNREADABLE, f"{self.place(self.text.index(stray, start))}: {what}")
 
 

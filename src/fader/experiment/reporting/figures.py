@@ -102,7 +102,7 @@ class Plan(NamedTuple):
 
 def _plan_figures(comparison: Comparison) -> Iterator[Plan]:
     measure = comparison.measures[0]
-    if comparison.shared_matrix(measure).shape[1]:
+    if comparison.matrix_of_shared_queries(measure).shape[1]:
         yield plan_means(comparison, measure)
     if comparison.candidates:
         yield plan_candidates(comparison.candidates)
@@ -145,7 +145,7 @@ def _ignore_missing_glyphs() -> Iterator[None]:
 def plan_means(comparison: Comparison, measure: str) -> Plan:
     """Dots with 95% confidence intervals, the best system on top."""
     title, smaller = measure_title(measure), measure in comparison.smaller_is_better
-    values = comparison.shared_matrix(measure)
+    values = comparison.matrix_of_shared_queries(measure)
     centre, ends = values.mean(axis=1), np.array([confidence_interval(row) for row in values])
     order = np.argsort(centre if smaller else -centre, kind="stable")
     labels = [clean_text(comparison.systems[i].title, 44) for i in order]

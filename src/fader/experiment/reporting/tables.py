@@ -24,7 +24,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from fader.csvtext import Cell, format_csv
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.experiment.comparison import Comparison, measure_title
 from fader.experiment.reporting.html import render
 from fader.experiment.reporting.markup import (
@@ -145,13 +145,13 @@ def make_table(
     if not 0 < level < 1:
         raise UsageError(f"the level of significance must be between 0 and 1, not {level}")
     if isinstance(test, str) and test not in TESTS:
-        raise UsageError(f"no test {quoted(test)}; give {' or '.join(TESTS)}")
+        raise UsageError(f"no test {quote(test)}; give {' or '.join(TESTS)}")
     reference = None if baseline is None else comparison.systems.index(comparison.find_system(baseline))
     measured = test if callable(test) else partial(p_value, test=test, seed=seed)
     columns, cells = [], []
     for measure in comparison.measures:
         smaller = measure in comparison.smaller_is_better
-        values = comparison.shared_matrix(measure)
+        values = comparison.matrix_of_shared_queries(measure)
         p_values = partial(_test_against, values, test=measured, correct=correct)
         best = _find_best(values, smaller)
         against = "" if best is None else comparison.systems[best].name
@@ -296,7 +296,7 @@ def _find_columns(table: MeansTable, differences: Sequence[str]) -> list[int]:
     measures = [c.measure for c in table.columns]
     for measure in differences:
         if measure not in measures:
-            raise UsageError(f"no measure {quoted(measure)} in the table{did_you_mean(measure, measures)}")
+            raise UsageError(f"no measure {quote(measure)} in the table{did_you_mean(measure, measures)}")
     if differences and table.baseline is None:
         raise UsageError("differences need a baseline: make the table with the name of one")
     return [measures.index(measure) for measure in differences]

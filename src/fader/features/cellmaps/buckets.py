@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -88,10 +88,10 @@ class Axes:
 def cell_labels(rows: Sequence[str], columns: Sequence[str], copies: int) -> list[str]:
     """A label a cell, in the order of codes."""
     far = [c if c.isalpha() else f"distance {c}" for c in columns]
-    return sided([f"IDF share {r}, {c}" for r in rows for c in far], copies)
+    return by_side([f"IDF share {r}, {c}" for r in rows for c in far], copies)
 
 
-def sided(labels: Sequence[str], copies: int) -> list[str]:
+def by_side(labels: Sequence[str], copies: int) -> list[str]:
     """Labels, once a side where sides are told apart."""
     return list(labels) if copies == 1 else [f"{label}, {side}" for side in ("left", "right") for label in labels]
 
@@ -132,7 +132,7 @@ def _shape(owner: str, shape: object) -> tuple[int, int]:
     rows, columns = (int(match[1]), int(match[2])) if match else (0, 0)
     if columns < 2 or rows * columns > MAX_CELLS:
         wanted = f"rows x columns like 10x12, with 2 columns or more and at most {MAX_CELLS:,} cells"
-        raise UsageError(f"{owner}: shape must be {wanted}, not {quoted(shape)}")
+        raise UsageError(f"{owner}: shape must be {wanted}, not {quote(shape)}")
     return rows, columns
 
 
@@ -142,7 +142,7 @@ def check_distances(owner: str, distances: Any) -> tuple[int, ...]:
     whole = all(0 <= d <= LONGEST and d == int(d) for d in edges)
     if edges and not (whole and edges[0] == 0 and _ascend(edges, 1)):
         wanted = f"whole numbers of tokens that begin with 0 and ascend, like 0/1/3/10, none above {LONGEST:,}"
-        raise UsageError(f"{owner}: distances must be {wanted}, not {_listed(edges)}")
+        raise UsageError(f"{owner}: distances must be {wanted}, not {_quote_edges(edges)}")
     return tuple(int(d) for d in edges)
 
 
@@ -151,7 +151,7 @@ def check_shares(owner: str, shares: Any) -> tuple[float, ...]:
     edges = _numbers(owner, "shares", shares)
     if edges and not (edges[0] == 0 and edges[-1] <= 1 and _ascend(edges, SHARE_STEP)):
         wanted = f"shares of IDF(q) that begin with 0 and ascend to at most 1 in steps of {SHARE_STEP:g} or more"
-        raise UsageError(f"{owner}: shares must be {wanted}, like 0/0.25/0.5, not {_listed(edges)}")
+        raise UsageError(f"{owner}: shares must be {wanted}, like 0/0.25/0.5, not {_quote_edges(edges)}")
     return edges
 
 
@@ -159,12 +159,12 @@ def _numbers(owner: str, key: str, values: Any) -> tuple[float, ...]:
     try:
         return tuple(float(v) for v in values)
     except (TypeError, ValueError):
-        raise UsageError(f"{owner}: {key} must be numbers like 0/1/3/10, not {quoted(values)}") from None
+        raise UsageError(f"{owner}: {key} must be numbers like 0/1/3/10, not {quote(values)}") from None
 
 
 def _ascend(edges: tuple[float, ...], step: float) -> bool:
     return all(b - a >= step - TOLERANCE for a, b in pairwise(edges))
 
 
-def _listed(edges: tuple[float, ...]) -> str:
-    return quoted("/".join(f"{e:g}" for e in edges))
+def _quote_edges(edges: tuple[float, ...]) -> str:
+    return quote("/".join(f"{e:g}" for e in edges))

@@ -1,7 +1,7 @@
 """What grid, rectangle and coverage share: a surface of cells over perplexity and proximity.
 
 Their parameters, the cell of every literal, labels, heat maps and learned edges. Abstract: what fires which weight is
-each map's own. With `edges=learned` the shape says how many edges to look for, and until `fitted` has found them, the
+each map's own. With `edges=learned` the shape says how many edges to look for; until `fit_edges` has found them, the
 edges of the shape alone are used. Knows the table and nothing of training.
 """
 
@@ -21,8 +21,8 @@ from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.base import F64, I32, Block, Codes, FeatureMap, Piece, add_scores, cell_values
 from fader.features.cellmaps.buckets import Axes, axes_of, cell_labels, even_shares_of, ladder
-from fader.features.cellmaps.cells import I8, Cells, sides_of, taken
-from fader.features.cellmaps.edges import learned_distances, learned_shares, literal_shares
+from fader.features.cellmaps.cells import I8, Cells, sides_of, take_contexts
+from fader.features.cellmaps.edges import learn_distances, learn_shares, literal_shares
 from fader.features.cellmaps.staircase import gains
 from fader.features.checks import check_choice, check_flag, check_idf
 
@@ -92,13 +92,13 @@ class CellMap(FeatureMap):
         first = axes.row_of(statistics.perplexity(self.idf)) * np.int32(axes.columns)
         return Cells(axes.column_table(), first, axes.cells // 2 if self.signed else 0, axes.cells)
 
-    def encoded(self, statistics: Statistics, distances: I32, sides: I8) -> Codes:
+    def encode_cells(self, statistics: Statistics, distances: I32, sides: I8) -> Codes:
         """The cells that contexts fire."""
         codes = self.cells(statistics).codes(distances, sides)
         return Codes(codes, np.ones(distances.shape[0]), self.axes.cells)
 
     def blocks(self, contexts: Contexts) -> list[Block]:
-        return [self.encoded(contexts.statistics, contexts.distances, sides_of(contexts, self.signed))]
+        return [self.encode_cells(contexts.statistics, contexts.distances, sides_of(contexts, self.signed))]
 
     def score(self, contexts: Contexts, w: F64) -> F64:
         if not self.additive:
@@ -107,7 +107,7 @@ class CellMap(FeatureMap):
         return self.cells(contexts.statistics).scores(contexts.distances, sides, scale, self.expand(w))
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
-        distances, sides = taken(contexts.distances, rows), taken(sides_of(contexts, self.signed), rows)
+        distances, sides = take_contexts(contexts.distances, rows), take_contexts(sides_of(contexts, self.signed), rows)
         values = self.expand(w)
         if self.additive:
             codes = self.cells(contexts.statistics).codes(distances, sides)
@@ -116,7 +116,7 @@ class CellMap(FeatureMap):
 
         def score_of(kept: I32) -> F64:
             out = np.zeros(kept.shape[1])
-            block = self.encoded(contexts.statistics, kept, sides)
+            block = self.encode_cells(contexts.statistics, kept, sides)
             add_scores(block, cell_values([block], values)[0], out)
             return out
 
@@ -124,14 +124,14 @@ class CellMap(FeatureMap):
 
     def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:
         value = self.by_literal(contexts, np.array([row], dtype=np.int32), w)[:, 0]
-        labels, cell = self.labels(), self.reached(contexts, row)
+        labels, cell = self.labels(), self.find_shown_cells(contexts, row)
         matched = np.flatnonzero(contexts.distances[:, row] >= 0)
         return [Piece(self.name, int(t), labels[cell[t]], float(value[t])) for t in matched]
 
-    def reached(self, contexts: Contexts, row: int) -> NDArray[Any]:
+    def find_shown_cells(self, contexts: Contexts, row: int) -> NDArray[Any]:
         """The cell by whose label each literal of a context is shown."""
         rows = np.array([row])
-        distances, sides = taken(contexts.distances, rows), taken(sides_of(contexts, self.signed), rows)
+        distances, sides = take_contexts(contexts.distances, rows), take_contexts(sides_of(contexts, self.signed), rows)
         codes: NDArray[Any] = self.cells(contexts.statistics).codes(distances, sides)[0]
         return codes
 
@@ -139,13 +139,13 @@ class CellMap(FeatureMap):
     def learns_edges(self) -> bool:
         return self.edges == "learned"
 
-    def fitted(self, tables: Iterable[Contexts]) -> Self:
+    def fit_edges(self, tables: Iterable[Contexts]) -> Self:
         """Edges learned from matched literals; an axis without anything to learn from has those of the shape."""
         if not self.learns_edges:
             return self
         kept = list(tables)
-        distances = learned_distances(kept, self.axes.columns - 2)
-        shares = learned_shares((self.shares_in(table) for table in kept), self.axes.rows - 1)
+        distances = learn_distances(kept, self.axes.columns - 2)
+        shares = learn_shares((self.shares_in(table) for table in kept), self.axes.rows - 1)
         far = distances if len(distances) > 1 else ladder(self.axes.columns - 2)
         share = shares if len(shares) > 1 else even_shares_of(self.axes.rows)
         shape = f"{len(share)}x{len(far) + 1}"

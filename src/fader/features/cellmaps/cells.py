@@ -64,7 +64,7 @@ def sides_of(contexts: Contexts, signed: bool) -> I8:
     return contexts.sides if signed and len(contexts) else NO_SIDES
 
 
-def taken(array: NDArray[Any], rows: NDArray[Any]) -> Any:
+def take_contexts(array: NDArray[Any], rows: NDArray[Any]) -> Any:
     """Some contexts of an array (literals, contexts), contiguous; nothing of nothing."""
     return np.ascontiguousarray(array[:, rows]) if array.size else array
 

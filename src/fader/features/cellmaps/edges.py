@@ -23,7 +23,7 @@ from fader.features.cellmaps.buckets import LONGEST, SHARE_STEP
 F64 = NDArray[np.float64]
 
 
-def learned_distances(tables: Iterable[Contexts], count: int) -> tuple[int, ...]:
+def learn_distances(tables: Iterable[Contexts], count: int) -> tuple[int, ...]:
     """0 and up to `count` learned edges; only 0 where there is nothing to learn from."""
     weight = np.zeros(1)
     for table in tables:
@@ -35,7 +35,7 @@ def learned_distances(tables: Iterable[Contexts], count: int) -> tuple[int, ...]
     return (0, *sorted({int(d) for d in quantiles}))
 
 
-def learned_shares(samples: Iterable[tuple[F64, F64]], count: int) -> tuple[float, ...]:
+def learn_shares(samples: Iterable[tuple[F64, F64]], count: int) -> tuple[float, ...]:
     """0 and up to `count` learned edges, from the shares that each query has and how often."""
     values, weights = [np.zeros(0)], [np.zeros(0)]
     for share, often in samples:
@@ -51,7 +51,7 @@ def literal_shares(table: Contexts, idf: str) -> tuple[F64, F64]:
     return table.statistics.perplexity(idf), np.count_nonzero(table.distances >= 0, axis=1).astype(np.float64)
 
 
-def matched_shares(table: Contexts, idf: str, signed: bool) -> tuple[F64, F64]:
+def match_shares(table: Contexts, idf: str, signed: bool) -> tuple[F64, F64]:
     """The shares of IDF(q) matched up to each literal's distance, and how often; each side by itself where asked."""
     copies = [table.distances]
     if signed:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fader.corpus.analysis import Analysis
 from fader.corpus.documents import Document, Faults, mention_columns, mention_fields
 from fader.corpus.tokenise import RawVocabulary, batch_bytes
-from fader.errors import quoted
+from fader.errors import quote
 from fader.index.encoding.strings import Joined
 from fader.index.manifest import SegmentEntry
 from fader.index.textstore import TextWriter
@@ -148,10 +148,10 @@ class SegmentBuilder:
         keep = token_start < token_end
         for m in np.flatnonzero(~keep):
             d = documents[doc[m]]
-            surface = quoted(d.text[start[m] : end[m]])
+            surface = quote(d.text[start[m] : end[m]])
             self._faults.add(
                 "mentions that cover no token",
-                f"{d.place}: mention {start[m]}-{end[m]} of document {quoted(d.id)} covers no token: {surface}",
+                f"{d.place}: mention {start[m]}-{end[m]} of document {quote(d.id)} covers no token: {surface}",
             )
         part = (doc + self.documents, token_start, token_end - token_start, entity, confidence)
         self._mention_parts.append(tuple(column[keep].astype(np.int32) for column in part))
@@ -172,14 +172,14 @@ class SegmentBuilder:
         return (*(c[good].astype(np.int32) for c in (doc, starts, ends, entity)), codes)
 
     def _refuse(self, document: Document, start: int | None, end: int | None, name: str | None) -> None:
-        where = f"{document.place}: mention {start}-{end} of document {quoted(document.id)}"
+        where = f"{document.place}: mention {start}-{end} of document {quote(document.id)}"
         if name is None or start is None or end is None:
             self._faults.add("incomplete mentions", f"{where} needs start, end and entity")
         elif not 0 <= start < end <= len(document.text):
             limit = f"does not lie in the text of {len(document.text):,} characters"
             self._faults.add("mentions outside the text", f"{where} {limit}")
         elif name not in self._catalog.number:
-            self._faults.add("mentions of unknown entities", f"{where} names {quoted(name)}, not in the catalog")
+            self._faults.add("mentions of unknown entities", f"{where} names {quote(name)}, not in the catalog")
         else:
             self._faults.add("mentions with a bad confidence", f"{where} needs a finite confidence")
 

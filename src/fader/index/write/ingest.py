@@ -19,7 +19,7 @@ import xxhash
 from fader.corpus.analysis import Analysis
 from fader.corpus.documents import Batch, Document, Faults, read_corpus
 from fader.corpus.readers import file_size
-from fader.errors import InputError, quoted
+from fader.errors import InputError, quote
 from fader.index.manifest import SegmentEntry
 from fader.index.write.builder import CatalogView, SegmentBuilder
 from fader.limits import Limits
@@ -143,7 +143,7 @@ class _Run:
         """Whether the id was seen before: by a 128-bit hash, so that memory does not grow with the ids' lengths."""
         key = xxhash.xxh3_128_intdigest(document.id.encode("utf-8", "surrogatepass"))
         if key in self._seen:
-            self._how.faults.add("repeated documents", f"{document.place}: duplicate document id {quoted(document.id)}")
+            self._how.faults.add("repeated documents", f"{document.place}: duplicate document id {quote(document.id)}")
             return True
         self._seen.add(key)
         return False

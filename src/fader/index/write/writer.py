@@ -16,7 +16,7 @@ from fader.corpus.analysis import Analysis
 from fader.corpus.catalog import Catalog, Rows, read_catalog
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable
-from fader.errors import StorageError, UsageError, quoted
+from fader.errors import StorageError, UsageError, quote
 from fader.index.catalog import csr, type_ancestors, write_catalog
 from fader.index.commit import commit_numbers, is_debris, remove_debris, remove_unneeded, write_commit
 from fader.index.lock import lock_for_writing
@@ -52,7 +52,7 @@ class BuildOptions:
 
     def __post_init__(self) -> None:
         if self.catalog_on_error not in ("skip", "fail"):
-            raise UsageError(f'catalog_on_error must be "skip" or "fail", not {quoted(self.catalog_on_error)}')
+            raise UsageError(f'catalog_on_error must be "skip" or "fail", not {quote(self.catalog_on_error)}')
         check_counts(self, memory_mb=16, threads=1, segment_tokens=1, keep=1)
 
 
@@ -63,7 +63,7 @@ def check_counts(options: Any, **least: int) -> None:
         if value is None:
             continue
         if type(value) is not int or value > LARGEST_COUNT:
-            raise UsageError(f"{name} must be a whole number from {smallest} to {LARGEST_COUNT:,}, not {quoted(value)}")
+            raise UsageError(f"{name} must be a whole number from {smallest} to {LARGEST_COUNT:,}, not {quote(value)}")
         if value < smallest:
             raise UsageError(f"{name} must be at least {smallest}, not {value}")
 

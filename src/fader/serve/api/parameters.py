@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from fader.errors import did_you_mean, quoted
+from fader.errors import did_you_mean, quote
 from fader.options import REQUIRED, Declared, annotate_fields, option, options_of
 from fader.search.options import EntityOptions, SearchOptions
 from fader.serve.errors import JSON, BadRequest, Refusal
@@ -62,7 +62,7 @@ class Vocabulary:
     format: str = option("json", help="How the answer is written.", choices=("json", "csv"), example="json")
 
 
-def _shared(name: str, **changed: Any) -> Any:
+def _as_in_vocabulary(name: str, **changed: Any) -> Any:
     return same_as(Vocabulary, name, **changed)
 
 
@@ -70,15 +70,15 @@ def _shared(name: str, **changed: Any) -> Any:
 class SearchParameters:
     """Ask for entities."""
 
-    q: str = _shared("q")
-    type: str | None = _shared("type")
-    k: int = _shared("k")
-    model: str | None = _shared("model")
-    index: str | None = _shared("index")
-    snippets: int = _shared("snippets")
+    q: str = _as_in_vocabulary("q")
+    type: str | None = _as_in_vocabulary("type")
+    k: int = _as_in_vocabulary("k")
+    model: str | None = _as_in_vocabulary("model")
+    index: str | None = _as_in_vocabulary("index")
+    snippets: int = _as_in_vocabulary("snippets")
     explain: bool = same_as(SearchOptions, "explain", help="Whether to show how each score comes about.", example=False)
-    timeout_ms: int | None = _shared("timeout_ms")
-    format: str = _shared("format")
+    timeout_ms: int | None = _as_in_vocabulary("timeout_ms")
+    format: str = _as_in_vocabulary("format")
     partial: bool = option(
         False, help="Whether to answer where a part of the index is missing; a warning then says so.", example=False
     )
@@ -88,48 +88,48 @@ class SearchParameters:
 class EntityParameters:
     """Look at an entity, and at its contexts for a query where there is one."""
 
-    q: str | None = _shared("q", default=None)
-    type: str | None = _shared("type")
-    model: str | None = _shared("model")
-    index: str | None = _shared("index")
-    offset: int = _shared("offset")
-    limit: int = _shared("limit", limit="snippets")  # contexts are shown as snippets
-    timeout_ms: int | None = _shared("timeout_ms")
-    format: str = _shared("format")
+    q: str | None = _as_in_vocabulary("q", default=None)
+    type: str | None = _as_in_vocabulary("type")
+    model: str | None = _as_in_vocabulary("model")
+    index: str | None = _as_in_vocabulary("index")
+    offset: int = _as_in_vocabulary("offset")
+    limit: int = _as_in_vocabulary("limit", limit="snippets")  # contexts are shown as snippets
+    timeout_ms: int | None = _as_in_vocabulary("timeout_ms")
+    format: str = _as_in_vocabulary("format")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntityIdParameters(EntityParameters):
     """The same, by an id that no path can hold, such as `..`."""
 
-    id: str = _shared("entity")
+    id: str = _as_in_vocabulary("entity")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainParameters:
     """Ask why an entity has its rank."""
 
-    q: str = _shared("q")
-    entity: str = _shared("entity")
-    type: str | None = _shared("type")
-    model: str | None = _shared("model")
-    index: str | None = _shared("index")
-    timeout_ms: int | None = _shared("timeout_ms")
+    q: str = _as_in_vocabulary("q")
+    entity: str = _as_in_vocabulary("entity")
+    type: str | None = _as_in_vocabulary("type")
+    model: str | None = _as_in_vocabulary("model")
+    index: str | None = _as_in_vocabulary("index")
+    timeout_ms: int | None = _as_in_vocabulary("timeout_ms")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareParameters:
     """Ask two systems the same."""
 
-    q: str = _shared("q")
-    a: str | None = _shared("model")
-    b: str | None = _shared("model")
-    type: str | None = _shared("type")
-    k: int = _shared("k")
-    index: str | None = _shared("index")
-    snippets: int = _shared("snippets")
-    timeout_ms: int | None = _shared("timeout_ms")
-    format: str = _shared("format")
+    q: str = _as_in_vocabulary("q")
+    a: str | None = _as_in_vocabulary("model")
+    b: str | None = _as_in_vocabulary("model")
+    type: str | None = _as_in_vocabulary("type")
+    k: int = _as_in_vocabulary("k")
+    index: str | None = _as_in_vocabulary("index")
+    snippets: int = _as_in_vocabulary("snippets")
+    timeout_ms: int | None = _as_in_vocabulary("timeout_ms")
+    format: str = _as_in_vocabulary("format")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,9 +138,9 @@ class SuggestParameters:
 
     kind: str = option("type", help="What is looked for.", choices=("type", "entity"), example="type")
     prefix: str = option("", help="How its name, or words of it, begin.", longest=500, example="spa")
-    limit: int = _shared("limit", default=10, most=100, example=10)
-    type: str | None = _shared("type")
-    index: str | None = _shared("index")
+    limit: int = _as_in_vocabulary("limit", default=10, most=100, example=10)
+    type: str | None = _as_in_vocabulary("type")
+    index: str | None = _as_in_vocabulary("index")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,9 +153,9 @@ class TypesParameters:
     ids: str | None = option(
         None, help="These types instead, with | between ids; others are left out.", longest=8_000, example=""
     )
-    offset: int = _shared("offset")
-    limit: int = _shared("limit", default=100)
-    index: str | None = _shared("index")
+    offset: int = _as_in_vocabulary("offset")
+    limit: int = _as_in_vocabulary("limit", default=100)
+    index: str | None = _as_in_vocabulary("index")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +163,7 @@ class AnalyzeParameters:
     """Take a text apart; one that an address can hold, escaped."""
 
     text: str = option(help="The text.", longest=5_000, example="Straße, naïve, COVID-19")
-    index: str | None = _shared("index")
+    index: str | None = _as_in_vocabulary("index")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +177,7 @@ class AnalyzeBody(AnalyzeParameters):
 class IndexParameters:
     """Name an index."""
 
-    index: str | None = _shared("index")
+    index: str | None = _as_in_vocabulary("index")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +215,7 @@ def names_checker(kind: type[Any]) -> Callable[[Any], Any]:
         for name in given if isinstance(given, Mapping) else ():
             if name not in known:
                 hint = did_you_mean(name, known).removeprefix("; ") or f"it takes {', '.join(known) or 'none'}"
-                raise BadRequest(f"there is no parameter {quoted(name)}", hint, quoted(name)[1:-1])
+                raise BadRequest(f"there is no parameter {quote(name)}", hint, quote(name)[1:-1])
         return given
 
     return check_names
@@ -258,7 +258,7 @@ def parse_query_string(query_string: bytes) -> dict[str, str]:
     texts: dict[str, str] = {}
     for name, given in pairs:
         if name in texts:
-            raise BadRequest(f"the parameter {quoted(name)} is given twice", "give it once", quoted(name)[1:-1])
+            raise BadRequest(f"the parameter {quote(name)} is given twice", "give it once", quote(name)[1:-1])
         texts[name] = given
     return texts
 
@@ -269,7 +269,7 @@ def check_media_type(content_type: str) -> None:
         raise Refusal(
             415,
             "unsupported",
-            f"the body must be JSON, not {quoted(content_type or 'something unnamed')}",
+            f"the body must be JSON, not {quote(content_type or 'something unnamed')}",
             "send Content-Type: application/json",
             {"Accept": JSON},
         )
@@ -278,7 +278,7 @@ def check_media_type(content_type: str) -> None:
 def explain_invalid(error: Mapping[str, Any], place: Sequence[str | int]) -> BadRequest:
     """An error of pydantic in our words; `place` leads to the parameter, and is empty or a number for a whole body."""
     name = place[0] if place and isinstance(place[0], str) else "body"
-    given, bounds = quoted(error.get("input")), error.get("ctx", {})
+    given, bounds = quote(error.get("input")), error.get("ctx", {})
     match error["type"]:
         case "missing" if name != "body":
             return BadRequest(f"the parameter {name} is missing", f"give {name}", name)

@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from fader.errors import quoted
+from fader.errors import quote
 from fader.serve.errors import Refusal
 from fader.serve.middleware.trace import refuse
 from fader.serve.service import Service
@@ -97,6 +97,6 @@ def refuse_foreign(headers: Headers, allowed: Sequence[str]) -> Refusal | None:
     return Refusal(
         403,
         "forbidden",
-        f"pages of {quoted(origin)} may not use this endpoint",
+        f"pages of {quote(origin)} may not use this endpoint",
         "call it without a browser, or let the administrator allow the origin with --cors",
     )

@@ -22,7 +22,7 @@ class Bodies:
         if scope["type"] != "http" or not _has_body(scope):
             await self._app(scope, receive, send)
             return
-        if _declared_bytes(scope) > self._limit:
+        if _read_content_length(scope) > self._limit:
             await refuse(TooLarge(self._limit), send)
             return
         await self._count(scope, receive, send)
@@ -61,6 +61,6 @@ def _has_body(scope: Scope) -> bool:
     return any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
 
 
-def _declared_bytes(scope: Scope) -> int:
+def _read_content_length(scope: Scope) -> int:
     lengths = [value for name, value in scope["headers"] if name == b"content-length"]
     return max((int(value) for value in lengths if value.isdigit()), default=0)

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.serve.errors import BadRequest
 from fader.serve.middleware.trace import refuse
 
@@ -29,7 +29,7 @@ class Hosts:
         names = {"localhost", "*.localhost", host.lower(), *(name.lower().rstrip(".") for name in allowed)}
         for name in names:
             if "*" in name[1:] or (name.startswith("*") and name[1:2] not in ("", ".")):
-                raise UsageError(f"{quoted(name)} is not a host; give a name, *.name for all below it, or * for any")
+                raise UsageError(f"{quote(name)} is not a host; give a name, *.name for all below it, or * for any")
         self._any = "*" in names
         self._names = sorted(names | {f"{name}." for name in names if name != "*"})  # a name may end with a dot
 
@@ -42,7 +42,7 @@ class Hosts:
         async def refuse_in_our_form(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = ", ".join(hosts)
-                text = f"this server is not {quoted(given)}" if given else "the request names no host"
+                text = f"this server is not {quote(given)}" if given else "the request names no host"
                 await refuse(BadRequest(text, REMEDY, field="Host"), send)
 
         async def answer(scope: Scope, receive: Receive, _refuse: Send) -> None:

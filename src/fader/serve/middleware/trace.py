@@ -67,7 +67,7 @@ class Traced:
         trace = self._trace(scope)
         scope[KEY] = trace
 
-        async def watched(message: Message) -> None:
+        async def send_traced(message: Message) -> None:
             if message["type"] == "http.response.start":
                 trace.status = message["status"]
                 message["headers"] = _with_ours(message.get("headers", ())) + _about(trace)
@@ -76,11 +76,11 @@ class Traced:
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, send_traced)
         except Exception:
             log.exception("fault", extra={"fields": {"id": trace.id, "method": trace.method, "route": trace.route}})
             if not trace.status:
-                await refuse(internal(trace.id), watched)
+                await refuse(internal(trace.id), send_traced)
         finally:
             for observe in self._observers:
                 observe(trace)

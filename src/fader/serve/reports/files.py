@@ -18,7 +18,7 @@ from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from fader.errors import quoted
+from fader.errors import quote
 from fader.experiment.reporting.figures import COLOURS
 from fader.experiment.reporting.page import FILES
 from fader.serve.errors import JSON, NotFound
@@ -106,11 +106,11 @@ def _describe(file: str, opened: BinaryIO) -> str:
 
 def send_file(request: Request, folder: Path, name: str, file: str, dark: bool) -> Response:
     if file not in FILES and file != PAGE and not FIGURE.fullmatch(file):
-        raise NotFound(f"a report has no file {quoted(file)}", "GET /v1/reports/{name} lists those there are")
+        raise NotFound(f"a report has no file {quote(file)}", "GET /v1/reports/{name} lists those there are")
     try:
         opened = open_file(folder, file)
     except OSError:
-        raise NotFound(f"report {quoted(name)} has no file {quoted(file)}", "write it again") from None
+        raise NotFound(f"report {quote(name)} has no file {quote(file)}", "write it again") from None
     return _send(request, opened, file, dark)
 
 

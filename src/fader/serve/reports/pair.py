@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fader.csvtext import format_csv
-from fader.errors import did_you_mean, quoted
+from fader.errors import did_you_mean, quote
 from fader.experiment.comparison import Comparison, SystemResult, measure_title
 from fader.experiment.reporting.report import NAMES
 from fader.experiment.significance import p_value
@@ -74,7 +74,7 @@ def compare_pair(read: ServedReport, a: str, b: str, measure: str) -> Pair:
     measure = measure or comparison.measures[0]
     if measure not in comparison.measures:
         remedy = did_you_mean(measure, comparison.measures).removeprefix("; ") or ", ".join(comparison.measures)
-        raise BadRequest(f"the report has no measure {quoted(measure)}", remedy, "measure")
+        raise BadRequest(f"the report has no measure {quote(measure)}", remedy, "measure")
     first, second = _choose_two(read, a, b, measure)
     values = np.array([first.values[measure], second.values[measure]], dtype=np.float64)
     known = np.flatnonzero(~np.isnan(values).any(axis=0))
@@ -113,7 +113,7 @@ def _choose_two(read: ServedReport, a: str, b: str, measure: str) -> tuple[Syste
     for name, field in ((a, "a"), (b, "b")):
         if name and name not in means:
             remedy = did_you_mean(name, means).removeprefix("; ") or "GET /v1/reports/{name} lists its systems"
-            raise BadRequest(f"the report has no system {quoted(name)}", remedy, field)
+            raise BadRequest(f"the report has no system {quote(name)}", remedy, field)
     ranked = sorted(means, key=means.__getitem__)
     first = a or next(name for name in ranked if name != b)
     same = comparison.find_system(first).values[measure]

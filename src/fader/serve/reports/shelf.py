@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from fader.errors import FaderError, InputError, did_you_mean, quoted
+from fader.errors import FaderError, InputError, did_you_mean, quote
 from fader.experiment.comparison import Comparison, SystemResult
 from fader.experiment.provenance import list_provenance
 from fader.experiment.reporting.page import count_settings
@@ -196,7 +196,7 @@ class Shelf:
         """The folder of a report."""
         if name not in self._folders:
             remedy = did_you_mean(name, self._folders).removeprefix("; ") or "GET /v1/reports lists those there are"
-            raise NotFound(f"there is no report {quoted(name)}", remedy)
+            raise NotFound(f"there is no report {quote(name)}", remedy)
         return self._folders[name]
 
     def read(self, name: str) -> ServedReport:
@@ -213,7 +213,7 @@ class Shelf:
                 self._kept.pop(name, None)
                 # Without the folders of the server.
                 reason = f"{MARK}: {error.strerror or 'cannot be opened'}" if isinstance(error, OSError) else error
-                raise NotFound(f"report {quoted(name)} cannot be read: {reason}", "write it again") from None
+                raise NotFound(f"report {quote(name)} cannot be read: {reason}", "write it again") from None
             return self._kept[name]
 
     def _read(self, name: str, tag: str, about: os.stat_result, file: BinaryIO) -> ServedReport:

@@ -89,11 +89,11 @@ def stats_of(service: Service) -> Stats:
 def systems_of(served: Served) -> dict[str, object]:
     """What ranks an index."""
     from fader.registry import discover  # slow to import: see `Served`
-    from fader.search.system_info import described
+    from fader.search.system_info import describe_system
 
     models = {**served.models, DEFAULT: default_model()}
     named = [ModelName(name, str(model), name == served.default) for name, model in models.items()]
-    return {"models": named, "systems": [described(part) for part in discover("fader.systems").values()]}
+    return {"models": named, "systems": [describe_system(part) for part in discover("fader.systems").values()]}
 
 
 def health_of(service: Service) -> Health:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
-from fader.errors import FaderError, IncompleteError, quoted
+from fader.errors import FaderError, IncompleteError, quote
 from fader.serve.api.parameters import explain_invalid
 from fader.serve.errors import JSON, BadRequest, NotFound, Refusal, internal, refusal_of
 from fader.serve.gate import ClientGone
@@ -62,7 +62,7 @@ async def _answer_routing(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and pages.is_for_person(request):
         return pages.answer_not_found()
     if error.status_code == 404:
-        return _send(NotFound(f"there is nothing at {quoted(request.scope['path'])}", "/openapi.json lists all paths"))
+        return _send(NotFound(f"there is nothing at {quote(request.scope['path'])}", "/openapi.json lists all paths"))
     return _send(BadRequest("the body is not JSON in UTF-8", "send one JSON object in UTF-8", "body"))
 
 

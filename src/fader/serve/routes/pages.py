@@ -14,7 +14,7 @@ import xxhash
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from fader.errors import quoted
+from fader.errors import quote
 from fader.serve.errors import NotFound
 
 FOLDER = Path(__file__).parent.parent / "static"
@@ -81,10 +81,10 @@ def read(name: str) -> tuple[bytes, str]:
     path = FOLDER / name
     try:
         if len(name) > LONGEST or not _NAME.fullmatch(name) or path.suffix not in TYPES or not path.is_file():
-            raise NotFound(f"there is no file {quoted(name)}", "the page is at /")
+            raise NotFound(f"there is no file {quote(name)}", "the page is at /")
         stat = path.stat()
     except OSError:
-        raise NotFound(f"there is no file {quoted(name)}", "the page is at /") from None
+        raise NotFound(f"there is no file {quote(name)}", "the page is at /") from None
     return _read(path, stat.st_mtime_ns, stat.st_size)
 
 

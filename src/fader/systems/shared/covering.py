@@ -103,7 +103,7 @@ def _smallest(
 
 def smallest_windows(contexts: Contexts) -> Windows:
     """The windows of all contexts, found once a table."""
-    return contexts.shared("smallest covering windows", lambda: _windows(contexts))  # type: ignore[no-any-return]
+    return contexts.compute_once("smallest covering windows", lambda: _windows(contexts))  # type: ignore[no-any-return]
 
 
 def _windows(contexts: Contexts) -> Windows:

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -47,13 +47,13 @@ def check_sizes(owner: str, sizes: Mapping[str, tuple[object, tuple[int, int]]])
     """Refuse what is no whole number within its bounds: {parameter: (value, (least, most))}."""
     for key, (value, (least, most)) in sizes.items():
         if not isinstance(value, int) or not least <= value <= most:
-            raise UsageError(f"{owner}: {key} must be a whole number from {least} to {most:,}, not {quoted(value)}")
+            raise UsageError(f"{owner}: {key} must be a whole number from {least} to {most:,}, not {quote(value)}")
 
 
 def check_rate(owner: str, rate: float) -> None:
     """Refuse a learning rate that is none."""
     if not 0 < rate <= 1:
-        raise UsageError(f"{owner}: rate must be a number above 0 and at most 1, not {quoted(rate)}")
+        raise UsageError(f"{owner}: rate must be a number above 0 and at most 1, not {quote(rate)}")
 
 
 def lightgbm(owner: str) -> Any:
@@ -72,7 +72,7 @@ def labels_and_gains(grades: NDArray[Any]) -> tuple[I32, list[int]]:
     return labels[1:].astype(np.int32), gains.tolist()
 
 
-def grown(
+def grow_forest(
     owner: str, tables: Sequence[NDArray[Any]], grades: Sequence[NDArray[Any]], trees: int, seed: int,
     settings: Mapping[str, Any],
 ) -> str:  # fmt: skip
@@ -85,12 +85,12 @@ def grown(
     }  # fmt: skip
     sizes = [table.shape[0] for table in tables]
     fault = f"{owner}: LightGBM cannot grow trees on queries of up to {max(sizes):,} candidates, which `bad` bounds"
-    with _refused(package, fault):
+    with _refuse(package, fault):
         data = package.Dataset(np.concatenate(tables), labels, group=sizes, params=every)
-        return packed(owner, package.train(every, data, num_boost_round=trees).model_to_string())
+        return pack_model(owner, package.train(every, data, num_boost_round=trees).model_to_string())
 
 
-def predicted(owner: str, field: str, letters: str, table: NDArray[Any]) -> F64:
+def predict(owner: str, field: str, letters: str, table: NDArray[Any]) -> F64:
     """Values of candidates by their features; `field` is the parameter that has the letters."""
     model = _booster(owner, field, letters)
     if model.num_feature() != table.shape[1]:
@@ -103,7 +103,7 @@ def predicted(owner: str, field: str, letters: str, table: NDArray[Any]) -> F64:
     return np.asarray(model.predict(table, num_threads=THREADS, validate_features=False), dtype=np.float64)
 
 
-def packed(owner: str, text: str) -> str:
+def pack_model(owner: str, text: str) -> str:
     """A model's text as letters, digits, - and _."""
     raw = text.encode()
     if len(raw) > LARGEST_TEXT:
@@ -114,15 +114,15 @@ def packed(owner: str, text: str) -> str:
     return base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
 
 
-def unpacked(owner: str, field: str, letters: str) -> str:
+def unpack_model(owner: str, field: str, letters: str) -> str:
     """The model's text."""
-    text = _unpacked(letters)
+    text = _decompress(letters)
     if not text.startswith(FIRST) or LAST not in text:
-        raise UsageError(f"{owner}: {field} is no model, it begins {quoted(letters[:20])}; train it again")
+        raise UsageError(f"{owner}: {field} is no model, it begins {quote(letters[:20])}; train it again")
     return text
 
 
-def _unpacked(letters: str) -> str:
+def _decompress(letters: str) -> str:
     """The text, or nothing where it is too large, cut or altered."""
     stream = zlib.decompressobj()
     try:
@@ -134,13 +134,13 @@ def _unpacked(letters: str) -> str:
 
 @lru_cache(maxsize=8)
 def _booster(owner: str, field: str, letters: str) -> Any:
-    text, package = unpacked(owner, field, letters), lightgbm(owner)
-    with _refused(package, f"{owner}: {field} is no model that LightGBM {package.__version__} reads, train it again"):
+    text, package = unpack_model(owner, field, letters), lightgbm(owner)
+    with _refuse(package, f"{owner}: {field} is no model that LightGBM {package.__version__} reads, train it again"):
         return package.Booster(model_str=text)
 
 
 @contextmanager
-def _refused(package: Any, fault: str) -> Iterator[None]:
+def _refuse(package: Any, fault: str) -> Iterator[None]:
     """What LightGBM refuses, with what was wanted of it."""
     try:
         yield

@@ -81,7 +81,7 @@ def _propagate(
             count[t, x] = total
 
 
-def propagated(contexts: Contexts, shape: str, width: float) -> tuple[F64, F64]:
+def propagate_counts(contexts: Contexts, shape: str, width: float) -> tuple[F64, F64]:
     """(literals, contexts) of c'(t, x), and Z(x) of each context; arrays of the caller's own."""
     positions, documents = contexts.positions, contexts.documents
     count, mass = np.zeros((positions.length.size, len(contexts))), np.empty(len(contexts))

@@ -54,13 +54,13 @@ class Rungs:
         _times(self.at, self.column, self.data, weights, out)
         return out
 
-    def written_out(self) -> F32:
+    def to_dense(self) -> F32:
         """(candidates, columns)."""
         out = np.zeros((self.entity.size, self.columns), dtype=np.float32)
         out[np.repeat(np.arange(self.entity.size), np.diff(self.at)), self.column] = self.data
         return out
 
-    def taken(self, places: I64) -> Rungs:
+    def take(self, places: I64) -> Rungs:
         """Some of the candidates."""
         source, at = within(self.at, places)
         return Rungs(self.entity[places], at, self.column[source], self.data[source], self.columns)
@@ -69,7 +69,7 @@ class Rungs:
 def rungs(contexts: Contexts, models: Sequence[str], techniques: Sequence[str], cutoffs: Sequence[int]) -> Rungs:
     """The features of a query, by model, then cutoff, then technique; cutoffs ascend, 0 (all documents) is last."""
     key = ("rungs", tuple(models), tuple(techniques), tuple(cutoffs))
-    found: Rungs = contexts.shared(key, lambda: _rungs(contexts, models, techniques, cutoffs))
+    found: Rungs = contexts.compute_once(key, lambda: _rungs(contexts, models, techniques, cutoffs))
     return found
 
 
@@ -112,7 +112,7 @@ class _Ballots:
 
 
 def _ballots_of(contexts: Contexts) -> _Ballots:
-    found: _Ballots = contexts.shared("ballots", lambda: _ballots(contexts))
+    found: _Ballots = contexts.compute_once("ballots", lambda: _ballots(contexts))
     return found
 
 
@@ -121,12 +121,12 @@ def _ballots(contexts: Contexts) -> _Ballots:
     number = (np.cumsum(used) - 1).astype(np.int32)
     at = np.zeros(contexts.matching.length.size + 1, dtype=np.int64)
     candidate, size = np.empty(len(contexts), dtype=np.int32), np.zeros(np.count_nonzero(used), dtype=np.int64)
-    cast = _mentioned(contexts.matching.row, contexts.slot, number, at, candidate, size)
+    cast = _collect_mentioned(contexts.matching.row, contexts.slot, number, at, candidate, size)
     return _Ballots(contexts.entities[used], at, candidate[:cast].copy(), np.cumsum(size) - size)
 
 
 @kernel
-def _mentioned(row: I32, slot: I32, number: I32, at: I64, candidate: I32, size: I64) -> Any:
+def _collect_mentioned(row: I32, slot: I32, number: I32, at: I64, candidate: I32, size: I64) -> Any:
     """Rows are in the order of documents."""
     latest = np.full(size.size, -1, dtype=np.int64)
     used = 0

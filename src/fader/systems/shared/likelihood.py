@@ -29,7 +29,7 @@ from fader import budget
 from fader.aggregate.sum import sums
 from fader.contexts.policy import Evidence, select
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quoted
+from fader.errors import UsageError, quote
 from fader.features.kernel import Kernel
 from fader.kernel import kernel
 from fader.rank.system import Ranking, System
@@ -88,7 +88,7 @@ def _add_means(values: F64, of: I32, mentions: I64, out: F64) -> None:
 
 def pairs_of(contexts: Contexts) -> Pairs:
     """The pairs of a query, made once."""
-    made: Pairs = contexts.shared("pairs of entity and document", lambda: _pairs(contexts))
+    made: Pairs = contexts.compute_once("pairs of entity and document", lambda: _pairs(contexts))
     return made
 
 
@@ -116,7 +116,7 @@ def mean_of_mentions(pairs: Pairs, values: F64) -> F64:
     return out
 
 
-def known_literals(contexts: Contexts) -> I64:
+def find_known_literals(contexts: Contexts) -> I64:
     """The literals that occur in the collection."""
     return np.flatnonzero(contexts.statistics.cf > 0)
 
@@ -132,7 +132,7 @@ def near_shares(contexts: Contexts, window: tuple[float, ...]) -> F64:
 
     Made once a query and window.
     """
-    made: F64 = contexts.shared(("near shares", window), lambda: _near_shares(contexts, window))
+    made: F64 = contexts.compute_once(("near shares", window), lambda: _near_shares(contexts, window))
     return made
 
 
@@ -184,7 +184,7 @@ def check_window(owner: str, window: object) -> None:
         text = "/".join(f"{w:g}" for w in window) if isinstance(window, tuple) else window
         raise UsageError(
             f"{owner}: window must be one or several whole numbers of tokens such as 20 or 20/50, 0 being the whole "
-            f"document, not {quoted(text)}"
+            f"document, not {quote(text)}"
         )
 
 
@@ -217,7 +217,7 @@ class CandidateModel(System):
             self.foreground(contexts), self.associate(pairs), self.smoothing(pairs), background(contexts)
         )  # fmt: skip
         value = np.zeros(pairs.entity.size)
-        for t in known_literals(contexts):
+        for t in find_known_literals(contexts):
             budget.check()
             value += np.log((1.0 - lam) * sums(p[t] * a, pairs.at) + lam * share[t])
         return pairs.evidence(self._alone(contexts, pairs)), value
@@ -226,13 +226,13 @@ class CandidateModel(System):
         p, share = self.foreground(contexts), background(contexts)
         lam = np.repeat(self.smoothing(pairs), np.diff(pairs.at))
         out = np.zeros(pairs.row.size)
-        for t in known_literals(contexts):
+        for t in find_known_literals(contexts):
             budget.check()
             out += np.log((1.0 - lam) * p[t] + lam * share[t])
         return out
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
-        pairs, mine, known = pairs_of(contexts), ranking.slice_of(i), known_literals(contexts)
+        pairs, mine, known = pairs_of(contexts), ranking.slice_of(i), find_known_literals(contexts)
         a, lam = self.associate(pairs)[mine], self.smoothing(pairs)[ranking.place[i]]
         terms = self.foreground(contexts)[known][:, mine] * a
         total = terms.sum(axis=1, keepdims=True)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fader.contexts.columns import DocumentValues, GivenColumns
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, did_you_mean, quoted
+from fader.errors import UsageError, did_you_mean, quote
 from fader.features.base import Columns
 from fader.features.noprox import NoProx
 from fader.kernel import kernel
@@ -41,19 +41,19 @@ def check_model(name: str, owner: str) -> None:
     """Refuse a weighting model that is none."""
     if name not in MODELS:
         hint = did_you_mean(name, MODELS) or f"; known: {', '.join(MODELS)}"
-        raise UsageError(f"{owner}: unknown weighting model {quoted(name)}{hint}")
+        raise UsageError(f"{owner}: unknown weighting model {quote(name)}{hint}")
 
 
 def document_scores(contexts: Contexts, model: str) -> F64:
     """A score for each document of `contexts.matching`."""
     check_model(model, "document ranking")
-    scores: F64 = contexts.shared(("document scores", model), lambda: _scores(contexts, model))
+    scores: F64 = contexts.compute_once(("document scores", model), lambda: _scores(contexts, model))
     return scores
 
 
 def document_ranking(contexts: Contexts, model: str) -> I64:
     """The places of all documents of `contexts.matching`, best first."""
-    ranking: I64 = contexts.shared(("document ranking", model), lambda: _ranking(contexts, model))
+    ranking: I64 = contexts.compute_once(("document ranking", model), lambda: _ranking(contexts, model))
     return ranking
 
 

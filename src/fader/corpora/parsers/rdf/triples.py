@@ -27,7 +27,7 @@ from fader.corpora.parsers.rdf.layout import COLUMNS, LINES, SEEN, TURTLE, Layou
 from fader.corpora.parsers.rdf.vocabularies import RDF
 from fader.corpus.documents import Faults
 from fader.corpus.readers import without_mark
-from fader.errors import quoted
+from fader.errors import quote
 
 FAULTY = "lines that are no statement"
 
@@ -153,7 +153,7 @@ def _text(written: str) -> tuple[str, str]:
     """A literal and its language."""
     end = written.rfind('"')
     if end < 1:
-        raise ValueError(f"no end of the text {quoted(written[:40])}")
+        raise ValueError(f"no end of the text {quote(written[:40])}")
     language = written[end + 2 :].partition(" ")[0].strip().lower() if written[end + 1 : end + 2] == "@" else ""
     return unescape(written[1:end]), language
 
@@ -259,7 +259,7 @@ class Terms(dict[str, str]):
     def _resolve_prefix(self, term: str) -> str:
         prefix, colon, local = term.partition(":")
         if not colon or prefix not in self.layout.prefixes:
-            raise ValueError(f"{quoted(term)} is no term; its prefix is not declared at the top of the file")
+            raise ValueError(f"{quote(term)} is no term; its prefix is not declared at the top of the file")
         return self.layout.prefixes[prefix] + unescape(local)
 
 

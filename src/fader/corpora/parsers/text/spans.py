@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from fader.corpora.frame.tallies import FURTHER, MOVED, REPEATED, tally
 from fader.corpus.documents import Faults
-from fader.errors import quoted
+from fader.errors import quote
 
 NEAR = 40  # characters that offsets may be off
 UNITS = ("characters", "UTF-16 units", "bytes")
@@ -77,8 +77,8 @@ def mentions_of(
     for i, span in enumerate(found.spans):
         if span is None:
             start, end, words = given[i]
-            here = quoted(text[max(start, 0) : max(end, 0)], 40)
-            what = f"{quoted(words, 40)} is not at {start}-{end}, where {here} is"
+            here = quote(text[max(start, 0) : max(end, 0)], 40)
+            what = f"{quote(words, 40)} is not at {start}-{end}, where {here} is"
             if not words:
                 what = f"{start}-{end} is no place in a text of {len(text):,} characters"
             faults.add(ELSEWHERE, f"{place(i)}: {what}")

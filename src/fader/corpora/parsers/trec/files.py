@@ -21,7 +21,7 @@ from fader.corpora.frame.inputs import head, mark_batches, whole_files
 from fader.corpora.parsers.trec.judgments import is_run, judgment, judgments
 from fader.corpora.parsers.trec.topics import query, topics
 from fader.corpus.documents import Faults
-from fader.errors import InputError, quoted
+from fader.errors import InputError, quote
 
 DOCUMENTS, TOPICS, JUDGMENTS, RUN = "documents", "topics", "judgments", "a run"
 RUNS = "runs, which are no judgments"
@@ -130,7 +130,7 @@ def _document(opened: re.Match[bytes], body: bytes, place: str, ended: bool, fau
     named = _DOCNO.search(body, 0, _HEAD) or _ID.search(opened[1] or b"") or _DOCID.search(body, 0, _HEAD)
     name = named[1].decode("utf-8", "replace") if named else ""
     if not ended:
-        faults.add(ENDLESS, f"{place}: document {quoted(name)} has no </DOC>; the source may be cut short")
+        faults.add(ENDLESS, f"{place}: document {quote(name)} has no </DOC>; the source may be cut short")
     if not name:
         faults.add(NAMELESS, f"{place}: needs a DOCNO")
         return None
@@ -145,7 +145,7 @@ def _tell_outside(data: bytes, start: int, end: int, source: str, first: int, fa
     """What is between documents is white space, and tags around them; other text is lost."""
     if data[start:end].strip() and _WORD.search(_MARKUP.sub(b"", data[start:end])):
         where = at(source, first + start, "byte")
-        shown = quoted(data[start:end].strip()[:60].decode("utf-8", "replace"))
+        shown = quote(data[start:end].strip()[:60].decode("utf-8", "replace"))
         faults.add(
             OUTSIDE, f"{where}: {end - start:,} bytes are in no document, which stands between DOC tags: {shown}"
         )

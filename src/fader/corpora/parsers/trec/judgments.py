@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import decode_line
 from fader.corpus.documents import Faults
-from fader.errors import quoted
+from fader.errors import quote
 
 MALFORMED = "judgments that cannot be read"
 _NEEDED = "needs query, 0, id and a grade, which is a whole number"
@@ -71,7 +71,7 @@ def _rows(data: bytes, source: str, faults: Faults) -> Iterator[tuple[str, str, 
             continue
         found = judgment(line.split())
         if found is None:
-            faults.add(MALFORMED, f"{at(source, number)}: {_NEEDED}: {quoted(line, 60)}")
+            faults.add(MALFORMED, f"{at(source, number)}: {_NEEDED}: {quote(line, 60)}")
         else:
             yield found
 

@@ -24,7 +24,7 @@ from fader.corpora.frame.faults import at
 from fader.corpora.parsers.web import charset
 from fader.corpora.parsers.web.html import unescape
 from fader.corpus.documents import Faults
-from fader.errors import quoted
+from fader.errors import quote
 from fader.limits import Limits
 
 NAMELESS = "topics without number or text"
@@ -76,7 +76,7 @@ def topics(data: bytes, source: str, faults: Faults) -> Iterator[Topic]:
         if topic.number and plain_query(topic.text):
             yield topic
         else:
-            faults.add(NAMELESS, f"{at(source, number)}: topic {quoted(topic.number)} needs a number and a title")
+            faults.add(NAMELESS, f"{at(source, number)}: topic {quote(topic.number)} needs a number and a title")
 
 
 def query(topic: Topic, type: str | None = None) -> dict[str, Any]:
