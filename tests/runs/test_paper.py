@@ -18,6 +18,8 @@ import pytest
 from fader.demo.generate import generate
 from fader.experiment.system_specs import parse_specs
 from fader.index.reader import IndexReader
+from fader.jobs.journal import Journal
+from fader.jobs.storage import LocalFolder
 
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "runs" / "paper.sh"
 FEW = ("--sample", "6", "--folds", "2", "--folds-for-count", "folds", "--lam", "1")
@@ -105,30 +107,36 @@ def test_the_page_needs_no_other_file(out: Path) -> None:
     assert len(set(names)) == len(names)
 
 
+def kept_results(out: Path) -> dict[str, Path]:
+    """The files of kept results, one per system, by its name."""
+    files = sorted((out / "kept").glob("*/*.part"))
+    return {json.loads(Journal(LocalFolder(p.parent)).get(p.stem))["result"]["name"]: p for p in files}
+
+
 def test_each_testbed_has_an_index_and_a_report_a_table(out: Path) -> None:
     """And every system was kept once."""
     assert {path.name for path in out.iterdir()} == {
         "demo", "demo - proximity", "demo - effect", "demo - end", "kept", "results.md", "index.html",
     }  # fmt: skip
-    kept = [json.loads(path.read_text()) for path in (out / "kept").glob("*.json")]
-    assert sorted(k["result"]["name"].split("(")[0] for k in kept) == ["balog2", "count", "fader"]
-    assert len(list((out / "kept").iterdir())) == 3
+    assert sorted(name.split("(")[0] for name in kept_results(out)) == ["balog2", "count", "fader"]
+    assert len(list((out / "kept").rglob("*"))) == 4  # and the folder that they share
 
 
 def test_a_second_run_takes_what_was_kept(out: Path, testbed: Path) -> None:
     """Nothing is computed again: a kept number that is altered by hand is shown, what was kept is not written anew,
     and what is missing is made up for."""
-    before, files = (out / "results.md").read_text(encoding="utf-8"), sorted((out / "kept").glob("*.json"))
-    named = {json.loads(path.read_text())["result"]["name"]: path for path in files}
-    plain = json.loads(named["balog2"].read_text())
+    before, named = (out / "results.md").read_text(encoding="utf-8"), kept_results(out)
+    altered = named["balog2"]
+    journal = Journal(LocalFolder(altered.parent))
+    plain = json.loads(journal.get(altered.stem))
     plain["result"]["values"]["AP"] = [0.125] * 6
-    named["balog2"].write_text(json.dumps(plain))
+    journal.keep(altered.stem, json.dumps(plain).encode())
     named["count"].unlink()
-    left = {path: path.stat().st_mtime_ns for path in files if path.exists()}
+    left = {path: path.stat().st_mtime_ns for path in named.values() if path.exists()}
     assert run(out, testbed, *SMALL).returncode == 0
     after = (out / "results.md").read_text(encoding="utf-8")
     assert {path: path.stat().st_mtime_ns for path in left} == left
-    assert sorted((out / "kept").glob("*.json")) == files
+    assert kept_results(out) == named
     changed = [row for row in rows(after) if row not in rows(before)]
     assert [row[:2] for row in changed] == [["balog2", "0.125"]]
 

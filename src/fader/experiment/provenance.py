@@ -1,6 +1,6 @@
 """How a report was made, for people: Fader's version, index, queries, cross-validation, seed, and the command.
 
-    fader               the version in the comparison's provenance, else the installed one
+    fader               the version in the comparison's provenance, else this one
     index, queries, cross-validation, seed
     ...                 everything else in the comparison's provenance, in its order
     command             last: a text as it is, a list of arguments as typed in a shell
@@ -14,19 +14,19 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 from fader.experiment.comparison import Comparison
+from fader.version import __version__
 
 FIRST = ("fader", "index", "queries", "cross-validation", "seed")
 
 
 def list_provenance(comparison: Comparison) -> dict[str, str]:
     """Names and values in the order in which they are shown; texts are not escaped."""
-    given: dict[str, Any] = {"fader": _find_version(), "queries": len(comparison.queries), **comparison.provenance}
+    given: dict[str, Any] = {"fader": __version__, "queries": len(comparison.queries), **comparison.provenance}
     command = given.pop("command", None)
     ordered = {key: given[key] for key in FIRST if key in given} | given
     found = {key: str(value) if key == "seed" else format_value(value) for key, value in ordered.items()}
@@ -44,14 +44,6 @@ def format_value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _find_version() -> str:
-    """From the installation, since the package itself is above this layer."""
-    try:
-        return version("fader")
-    except PackageNotFoundError:  # run from a folder of sources
-        return "not installed"
 
 
 def _format_command(command: Any) -> str:
