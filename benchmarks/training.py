@@ -40,12 +40,12 @@ from fader.learn.feature_trainer import EXACT, linear_problem
 from fader.learn.leaveoneout import Problem, leave_one_out, polish
 from fader.learn.loss import Loss
 from fader.learn.objective import EntityLevel, labels_of, values_of
-from fader.learn.train import Fit, Objective, Settings, fit, minimise
+from fader.learn.train import Fit, FitSettings, Objective, fit, minimise
 from fader.measures import AveragePrecision
 
 PARTS = ("memory", "fit", "loo", "rankers")
 AGGREGATORS: tuple[Aggregator, ...] = (Sum(), LogSumExp(), SoftMax())
-SETTINGS = Settings(lam=1.0, starts=1)
+SETTINGS = FitSettings(lam=1.0, starts=1)
 PRECISION = AveragePrecision()
 MEMORY_TARGET, SPEED_TARGET = 8e9, 10.0
 SAME_OBJECTIVE, SAME_PRECISION = 1e-9, 1e-6
@@ -63,7 +63,7 @@ def warm_up() -> None:
     """Compile or load the kernels on a few queries, so that no part pays for it."""
     data = contexts.dataset(0.0)
     for aggregator in AGGREGATORS:
-        fit(data, aggregator, Settings(iterations=2, starts=1))
+        fit(data, aggregator, FitSettings(iterations=2, starts=1))
     problem = linear_problem(data, Sum(), SETTINGS)
     solution = polish(problem, data.features.start(), EXACT)
     list(leave_one_out(problem, solution, np.arange(len(data)), EXACT))
@@ -108,7 +108,7 @@ def fits(data: Dataset, iterations: int) -> dict[str, Any]:
     """Training with each aggregator, from one start."""
     rows, found = [], {}
     for aggregator in AGGREGATORS:
-        settings = Settings(lam=1.0, starts=1, iterations=iterations)
+        settings = FitSettings(lam=1.0, starts=1, iterations=iterations)
         model, took = timed(lambda a=aggregator, s=settings: fit(data, a, s))
         found[str(aggregator)] = {
             **took,

@@ -27,7 +27,7 @@ class Silent:
         return None
 
 
-class Lines:
+class ProgressLines:
     """A plain line every ten seconds, for logs and pipes."""
 
     def __init__(self, title: str) -> None:
@@ -80,4 +80,4 @@ def progress(title: str, quiet: bool = False) -> Iterator[Progress]:
         with bar.rich:
             yield bar
     else:
-        yield Lines(title)
+        yield ProgressLines(title)

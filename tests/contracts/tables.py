@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fader.testing.tables import ENTITIES, LENGTH, WORDS, Columns, contexts_of, document_values, sides_of
+from fader.testing.tables import ENTITIES, LENGTH, WORDS, TableColumns, contexts_of, document_values, sides_of
 
-__all__ = ["ENTITIES", "LENGTH", "WORDS", "Columns", "contexts_of", "document_values", "sides_of", "tables"]
+__all__ = ["ENTITIES", "LENGTH", "WORDS", "TableColumns", "contexts_of", "document_values", "sides_of", "tables"]
 
 
 def picked(draw: st.DrawFn, values: Sequence[int], *shape: int) -> NDArray[np.int32]:
@@ -22,7 +22,7 @@ def picked(draw: st.DrawFn, values: Sequence[int], *shape: int) -> NDArray[np.in
 
 
 @st.composite
-def tables(draw: st.DrawFn, least: int = 0, bare: bool = False) -> Columns:
+def tables(draw: st.DrawFn, least: int = 0, bare: bool = False) -> TableColumns:
     """The columns of a table with `least` rows or more."""
     literals = draw(st.integers(1, len(WORDS)))
     df = picked(draw, range(1, 51), literals).tolist()
@@ -34,7 +34,7 @@ def tables(draw: st.DrawFn, least: int = 0, bare: bool = False) -> Columns:
     distances[np.array(df) == 0] = -1
     if not bare and size:
         distances[-1, (distances < 0).all(axis=0)] = draw(st.integers(0, 9))
-    return Columns(
+    return TableColumns(
         entity=picked(draw, range(0, 24, 3), size),
         document=place // np.int32(31),
         start=place % np.int32(31),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from contracts.tables import Columns, contexts_of, tables
+from contracts.tables import TableColumns, contexts_of, tables
 from fader.features.base import FeatureMap
 from fader.features.combined import Combined, feature_map
 from fader.registry import discover, parse
@@ -51,7 +51,7 @@ drawn = settings(deadline=None, max_examples=30)
 seeds = st.integers(0, 2**32 - 1)
 
 
-def rows_of(columns: Columns, picks: list[int]) -> NDArray[np.int32]:
+def rows_of(columns: TableColumns, picks: list[int]) -> NDArray[np.int32]:
     size = columns.entity.size
     return np.array([p % size for p in picks] if size else [], dtype=np.int32)
 
@@ -59,7 +59,7 @@ def rows_of(columns: Columns, picks: list[int]) -> NDArray[np.int32]:
 @features
 @drawn
 @given(tables(bare=True), seeds, seeds, st.randoms(use_true_random=False))
-def test_scores(feature: FeatureMap, columns: Columns, seed: int, other: int, random: Any) -> None:
+def test_scores(feature: FeatureMap, columns: TableColumns, seed: int, other: int, random: Any) -> None:
     """Finite, what the blocks say, linear in the weights, each by its own context."""
     contract.check_scores(feature, columns, seed)
     contract.check_blocks(feature, columns, seed)
@@ -71,7 +71,7 @@ def test_scores(feature: FeatureMap, columns: Columns, seed: int, other: int, ra
 @features
 @drawn
 @given(tables(), st.lists(st.integers(0, 99), max_size=9), seeds)
-def test_explanations(feature: FeatureMap, columns: Columns, picks: list[int], seed: int) -> None:
+def test_explanations(feature: FeatureMap, columns: TableColumns, picks: list[int], seed: int) -> None:
     """Literals and pieces add up to the score; what a context does not have explains nothing."""
     contract.check_shares(feature, columns, rows_of(columns, picks), contract.draw_weights(feature, seed))
     contract.check_absent_literals(feature, columns, seed)
@@ -87,7 +87,7 @@ def test_collapse_is_the_transpose_of_expand(feature: FeatureMap, seed: int) -> 
 @features
 @drawn
 @given(st.lists(tables(), max_size=3))
-def test_a_fitted_map_is_written_as_it_is_read(feature: FeatureMap, several: list[Columns]) -> None:
+def test_a_fitted_map_is_written_as_it_is_read(feature: FeatureMap, several: list[TableColumns]) -> None:
     """Also where it is one of several with a + between them."""
     contract.check_fitted(feature, several)
     assert feature_map(str(feature)).maps == contract.maps_of(feature)
@@ -113,7 +113,7 @@ NEARER += [m for m in MAPS if getattr(m, "monotone", False)]
 @drawn
 @given(tables(least=1), seeds, st.integers(0, 99), st.integers(0, 3), st.integers(0, 300))
 def test_nearer_is_never_worth_less(
-    feature: Any, columns: Columns, seed: int, row: int, literal: int, distance: int
+    feature: Any, columns: TableColumns, seed: int, row: int, literal: int, distance: int
 ) -> None:
     """With weights from 0 on, moving a literal nearer on its side never lowers the score."""
     w, x, t = contract.draw_weights(feature, seed), row % columns.entity.size, literal % len(columns.df)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fader.errors import UsageError
-from fader.experiment.comparison import Comparison, ContextScores, Grid, Supports, SystemResult
+from fader.experiment.comparison import Comparison, ContextScores, Supports, SystemGrid, SystemResult
 from fader.experiment.reporting import figures
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -38,7 +38,7 @@ def comparison(**changed: Any) -> Comparison:
             ContextScores("q2", "Aspirin", False, [2.5, 0.5]),
         ],
         "grids": [
-            Grid("high", "rectangle(2x3)", ["<0.5", ">0.5"], ["far", "10", "1"], [[0, 0.1, 0.2], [0.1, 0.4, 0.9]])
+            SystemGrid("high", "rectangle(2x3)", ["<0.5", ">0.5"], ["far", "10", "1"], [[0, 0.1, 0.2], [0.1, 0.4, 0.9]])
         ],
     }
     return Comparison(**{**values, **changed})
@@ -172,13 +172,13 @@ def test_weights_run_from_the_far_to_the_near_corner() -> None:
 @pytest.mark.parametrize("values", [[[0.0, 0.0]], [[-1.0, 2.0]], [[1e-9, 1e9]]])
 def test_any_weights_can_be_drawn(values: list[list[float]]) -> None:
     """All 0, negative, of any size."""
-    assert "weights-1" in drawn(grids=[Grid("high", "f", ["r"], ["a", "b"], values)])
+    assert "weights-1" in drawn(grids=[SystemGrid("high", "f", ["r"], ["a", "b"], values)])
 
 
 def test_large_data_stay_small() -> None:
     """A million contexts or cells by the thousand do not make a large SVG."""
     scores = [ContextScores("q", "e", True, [1 - i / 1e5 for i in range(100_000)])]
-    grid = Grid(
+    grid = SystemGrid(
         "high", "f", [str(i) for i in range(60)], [str(j) for j in range(60)], [[float(i) for i in range(60)]] * 60
     )
     found = drawn(supports=Supports(list(range(1, 100_000)), [5]), context_scores=scores, grids=[grid])
@@ -201,7 +201,7 @@ def test_labels_are_text_whatever_is_in_them() -> None:
     found = drawn(
         systems=[system],
         context_scores=[ContextScores(HOSTILE, HOSTILE, True, [1.0])],
-        grids=[Grid(HOSTILE, HOSTILE, [HOSTILE], [HOSTILE], [[1.0]])],
+        grids=[SystemGrid(HOSTILE, HOSTILE, [HOSTILE], [HOSTILE], [[1.0]])],
     )
     for drawing in found.values():
         tags = {e.tag.split("}")[1] for e in ElementTree.fromstring(drawing.svg).iter() if isinstance(e.tag, str)}

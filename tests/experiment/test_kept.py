@@ -8,11 +8,11 @@ import pytest
 
 from fader.errors import StorageError
 from fader.experiment.cache import Measured, find_result, keep_result, name_entry, open_results
-from fader.experiment.comparison import ContextScores, Grid, SystemResult
+from fader.experiment.comparison import ContextScores, SystemGrid, SystemResult
 
 ABOUT = {"queries": "abc", "seed": 0}
 RESULT = SystemResult("count", {"AP": [0.1, 1 / 3, None]}, "Count", [{"model": "x", "queries": 2}], 1.5, 3, ["cv 5"])
-MEASURED = Measured(RESULT, [Grid("count", "grid", ["a"], ["b", "c"], [[0.1, 0.2]])],
+MEASURED = Measured(RESULT, [SystemGrid("count", "grid", ["a"], ["b", "c"], [[0.1, 0.2]])],
                     [ContextScores("q", "e", True, [2.0, 1.0], "count")])  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import fader
 from fader.errors import InputError, StorageError
-from fader.experiment.comparison import Comparison, ContextScores, Grid, Supports, SystemResult
+from fader.experiment.comparison import Comparison, ContextScores, Supports, SystemGrid, SystemResult
 from fader.experiment.provenance import list_provenance
 from fader.experiment.reporting import figures, report
 from fader.experiment.reporting.page import MOST_QUERIES
@@ -56,7 +56,7 @@ def comparison(**changed: Any) -> Comparison:
         "candidates": [5, 40, 7000],
         "supports": Supports([3, 10], [1, 2]),
         "context_scores": [ContextScores("q2", "Einstein", True, [3.0, 2.0])],
-        "grids": [Grid("fader", "rectangle", ["low", "high"], ["far", "near"], [[0.0, 0.1], [0.1, 0.5]])],
+        "grids": [SystemGrid("fader", "rectangle", ["low", "high"], ["far", "near"], [[0.0, 0.1], [0.1, 0.5]])],
     }
     return Comparison(**{**values, **changed})
 
@@ -80,7 +80,7 @@ def hostile() -> Comparison:
             for i in (1, 2)
         ],
         context_scores=[ContextScores(HOSTILE, HOSTILE, True, [1.0])],
-        grids=[Grid(HOSTILE + "1", HOSTILE, [HOSTILE], [HOSTILE], [[1.0]])],
+        grids=[SystemGrid(HOSTILE + "1", HOSTILE, [HOSTILE], [HOSTILE], [[1.0]])],
     )
 
 
@@ -163,8 +163,8 @@ def test_numbers_of_numpy_and_infinities_become_plain() -> None:
         ({"measures": ["AP", "RR"]}, r'system "count", measure "RR": needs a value for each of 3 queries, has 0'),
         ({"systems": [SystemResult("s", {"AP": [0.1, float("nan"), 0], "pairswap": [0, 0, 0]})]}, r"must be finite"),
         ({"context_scores": [ContextScores("q", "e", True, [1.0, 2.0])]}, r'"e" must be finite, largest first'),
-        ({"grids": [Grid("s", "f", ["a"], ["b", "c"], [[1.0]])]}, r"must be 1 rows of 2 numbers"),
-        ({"grids": [Grid("s", "f", ["a"], ["b"], [[float("inf")]])]}, r"must be finite"),
+        ({"grids": [SystemGrid("s", "f", ["a"], ["b", "c"], [[1.0]])]}, r"must be 1 rows of 2 numbers"),
+        ({"grids": [SystemGrid("s", "f", ["a"], ["b"], [[float("inf")]])]}, r"must be finite"),
     ],
 )
 def test_a_comparison_that_does_not_add_up_is_refused(changed: dict[str, Any], message: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from contracts.tables import Columns, contexts_of, tables
+from contracts.tables import TableColumns, contexts_of, tables
 from fader.features.base import Codes
 from fader.registry import parse
 from features.oracles import Match, Plane, Vector, shares_of
@@ -48,7 +48,7 @@ def feature_of(text: str) -> Any:
     return parse("fader.features", text)
 
 
-def vectors(columns: Columns, idf: str, vector_of: Any) -> list[Vector]:
+def vectors(columns: TableColumns, idf: str, vector_of: Any) -> list[Vector]:
     """The vector of every context, of 50 documents."""
     share = shares_of(50, columns.df, idf)
     contexts = [
@@ -62,7 +62,7 @@ def vectors(columns: Columns, idf: str, vector_of: Any) -> list[Vector]:
     return [vector_of(context) for context in contexts]
 
 
-def scores(text: str, columns: Columns, w: NDArray[np.float64] | None = None) -> list[float]:
+def scores(text: str, columns: TableColumns, w: NDArray[np.float64] | None = None) -> list[float]:
     feature = feature_of(text)
     out: list[float] = feature.score(contexts_of(columns), np.ones(feature.size) if w is None else w).tolist()
     return out
@@ -71,7 +71,7 @@ def scores(text: str, columns: Columns, w: NDArray[np.float64] | None = None) ->
 @pytest.mark.parametrize(("text", "vector_of"), CASES, ids=[text for text, _v in CASES])
 @settings(deadline=None)
 @given(tables(bare=True), st.integers(0, 2**32 - 1))
-def test_scores_are_those_of_the_vectors(text: str, vector_of: Any, columns: Columns, seed: int) -> None:
+def test_scores_are_those_of_the_vectors(text: str, vector_of: Any, columns: TableColumns, seed: int) -> None:
     """w . f, with f written out cell by cell; a share of exactly an edge, as 1/2 is, reaches it."""
     feature = feature_of(text)
     w = np.random.default_rng(seed).exponential(size=feature.size)
@@ -81,7 +81,7 @@ def test_scores_are_those_of_the_vectors(text: str, vector_of: Any, columns: Col
 
 @settings(deadline=None)
 @given(tables(bare=True), st.integers(0, 2**32 - 1), st.booleans())
-def test_a_monotone_grid_is_a_smooth_rectangle(columns: Columns, seed: int, signed: bool) -> None:
+def test_a_monotone_grid_is_a_smooth_rectangle(columns: TableColumns, seed: int, signed: bool) -> None:
     """The same scores for the same weights, bit for bit, and the same penalty."""
     one = feature_of(f"grid(4x5,monotone=true,signed={signed})")
     two = feature_of(f"rectangle(4x5,regulariser=smooth,signed={signed})")
@@ -93,7 +93,7 @@ def test_a_monotone_grid_is_a_smooth_rectangle(columns: Columns, seed: int, sign
 
 @settings(deadline=None)
 @given(tables(bare=True), st.integers(0, 2**32 - 1))
-def test_one_literal_alone_is_worth_the_same_in_every_way(columns: Columns, seed: int) -> None:
+def test_one_literal_alone_is_worth_the_same_in_every_way(columns: TableColumns, seed: int) -> None:
     """Sum, union and a grid under monotonicity differ only in how literals go together."""
     alone = table(columns.distances[:1].tolist(), [7])
     w = np.random.default_rng(seed).exponential(size=120)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.tables import Columns, contexts_of, tables
+from contracts.tables import TableColumns, contexts_of, tables
 from fader.errors import UsageError
 from fader.features.combined import feature_map
 from fader.registry import parse
@@ -15,7 +15,7 @@ from fader.registry import parse
 
 @settings(deadline=None)
 @given(tables(bare=True), st.integers(0, 2**32 - 1))
-def test_scores_add_up(columns: Columns, seed: int) -> None:
+def test_scores_add_up(columns: TableColumns, seed: int) -> None:
     """Each map has its own stretch of the weights."""
     names = ["noprox", "rectangle(3x4)", "idfupto(3)"]
     maps, contexts = [parse("fader.features", name) for name in names], contexts_of(columns)

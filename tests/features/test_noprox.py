@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from contracts.tables import Columns, contexts_of, tables
+from contracts.tables import TableColumns, contexts_of, tables
 from fader.contexts.columns import DocumentValues
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
@@ -110,7 +110,7 @@ def by_formula(contexts: Contexts, name: str, x: int) -> float:
 
 @settings(deadline=None)
 @given(tables(bare=True))
-def test_values_are_those_of_the_formulas(columns: Columns) -> None:
+def test_values_are_those_of_the_formulas(columns: TableColumns) -> None:
     """All five, of documents of which no two are alike."""
     contexts = contexts_of(columns)
     found = values(contexts)
@@ -119,7 +119,7 @@ def test_values_are_those_of_the_formulas(columns: Columns) -> None:
 
 
 def test_some_of_them_in_any_order() -> None:
-    """Columns are those named, in their order; the text parses back."""
+    """TableColumns are those named, in their order; the text parses back."""
     all_five, feature = values(golden()), feature_of("noprox(use=constant/bm25)")
     assert values(golden(), "noprox(use=constant/bm25)").tolist() == all_five[:, [4, 1]].tolist()
     assert feature.labels() == ["constant", "bm25"]

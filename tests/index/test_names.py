@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fader.errors import DamagedError
 from fader.index import names
 from fader.index.format import Container
-from fader.index.names import InMemory, Names, fold, words_of, write_names
+from fader.index.names import InMemory, StoredNames, fold, words_of, write_names
 from fader.index.verify.catalog import _check_names
 from index.damage import Sealed
 from index.plain_names import HOSTILE, plain_fold, plain_words
@@ -74,7 +74,7 @@ def rows_of(given: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
 def test_labels_and_words_are_found(given: list[list[str]], asked: list[str]) -> None:
     """Rows are the distinct pairs of folded label and thing, in order; a name's row is its own."""
     rows = rows_of(given)
-    found = Names.of(given)
+    found = StoredNames.of(given)
     assert list(zip(found.labels, found.owner.tolist(), strict=True)) == rows
     assert [rows[r] for r in found.name_row] == [(plain_fold(each[0]), i) for i, each in enumerate(given)]
     assert list(found.words) == sorted({word for text, _i in rows for word in plain_words(text)})
@@ -103,9 +103,9 @@ def test_names_are_stored_as_they_are_made_in_memory(given: list[list[str]]) -> 
 def test_pieces_in_which_labels_are_cut_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """A piece is a label at least, however long that is."""
     given = [[f"thing number {i}", "the " * (i % 40)] for i in range(200)]
-    whole = Names.of(given)
+    whole = StoredNames.of(given)
     monkeypatch.setattr(names, "BATCH", 50)
-    pieces = Names.of(given)
+    pieces = StoredNames.of(given)
     assert list(pieces.words) == list(whole.words)
     for word in ("", "t", "number", "1", "17"):
         assert pieces.with_word(word).tolist() == whole.with_word(word).tolist()
@@ -113,9 +113,9 @@ def test_pieces_in_which_labels_are_cut_do_not_matter(monkeypatch: pytest.Monkey
 
 def test_the_order_of_popularity() -> None:
     """Most popular first, then by folded name, then by number."""
-    found = Names.of([["b"], ["A"], ["a"], ["z", "a"], ["É"]])
+    found = StoredNames.of([["b"], ["A"], ["a"], ["z", "a"], ["É"]])
     assert found.by_popularity(np.array([1, 1, 1, 7, 1])).tolist() == [3, 1, 2, 0, 4]
-    assert Names.of([]).by_popularity(np.zeros(0, dtype=np.int32)).tolist() == []
+    assert StoredNames.of([]).by_popularity(np.zeros(0, dtype=np.int32)).tolist() == []
 
 
 @settings(deadline=None)
@@ -133,7 +133,7 @@ def test_changed_names_are_refused_or_read(given: list[list[str]], which: int, b
             _check_names(container, "x", len(given))
         except DamagedError:
             return
-        found = Names(container, "x")
+        found = StoredNames(container, "x")
         assert sorted(set(found.owner.tolist())) == list(range(len(given)))
         assert found.owner[found.name_row].tolist() == list(range(len(given)))
         for word in found.words:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from contracts.tables import ENTITIES, Columns, contexts_of, sides_of
+from contracts.tables import ENTITIES, TableColumns, contexts_of, sides_of
 from fader.aggregate.base import Aggregator
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap
@@ -34,7 +34,7 @@ class Judged:
     """A query with the table of its contexts and its grades by entity number."""
 
     id: str
-    columns: Columns
+    columns: TableColumns
     grades: Grades
 
     @cached_property
@@ -42,13 +42,13 @@ class Judged:
         return contexts_of(self.columns)
 
 
-def drawn_columns(random: np.random.Generator, rows: int, literals: int) -> Columns:
+def drawn_columns(random: np.random.Generator, rows: int, literals: int) -> TableColumns:
     """Contexts of ten entities in ten documents, several mentions of one entity in one document among them."""
     distances = random.choice(FAR, size=(literals, rows)).astype(np.int32)
     bare = (distances < 0).all(axis=0)
     distances[0, bare] = 4
     place = np.sort(random.integers(0, 310, size=rows)).astype(np.int32)
-    return Columns(
+    return TableColumns(
         entity=random.choice(ENTITIES, size=rows).astype(np.int32),
         document=place // np.int32(31),
         start=place % np.int32(31),
@@ -59,7 +59,7 @@ def drawn_columns(random: np.random.Generator, rows: int, literals: int) -> Colu
     )
 
 
-def entities_of(columns: Columns) -> list[int]:
+def entities_of(columns: TableColumns) -> list[int]:
     """The candidates, ascending."""
     return [int(e) for e in np.unique(columns.entity)]
 

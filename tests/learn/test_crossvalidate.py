@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts.tables import Columns
+from contracts.tables import TableColumns
 from fader.errors import InputError, UsageError
 from fader.features.base import FeatureMap
 from fader.features.combined import feature_map
 from fader.learn import crossvalidate
 from fader.learn.crossvalidate import cross_validate, groups_of, parse_cv
 from fader.learn.dataset import Dataset, View
-from fader.learn.feature_trainer import Candidate, FeatureTrainer, Trained
-from fader.learn.train import Settings, fit_model
+from fader.learn.feature_trainer import FeatureCandidate, FeatureTrainer, Trained
+from fader.learn.train import FitSettings, fit_model
 from fader.measures import AveragePrecision, Pairswap
 from fader.registry import parse
 from learn.cases import F64, I64, Given, Judged, drawn_columns, drawn_queries, entities_of, swapped, vectors
@@ -32,17 +32,17 @@ EVERY_CV = ["2", "3", "5", "loo"]
 def candidate(
     features: str = "noprox+rectangle(3x4)", aggregator: str = "sum", lambdas: tuple[float, ...] = LAMBDAS,
     policy: str = "document", **settings: Any,
-) -> Candidate:  # fmt: skip
-    few = Settings(**{"rounds": 2, "starts": 1, "iterations": 60, **settings})
-    return Candidate(feature_map(features), parse("fader.aggregate", aggregator), few, lambdas, View(policy))
+) -> FeatureCandidate:  # fmt: skip
+    few = FitSettings(**{"rounds": 2, "starts": 1, "iterations": 60, **settings})
+    return FeatureCandidate(feature_map(features), parse("fader.aggregate", aggregator), few, lambdas, View(policy))
 
 
-def validated(queries: Sequence[Judged], candidates: Sequence[Candidate], cv: str, **more: Any) -> Any:
+def validated(queries: Sequence[Judged], candidates: Sequence[FeatureCandidate], cv: str, **more: Any) -> Any:
     make = partial(FeatureTrainer, Given(queries), candidates)
     return cross_validate(make, len(queries), cv, **{"workers": 1, **more})
 
 
-def train(source: Given, candidates: Sequence[Candidate], **more: Any) -> Any:
+def train(source: Given, candidates: Sequence[FeatureCandidate], **more: Any) -> Any:
     return crossvalidate.train(partial(FeatureTrainer, source, candidates), len(source.ids), **more)
 
 
@@ -107,7 +107,7 @@ def test_the_judgments_of_a_query_have_no_say_in_its_model(name: str, cv: str) -
 def other_contexts(query: Judged, seed: int) -> Judged:
     """The query with other contexts of as many literals, its grades kept."""
     random = np.random.default_rng(seed)
-    columns: Columns = drawn_columns(random, 50, len(query.columns.df))
+    columns: TableColumns = drawn_columns(random, 50, len(query.columns.df))
     columns.distances[columns.distances > 0] += 40
     return replace(query, columns=columns)
 
@@ -295,7 +295,7 @@ def test_a_query_without_candidates_or_without_a_good_one_is_tested_but_does_not
     """It counts 0, and the models of the others are those without it."""
     columns = QUERIES[0].columns
     none = np.empty(0, dtype=np.int32)
-    empty = Columns(none, none, none, columns.distances[:, :0], columns.sides[:, :0], np.empty(0), columns.df)
+    empty = TableColumns(none, none, none, columns.distances[:, :0], columns.sides[:, :0], np.empty(0), columns.df)
     lost = Judged("lost", empty, {"nowhere": 1})
     bad = replace(QUERIES[1], id="bad", grades={"nowhere": 1, 3: 0})
     for cv in ("5", "loo"):
@@ -390,7 +390,7 @@ def test_a_planted_surface_is_learned() -> None:
 
     features = feature_map("rectangle(distances=0/2/8/20,shares=0/0.25/0.4)")
     queries = noisy(8, 60, PLAIN, shuffle=False)
-    c = Candidate(features, parse("fader.aggregate", "sum"), Settings(), (0.3, 1.0, 3.0), View("mention"))
+    c = FeatureCandidate(features, parse("fader.aggregate", "sum"), FitSettings(), (0.3, 1.0, 3.0), View("mention"))
     model, _choice = train(Given(queries), [c], workers=1)
     often = sum(vectors(PLAIN, q.contexts).sum(axis=0) for q in queries)
     kept = often > 0.02 * often.sum()
@@ -407,8 +407,8 @@ def test_a_planted_surface_is_learned() -> None:
 def test_nothing_is_learned_from_shuffled_judgments(cv: str) -> None:
     """Tested on queries that were left out, order is chance: half of the pairs are wrong, AP is that of any order."""
     queries = noisy(8, 60, PLAIN, shuffle=True)
-    c = Candidate(
-        feature_map("rectangle(3x4)"), parse("fader.aggregate", "sum"), Settings(), (0.1, 1.0, 3.0), View("mention")
+    c = FeatureCandidate(
+        feature_map("rectangle(3x4)"), parse("fader.aggregate", "sum"), FitSettings(), (0.1, 1.0, 3.0), View("mention")
     )
     found = validated(queries, [c], cv)
     wrong = np.mean([Pairswap().of(o.values, o.query.judgments) for o in found.outcomes])

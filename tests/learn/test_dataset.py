@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.tables import Columns, contexts_of, sides_of, tables
+from contracts.tables import TableColumns, contexts_of, sides_of, tables
 from fader.errors import UsageError
 from fader.features.base import FeatureMap, cells_of
 from fader.features.combined import feature_map
@@ -31,14 +31,14 @@ def weights(features: FeatureMap, seed: int) -> F64:
     return np.random.default_rng(seed).integers(0, 3, features.size) / 4.0
 
 
-def encoded(columns: Columns, features: FeatureMap, policy: str) -> QueryData:
+def encoded(columns: TableColumns, features: FeatureMap, policy: str) -> QueryData:
     return query_data("q", contexts_of(columns), features, policy, {0: 2, 3: 0, "other": 1})
 
 
 @drawn
 @given(tables(bare=True), MAP, POLICY, st.integers(0, 999))
 def test_rows_are_those_of_the_table_by_entity_document_and_position(
-    columns: Columns, features: FeatureMap, policy: str, seed: int
+    columns: TableColumns, features: FeatureMap, policy: str, seed: int
 ) -> None:
     """Their scores in that order; a group has an entity's mentions in one document, or each mention for itself."""
     w = weights(features, seed)
@@ -60,7 +60,7 @@ def test_rows_are_those_of_the_table_by_entity_document_and_position(
 @drawn
 @given(tables(bare=True), MAP, POLICY, st.integers(0, 999))
 def test_the_best_row_of_each_group_counts_the_first_on_a_tie(
-    columns: Columns, features: FeatureMap, policy: str, seed: int
+    columns: TableColumns, features: FeatureMap, policy: str, seed: int
 ) -> None:
     """By brute force, with weights that make many ties; chosen once more, it stays as it is."""
     w = weights(features, seed)
@@ -81,7 +81,7 @@ def test_the_best_row_of_each_group_counts_the_first_on_a_tie(
 
 @drawn
 @given(tables(bare=True), MAP, st.integers(0, 999))
-def test_a_histogram_is_the_transpose_of_scores(columns: Columns, features: FeatureMap, seed: int) -> None:
+def test_a_histogram_is_the_transpose_of_scores(columns: TableColumns, features: FeatureMap, seed: int) -> None:
     """u . scores(cells) = histogram(u) . cells, the code for nothing aside; u is a pull an entity by a slope a row."""
     random = np.random.default_rng(seed)
     query = encoded(columns, features, "mention")
@@ -101,7 +101,7 @@ def two_mentions() -> Judged:
     distances = np.array([[0, 30], [-1, 30]], dtype=np.int32)
     zero = np.zeros(2, dtype=np.int32)
     start = np.array([0, 5], dtype=np.int32)
-    return Judged("q", Columns(zero, zero, start, distances, sides_of(distances), np.ones(2), [3, 3]), {0: 1})
+    return Judged("q", TableColumns(zero, zero, start, distances, sides_of(distances), np.ones(2), [3, 3]), {0: 1})
 
 
 def test_the_choice_depends_on_the_weights_and_is_compared_by_rows() -> None:
@@ -154,7 +154,7 @@ def check_some(query: QueryData, places: list[int], cells: F64) -> QueryData:
 @drawn
 @given(tables(bare=True), MAP, POLICY, st.integers(0, 999), st.randoms(use_true_random=False))
 def test_some_candidates_of_a_query(
-    columns: Columns, features: FeatureMap, policy: str, seed: int, random: Any
+    columns: TableColumns, features: FeatureMap, policy: str, seed: int, random: Any
 ) -> None:
     """Any, none or all of them; of all rows or of those that count, in either order."""
     query, cells = encoded(columns, features, policy), features.expand(weights(features, seed))

@@ -26,7 +26,7 @@ from fader.learn.leaveoneout import (
     whole_hessian,
     without,
 )
-from fader.learn.train import Settings, fit
+from fader.learn.train import FitSettings, fit
 from fader.measures import STANDARD
 from fader.registry import parse
 from learn.cases import F64, Judged, best_of, data_of, drawn_queries, slow_labels, summed
@@ -42,7 +42,7 @@ def problem_of(
     queries: list[Judged], features: FeatureMap, lam: float, aggregator: Aggregator = SUM, policy: str = "mention"
 ) -> tuple[Problem, F64]:
     """The problem of all queries and weights near its solution."""
-    data, settings = data_of(queries, features, policy), Settings(lam=lam, rounds=1)
+    data, settings = data_of(queries, features, policy), FitSettings(lam=lam, rounds=1)
     w = fit(data, aggregator, settings).weights
     return linear_problem(data.best(w), aggregator, settings), w
 

@@ -18,14 +18,14 @@ from fader.errors import FaderError, InputError, StorageError
 from fader.features.combined import feature_map
 from fader.learn import modelfile as module
 from fader.learn.model import Model, parse_model, read_model
-from fader.learn.modelfile import Collection, ModelScope
+from fader.learn.modelfile import CollectionFacts, ModelScope
 from fader.rank.ranking import rank_entities
 from fader.rank.system import View
 from fader.registry import discover
 from learn.cases import QUERIES_OF_MODELS as QUERIES
 
 ANALYSIS = {"stemmer": None, "stopwords": [], "unicode": "15.0.0"}
-COLLECTION = Collection(120, 3456, 789, 10)
+COLLECTION = CollectionFacts(120, 3456, 789, 10)
 Plain = dict[str, Any]
 
 
@@ -258,7 +258,7 @@ def test_a_model_fits_its_own_index_only() -> None:
             model.check(ANALYSIS, other)
 
 
-GROWN = Collection(200, 9999, 1234, 10)
+GROWN = CollectionFacts(200, 9999, 1234, 10)
 
 
 def test_a_model_fits_all_commits_of_its_index() -> None:
@@ -296,7 +296,7 @@ def test_a_file_from_before_there_were_origins_opens() -> None:
 def test_a_model_says_that_its_index_has_changed_much(documents: int, warned: bool) -> None:
     """By more than a fifth of the documents it was trained on, more or less."""
     found = scope_of(made(collection=replace(COLLECTION, origin="ab12"))).warnings(
-        Collection(documents, 1, 1, 10, "ab12")
+        CollectionFacts(documents, 1, 1, 10, "ab12")
     )
     said = f"the model was trained when the index had 120 documents; it has {documents} now; train it again"
     assert found == ([said] if warned else [])
@@ -313,7 +313,7 @@ def test_anywhere_lifts_the_collection_but_not_the_analysis() -> None:
     """Also after a trip through a file; the model itself stays as it was. A model of no analysis fits any."""
     model = made()
     portable = parse_model(model.as_portable().to_text(), "m")
-    scope_of(portable).check(ANALYSIS, Collection(1, 2, 3, 4))
+    scope_of(portable).check(ANALYSIS, CollectionFacts(1, 2, 3, 4))
     with pytest.raises(InputError, match="analysed with"):
         scope_of(portable).check({**ANALYSIS, "stemmer": "english"}, COLLECTION)
     assert not scope_of(model).portable

@@ -228,7 +228,7 @@ def test_the_loss_does_not_depend_on_the_number_of_threads(name: str, monkeypatc
 def test_sums_that_were_kept_are_those_of_the_mentions_chosen() -> None:
     """One store for several weights and aggregators, some weights again: the same rows as without a store."""
     features = feature_map("noprox+rectangle(3x4)")
-    data, sums = data_of(drawn_queries(5), features), module.Sums(features)
+    data, sums = data_of(drawn_queries(5), features), module.RowSums(features)
     draw = np.random.default_rng(1)
     drawn = [draw.random(features.size) for _ in range(5)]
     weight = np.array([1.0, 0, 1, 1, 0, 1])

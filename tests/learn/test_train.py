@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import fader.learn.train as module
-from contracts.tables import Columns, sides_of
+from contracts.tables import TableColumns, sides_of
 from fader.aggregate.softcutoff import SoftCutoff
 from fader.errors import InputError, UsageError
 from fader.features.combined import feature_map
 from fader.learn.cutoff import fit_decay
 from fader.learn.loss import LOSSES
-from fader.learn.train import Settings, fit, fit_model
+from fader.learn.train import FitSettings, fit, fit_model
 from fader.registry import discover, parse
 from learn.cases import Judged, best_of, data_of, drawn_queries, kept_rows, slow_labels, summed, vectors
 
@@ -31,7 +31,7 @@ def test_the_optimum_is_that_of_vectors_written_out(loss: str, lam: float, text:
     """Convex: sum of every mention. The same least objective, and values of entities that differ by little."""
     features = feature_map(text)
     start = features.start()
-    found = fit(data_of(QUERIES, features, "mention"), SUM, Settings(loss=loss, lam=lam, iterations=2000))
+    found = fit(data_of(QUERIES, features, "mention"), SUM, FitSettings(loss=loss, lam=lam, iterations=2000))
     matrices = [summed(q, features, start, "mention") for q in QUERIES]
     penalty = features.penalty() / lam**2
     least, w = best_of(matrices, [slow_labels(q) for q in QUERIES], loss, penalty, start)
@@ -43,7 +43,7 @@ def test_the_optimum_is_that_of_vectors_written_out(loss: str, lam: float, text:
 
 def test_both_optimisers_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Newton's method and, for maps of very many weights, L-BFGS-B: the same objective, Newton in far fewer steps."""
-    data, settings = data_of(QUERIES, feature_map("noprox+rectangle(3x4)"), "mention"), Settings(iterations=2000)
+    data, settings = data_of(QUERIES, feature_map("noprox+rectangle(3x4)"), "mention"), FitSettings(iterations=2000)
     exact = fit(data, SUM, settings)
     monkeypatch.setattr(module, "MOST_WEIGHTS", 0)
     other = fit(data, SUM, settings)
@@ -57,7 +57,7 @@ def test_both_optimisers_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_newton_says_when_it_was_stopped() -> None:
     """One step is not enough, and the fit says so."""
     data = data_of(QUERIES, feature_map("noprox+rectangle(3x4)"), "mention")
-    found = fit(data, SUM, Settings(iterations=1))
+    found = fit(data, SUM, FitSettings(iterations=1))
     assert (found.iterations, found.converged) == (1, False)
 
 
@@ -66,7 +66,7 @@ def planted() -> list[Judged]:
     more, because only bad entities are ever near otherwise."""
     entity = np.array([0, 0, 3, 6], dtype=np.int32)
     distances = np.array([[0, 5, 0, 5]], dtype=np.int32)
-    columns = Columns(
+    columns = TableColumns(
         entity=entity,
         document=np.array([0, 0, 1, 2], dtype=np.int32),
         start=np.array([0, 9, 0, 0], dtype=np.int32),
@@ -82,7 +82,7 @@ def test_the_mentions_that_count_are_chosen_anew_until_they_stay() -> None:
     """Trained on the near mention alone w would be another; the end is a fixed point: chosen by w, trained on."""
     features, queries = feature_map("grid(1x3,distances=0/5)"), planted()
     data = data_of(queries, features)
-    settings = Settings(lam=3.0, rounds=5, iterations=1000)
+    settings = FitSettings(lam=3.0, rounds=5, iterations=1000)
     first = fit(data, SUM, replace(settings, rounds=1))
     found = fit(data, SUM, settings)
     start = features.start()
@@ -102,7 +102,7 @@ def test_the_mentions_that_count_are_chosen_anew_until_they_stay() -> None:
 def rows_of(query: Judged, rows: list[int]) -> Judged:
     """Some contexts of a query."""
     c = query.columns
-    kept = Columns(
+    kept = TableColumns(
         c.entity[rows], c.document[rows], c.start[rows], np.ascontiguousarray(c.distances[:, rows]),
         np.ascontiguousarray(c.sides[:, rows]), c.confidence[rows], c.df,
     )  # fmt: skip
@@ -114,7 +114,7 @@ def test_the_mentions_of_a_query_that_does_not_train_have_no_say() -> None:
     features = feature_map("grid(1x3,distances=0/5)")
     other = planted()[0]
     data = data_of([rows_of(other, [1, 2, 3]), other], features)
-    found = fit(data, SUM, Settings(lam=3.0, rounds=5), np.array([1.0, 0.0]))
+    found = fit(data, SUM, FitSettings(lam=3.0, rounds=5), np.array([1.0, 0.0]))
     start, end = (data.best(w).queries[1] for w in (features.start(), found.weights))
     assert not start.same_rows(end)
     assert (found.rounds, found.stable) == (1, True)
@@ -123,7 +123,7 @@ def test_the_mentions_of_a_query_that_does_not_train_have_no_say() -> None:
 def test_the_mentions_chosen_at_the_end_are_those_trained_on() -> None:
     """Where a fit says that the choice is stable, training from there on changes nothing."""
     features = feature_map("noprox+rectangle(3x4)")
-    data, settings = data_of(QUERIES, features), Settings(rounds=20)
+    data, settings = data_of(QUERIES, features), FitSettings(rounds=20)
     found = fit(data, SUM, settings)
     assert found.stable
     again = fit(data, SUM, settings, start=found.weights)
@@ -134,7 +134,7 @@ def test_the_mentions_chosen_at_the_end_are_those_trained_on() -> None:
 def test_several_starts_are_reported_and_the_best_is_kept() -> None:
     """Not convex: as many as asked for, each as good as it is alone, the first one the feature map's own."""
     features, aggregator = feature_map("noprox+rectangle(3x4)"), parse(PACKAGE, "logsumexp")
-    data, settings = data_of(QUERIES, features), Settings(starts=4, lam=2.0)
+    data, settings = data_of(QUERIES, features), FitSettings(starts=4, lam=2.0)
     found = fit(data, aggregator, settings)
     assert len(found.starts) == 4
     assert found.objective == min(found.starts)
@@ -149,7 +149,7 @@ def test_several_starts_are_reported_and_the_best_is_kept() -> None:
 def test_a_convex_problem_needs_one_start(name: str) -> None:
     """And others take what is asked for; nothing is trained where the weights do not matter."""
     features, aggregator = feature_map("noprox"), parse(PACKAGE, name)
-    found, trained = fit_model(data_of(QUERIES[:2], features), aggregator, Settings(starts=2, iterations=20))
+    found, trained = fit_model(data_of(QUERIES[:2], features), aggregator, FitSettings(starts=2, iterations=20))
     if aggregator.constant:
         assert found.weights.tolist() == features.start().tolist()
     else:
@@ -162,7 +162,7 @@ def test_a_convex_problem_needs_one_start(name: str) -> None:
 def test_the_same_twice(aggregator: str, loss: str) -> None:
     """Two runs agree bit for bit."""
     features, part = feature_map("noprox+rectangle(3x4)"), parse(PACKAGE, aggregator)
-    settings = Settings(loss=loss, starts=3, iterations=40)
+    settings = FitSettings(loss=loss, starts=3, iterations=40)
     one, two = (fit(data_of(QUERIES, features), part, settings) for _ in range(2))
     assert one.weights.tolist() == two.weights.tolist()
     assert replace(one, weights=two.weights) == two
@@ -176,7 +176,7 @@ def test_bounds_are_kept(aggregator: str, loss: str) -> None:
     data = data_of(QUERIES, features)
     low, high = features.bounds()
     for lam in (0.1, 10.0):
-        found = fit(data, part, Settings(loss=loss, lam=lam, starts=2, iterations=100))
+        found = fit(data, part, FitSettings(loss=loss, lam=lam, starts=2, iterations=100))
         assert np.isfinite(found.weights).all()
         assert (found.weights >= low).all()
         assert (found.weights <= high).all()
@@ -188,7 +188,7 @@ def test_a_monotone_grid_is_a_smooth_rectangle() -> None:
     found = []
     for text in ("grid(4x5,monotone=true)", "rectangle(4x5,regulariser=smooth)"):
         features = feature_map(text)
-        w = fit(data_of(QUERIES, features), SUM, Settings(lam=2.0)).weights
+        w = fit(data_of(QUERIES, features), SUM, FitSettings(lam=2.0)).weights
         found.append(np.concatenate([summed(q, features, w, "document") @ w for q in QUERIES]))
     assert found[0] == pytest.approx(found[1], rel=1e-5, abs=1e-5)
     assert np.ptp(found[0]) > 0.1
@@ -198,14 +198,14 @@ def test_more_regularised_is_smaller() -> None:
     """The smaller lambda, the smaller the weights; the larger, the smaller the loss."""
     features = feature_map("noprox+rectangle(3x4)")
     data = data_of(QUERIES, features, "mention")
-    sizes = [float(np.sum(fit(data, SUM, Settings(lam=lam)).weights ** 2)) for lam in (0.01, 0.1, 1.0)]
+    sizes = [float(np.sum(fit(data, SUM, FitSettings(lam=lam)).weights ** 2)) for lam in (0.01, 0.1, 1.0)]
     assert sizes[0] < sizes[1] < sizes[2]
 
 
 def test_a_soft_cutoff_learns_its_decay_for_the_weights_of_the_sum() -> None:
     """The decay is that of the linear program on the sums by decile of the queries that train, no others."""
     features = feature_map("noprox+rectangle(3x4)")
-    data, settings, weight = data_of(QUERIES, features), Settings(lam=2.0), np.array([1.0, 1, 0, 1, 0, 1])
+    data, settings, weight = data_of(QUERIES, features), FitSettings(lam=2.0), np.array([1.0, 1, 0, 1, 0, 1])
     found, aggregator = fit_model(data, SoftCutoff(), settings, weight)
     assert found.weights.tolist() == fit(data, SUM, settings, weight).weights.tolist()
     problems = []
@@ -226,8 +226,8 @@ def test_queries_of_weight_0_are_never_seen() -> None:
     """Weights are those of the other queries alone."""
     features = feature_map("noprox+rectangle(3x4)")
     some = np.array([1.0, 0, 1, 1, 0, 1])
-    found = fit(data_of(QUERIES, features), SUM, Settings(), some)
-    alone = fit(data_of([q for q, kept in zip(QUERIES, some, strict=True) if kept], features), SUM, Settings())
+    found = fit(data_of(QUERIES, features), SUM, FitSettings(), some)
+    alone = fit(data_of([q for q, kept in zip(QUERIES, some, strict=True) if kept], features), SUM, FitSettings())
     assert found.weights == pytest.approx(alone.weights, rel=1e-6, abs=1e-9)
 
 
@@ -236,9 +236,9 @@ def test_nothing_to_train_on_is_an_error() -> None:
     features = feature_map("noprox")
     bad = [replace(q, grades=dict.fromkeys(q.grades, 0)) for q in QUERIES]
     with pytest.raises(InputError, match="both a good and a bad candidate"):
-        fit(data_of(bad, features), SUM, Settings())
+        fit(data_of(bad, features), SUM, FitSettings())
     with pytest.raises(InputError, match="both a good and a bad candidate"):
-        fit(data_of(QUERIES, features), SUM, Settings(), np.zeros(len(QUERIES)))
+        fit(data_of(QUERIES, features), SUM, FitSettings(), np.zeros(len(QUERIES)))
 
 
 @pytest.mark.parametrize(
@@ -256,4 +256,4 @@ def test_nothing_to_train_on_is_an_error() -> None:
 def test_wrong_settings_are_refused(wrong: dict[str, Any], message: str) -> None:
     """By name, with the value."""
     with pytest.raises(UsageError, match=message):
-        Settings(**wrong)
+        FitSettings(**wrong)

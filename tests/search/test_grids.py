@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from contracts.models import feature_model
-from contracts.tables import Columns, contexts_of, tables
+from contracts.tables import TableColumns, contexts_of, tables
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap
 from fader.features.cellmaps.cellmap import CellMap
@@ -64,7 +64,7 @@ def explained(model: Any, contexts: Contexts) -> list[tuple[float, Contributions
 @drawn
 @given(tables(least=1, bare=True), seeds, st.sampled_from(FEATURES), st.sampled_from(["document", "mention"]))
 def test_what_features_contribute_adds_up_to_the_score(
-    aggregator: Any, columns: Columns, seed: int, features: Combined, policy: str
+    aggregator: Any, columns: TableColumns, seed: int, features: Combined, policy: str
 ) -> None:
     """Whatever the features and the aggregator; a grid's points are its feature's part where that is linear."""
     contexts = contexts_of(columns)
@@ -135,7 +135,9 @@ def shown(grids: list[WeightGrid]) -> dict[Any, Any]:
 @pytest.mark.parametrize("features", [f for f in FEATURES if any(isinstance(m, CellMap) for m in f.maps)], ids=str)
 @drawn
 @given(tables(least=1), seeds, st.sampled_from([a for a in AGGREGATORS if a.linear]))
-def test_points_are_where_the_matches_are(features: Combined, columns: Columns, seed: int, aggregator: Any) -> None:
+def test_points_are_where_the_matches_are(
+    features: Combined, columns: TableColumns, seed: int, aggregator: Any
+) -> None:
     """Cell, number of contexts and contribution of each literal are the oracle's, and the grid is what cells are worth.
 
     One literal alone in a cell contributes the value that the grid shows there.
@@ -168,7 +170,7 @@ def test_golden_case() -> None:
     """One literal of all the IDF in cell (1, 2) of 2 x 4, twice; values are those of the docstring of buckets.py."""
     features = feature_map("rectangle(distances=0/1/3,shares=0/0.3)")
     one = np.zeros(2, dtype=np.int32)
-    columns = Columns(
+    columns = TableColumns(
         one, np.arange(2, dtype=np.int32), one, np.array([[1, 1]], dtype=np.int32), np.zeros((1, 2), dtype=np.int8),
         np.ones(2), [5],
     )  # fmt: skip
@@ -185,7 +187,7 @@ def test_golden_case() -> None:
 def nothing() -> tuple[Contexts, Contributions]:
     """A table without contexts, and an entity that is no candidate."""
     none, row = np.zeros(0), np.zeros(0, dtype=np.int32)
-    columns = Columns(row, row, row, row.reshape(1, 0), row.reshape(1, 0).astype(np.int8), none, [1])
+    columns = TableColumns(row, row, row, row.reshape(1, 0), row.reshape(1, 0).astype(np.int8), none, [1])
     return contexts_of(columns), Contributions(row, none, none, lambda: none.reshape(1, 0))
 
 
@@ -215,7 +217,7 @@ class _Documents:
 @drawn
 @given(tables(least=1), seeds, st.sampled_from(["document", "mention"]))
 def test_an_explanation_needs_no_contexts_of_others(
-    features: Combined, columns: Columns, seed: int, policy: str
+    features: Combined, columns: TableColumns, seed: int, policy: str
 ) -> None:
     """Cells and what-ifs are bit for bit those found in the whole table."""
     contexts = contexts_of(columns)

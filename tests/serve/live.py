@@ -11,7 +11,7 @@ from typing import Any
 
 import fader
 from fader.serve.app import create_app
-from fader.serve.run import Server, address_of, configure, listen
+from fader.serve.run import HttpServer, address_of, configure, listen
 from fader.serve.settings import Settings
 
 TYPES = [
@@ -57,7 +57,7 @@ def build(folder: Path) -> Path:
 def running(settings: Settings) -> Iterator[str]:
     """The address of a service that runs inside."""
     with listen(settings.host, 0) as listening:
-        server = Server(configure(create_app(settings), settings))
+        server = HttpServer(configure(create_app(settings), settings))
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()
         while not server.started and thread.is_alive():

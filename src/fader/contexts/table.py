@@ -28,7 +28,7 @@ F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class EntityGroups:
     """Contexts by entity: entity i has the rows `order[at[i]:at[i+1]]`, in document and position order."""
 
     entity: I32
@@ -145,13 +145,13 @@ class Contexts:
         return self.columns
 
     @cached_property
-    def groups(self) -> Groups:
+    def groups(self) -> EntityGroups:
         """Contexts by entity, entities ascending."""
         size = np.bincount(self.slot, minlength=self.entities.size)
         order, put = np.empty(len(self), dtype=np.int32), np.cumsum(size) - size
         for begin, end in budget.chunks(len(self)):
             _sort_by_slot(self.slot, begin, end, put, order)
-        return Groups(*find_occupied(self.entities, size), order)
+        return EntityGroups(*find_occupied(self.entities, size), order)
 
     def entity_ids(self) -> list[str]:
         """The entity id of each row."""

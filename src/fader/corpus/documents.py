@@ -123,7 +123,7 @@ class Faults:
 
 
 @dataclass(slots=True)
-class Batch:
+class DocumentBatch:
     """Documents read together, and how far in the input they reach."""
 
     documents: list[Document]
@@ -133,7 +133,7 @@ class Batch:
 
 def read_corpus(
     sources: Iterable[str | Path] | Iterable[Mapping[str, Any]], faults: Faults, limits: Limits | None = None
-) -> Iterator[Batch]:
+) -> Iterator[DocumentBatch]:
     """Batches of documents from files (paths, `-` for standard input) or from dictionaries.
 
     Without limits given, those of the environment hold.
@@ -163,12 +163,12 @@ class DocumentReader:
         self._decode = msgspec.json.Decoder(RawDocument).decode
         self._objects = msgspec.json.Decoder(_Objects).decode
 
-    def file(self, path: str | Path) -> Iterator[Batch]:
+    def file(self, path: str | Path) -> Iterator[DocumentBatch]:
         """The documents of a file."""
         name = display_name(path)
         for first, lines, consumed in read_batches(path, self._limits):
             documents = self.lines((f"{name}:{number}", number, line) for number, line in enumerate(lines, first))
-            yield Batch(documents, name, consumed)
+            yield DocumentBatch(documents, name, consumed)
 
     def lines(self, placed: Iterable[tuple[str, int, bytes]]) -> list[Document]:
         """The documents of some lines, each with its place in words and its number in its file, the first being 1."""
@@ -197,7 +197,7 @@ class DocumentReader:
                 raise _OverError(f"{place}: about {count:,} mentions; {self._limits.at_most('document_mentions')}")
         return self._decode(line)
 
-    def dictionaries(self, rows: list[Mapping[str, Any]], first: int) -> Batch:
+    def dictionaries(self, rows: list[Mapping[str, Any]], first: int) -> DocumentBatch:
         """The documents of some dictionaries, numbered from `first` on."""
         documents = []
         for number, row in enumerate(rows, first):
@@ -214,7 +214,7 @@ class DocumentReader:
                 self._faults.add("documents", f"{place}: holds half a surrogate pair, which is no character")
             except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                 self._faults.add("documents", f"{place}: {error}")
-        return Batch(documents, "documents", 0)
+        return DocumentBatch(documents, "documents", 0)
 
 
 def _check_text(document: Document) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import xxhash
 
 from fader.errors import StorageError
-from fader.experiment.comparison import ContextScores, Grid, SystemResult
+from fader.experiment.comparison import ContextScores, SystemGrid, SystemResult
 from fader.experiment.system_specs import SystemSpec
 from fader.jobs.journal import Journal, Key, digest_key, from_json, to_json
 from fader.jobs.storage import LocalFolder, MemoryFolder
@@ -27,7 +27,7 @@ class Measured:
     """A system's result, and what figures show of it."""
 
     result: SystemResult
-    grids: list[Grid] = field(default_factory=list)
+    grids: list[SystemGrid] = field(default_factory=list)
     scores: list[ContextScores] = field(default_factory=list)
 
 

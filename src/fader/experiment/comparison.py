@@ -90,7 +90,7 @@ class ContextScores:
 
 
 @dataclass(frozen=True)
-class Grid:
+class SystemGrid:
     """Learned cell values, the mean over folds: `values[i][j]` for row i of IDF share and column j of distance.
 
     Rows go from low to high IDF, columns from far to near, as in the paper: row i+1 has more IDF than row i and
@@ -122,7 +122,7 @@ class Comparison:
     candidates: list[int] = field(default_factory=list)
     supports: Supports = field(default_factory=Supports)
     context_scores: list[ContextScores] = field(default_factory=list)
-    grids: list[Grid] = field(default_factory=list)
+    grids: list[SystemGrid] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for what, names in (
@@ -257,7 +257,7 @@ def _check_scores(context_scores: ContextScores) -> None:
         raise InputError(f"context scores of entity {quote(context_scores.entity)} must be finite, largest first")
 
 
-def _check_grid(grid: Grid) -> None:
+def _check_grid(grid: SystemGrid) -> None:
     shape = (len(grid.rows), len(grid.columns))
     if not all(shape) or len(grid.values) != shape[0] or any(len(row) != shape[1] for row in grid.values):
         raise InputError(f"grid of system {quote(grid.system)}: values must be {shape[0]} rows of {shape[1]} numbers")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from fader.experiment.comparison import ContextScores, Grid
+from fader.experiment.comparison import ContextScores, SystemGrid
 from fader.experiment.judged import JudgedQueries
 from fader.features.cellmaps.cellmap import CellMap
 from fader.features.combined import Combined
@@ -19,7 +19,7 @@ from fader.search.grids import by_side
 SHOWN_ENTITIES = 6
 
 
-def mean_grids(label: str, outcomes: Sequence[Outcome]) -> list[Grid]:
+def mean_grids(label: str, outcomes: Sequence[Outcome]) -> list[SystemGrid]:
     """The mean cell values of each grid-like map over the folds that chose the same features."""
     models = list({id(o.model): o.model for o in outcomes}.values())
     same = [m for m in models if str(m.features) == str(models[0].features)]
@@ -32,7 +32,7 @@ def mean_grids(label: str, outcomes: Sequence[Outcome]) -> list[Grid]:
                 rows, columns = part.row_labels(), part.column_labels()
                 for side, values in by_side(mean):
                     name = f"{part.name} {side}".rstrip()
-                    grids.append(Grid(label, name, rows, columns, values.tolist()))
+                    grids.append(SystemGrid(label, name, rows, columns, values.tolist()))
     return grids
 
 

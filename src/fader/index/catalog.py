@@ -20,7 +20,7 @@ from fader.errors import CatalogError, did_you_mean, quote
 from fader.index.encoding.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
 from fader.index.format import WITH_NAMES, Container, FileEntry, writing
 from fader.index.manifest import CatalogEntry
-from fader.index.names import Names, write_names
+from fader.index.names import StoredNames, write_names
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -231,18 +231,18 @@ class StoredCatalog:
         return [self.type_names[type_number], self.type_ids[type_number]]
 
     @cached_property
-    def entity_labels(self) -> Names:
+    def entity_labels(self) -> StoredNames:
         """The labels of entities, to be looked up."""
         if self._stores_names:
-            return Names(self.container, "entity")
-        return Names.of(map(self.labels_of_entity, range(len(self.entity_ids))))
+            return StoredNames(self.container, "entity")
+        return StoredNames.of(map(self.labels_of_entity, range(len(self.entity_ids))))
 
     @cached_property
-    def type_labels(self) -> Names:
+    def type_labels(self) -> StoredNames:
         """The labels of types, to be looked up."""
         if self._stores_names:
-            return Names(self.container, "type")
-        return Names.of(zip(self.type_names, self.type_ids, strict=True))
+            return StoredNames(self.container, "type")
+        return StoredNames.of(zip(self.type_names, self.type_ids, strict=True))
 
     @cached_property
     def entities_below(self) -> I32:

@@ -147,7 +147,7 @@ def _postings(word: I32, ends: I64, words: int) -> tuple[I64, I32]:
     return at, out
 
 
-class Names:
+class StoredNames:
     """The stored labels of one kind of things."""
 
     def __init__(self, source: Any, kind: str) -> None:
@@ -158,7 +158,7 @@ class Names:
         self._rows_at, self._rows = source[kind + "_rows_at"], source[kind + "_rows"]
 
     @classmethod
-    def of(cls, labels: Iterable[Sequence[str]]) -> Names:
+    def of(cls, labels: Iterable[Sequence[str]]) -> StoredNames:
         """The same made in memory, for an index that does not store it."""
         memory = InMemory()
         write_names(memory, "", labels)

@@ -64,14 +64,14 @@ def run_job(job: Job[Item, Result, Out], journal: Journal, runner: Runner[Item])
     return join.finish()
 
 
-class Named(Protocol):
+class NamedPart(Protocol):
     """An item that has a name in the journal."""
 
     @property
     def entry(self) -> str: ...
 
 
-NamedItem = TypeVar("NamedItem", bound=Named)
+NamedItem = TypeVar("NamedItem", bound=NamedPart)
 
 
 class KeptResults(Generic[NamedItem, Out]):

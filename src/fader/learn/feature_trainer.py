@@ -20,9 +20,9 @@ from fader.features.base import FeatureMap
 from fader.learn.dataset import Dataset, DatasetSource, QueryData
 from fader.learn.learner import Choice, Fold, Measured, Outcome, Trainer
 from fader.learn.leaveoneout import Problem, knows_bounds, leave_one_out, polish, problem_of
-from fader.learn.objective import EntityLevel, Sums, labels_of
+from fader.learn.objective import EntityLevel, RowSums, labels_of
 from fader.learn.settings import LAMBDAS
-from fader.learn.train import Fit, Settings, fit_model
+from fader.learn.train import Fit, FitSettings, fit_model
 from fader.measures import AveragePrecision
 from fader.rank.system import EVERY_CONTEXT, F64, I64, View
 
@@ -32,12 +32,12 @@ EXACT = 1e-9
 
 
 @dataclass(frozen=True)
-class Candidate:
+class FeatureCandidate:
     """One way to make a model; `lambdas` are tried from the strongest regulariser on."""
 
     features: FeatureMap
     aggregator: Aggregator
-    settings: Settings
+    settings: FitSettings
     lambdas: tuple[float, ...] = LAMBDAS
     view: View = EVERY_CONTEXT
 
@@ -56,7 +56,7 @@ class Trained:
     features: FeatureMap
     aggregator: Aggregator
     weights: F64
-    settings: Settings
+    settings: FitSettings
     view: View
     fit: Fit
 
@@ -70,10 +70,10 @@ class Trained:
 class FeatureTrainer(Trainer):
     """Fits of candidates to judged queries."""
 
-    def __init__(self, source: DatasetSource, candidates: Sequence[Candidate], groups: Sequence[I64]) -> None:
+    def __init__(self, source: DatasetSource, candidates: Sequence[FeatureCandidate], groups: Sequence[I64]) -> None:
         super().__init__(groups)
         self.source, self.candidates = source, candidates
-        self._sums: tuple[Dataset, Sums] | None = None
+        self._sums: tuple[Dataset, RowSums] | None = None
         self._thin: tuple[Dataset, tuple[int, int], Dataset] | None = None
         self._lock = threading.Lock()
 
@@ -81,14 +81,14 @@ class FeatureTrainer(Trainer):
         """A copy for another process knows the same, and has kept nothing."""
         return FeatureTrainer, (self.source, self.candidates, self.groups)
 
-    def sums(self, data: Dataset) -> Sums:
+    def sums(self, data: Dataset) -> RowSums:
         """Sums over a dataset that all fits to it share; kept for the last dataset only."""
         last = self._sums
         if last is None or last[0] is not data:
-            last = self._sums = (data, Sums(data.features))
+            last = self._sums = (data, RowSums(data.features))
         return last[1]
 
-    def to_train(self, data: Dataset, settings: Settings) -> Dataset:
+    def to_train(self, data: Dataset, settings: FitSettings) -> Dataset:
         """A dataset with the candidates that train; kept for the last dataset only."""
         if settings.judged_only:
             return data
@@ -125,7 +125,7 @@ class FeatureTrainer(Trainer):
         return self._fit(c, data, left_out, replace(c.settings, lam=lam), None)
 
     def _fit(
-        self, c: Candidate, data: Dataset, left_out: frozenset[int], settings: Settings, start: F64 | None
+        self, c: FeatureCandidate, data: Dataset, left_out: frozenset[int], settings: FitSettings, start: F64 | None
     ) -> Trained:
         weight = np.zeros(len(data))
         weight[self.training(left_out)] = 1.0
@@ -171,7 +171,7 @@ def _outcome(query: QueryData, model: Trained) -> Outcome:
     return Outcome(model, query, model.values(query))
 
 
-def roughly(settings: Settings) -> Settings:
+def roughly(settings: FitSettings) -> FitSettings:
     """Enough to see which candidate is better; the next lambda starts here, and chooses its mentions anew."""
     return replace(
         settings, starts=1, rounds=1, iterations=min(100, settings.iterations), tolerance=max(1e-4, settings.tolerance)
@@ -190,7 +190,7 @@ def _fast_folds(data: Dataset, model: Trained, tested: I64) -> Iterator[tuple[in
             yield int(q), replace(model, weights=np.ascontiguousarray(w))
 
 
-def linear_problem(chosen: Dataset, aggregator: Aggregator, settings: Settings) -> Problem:
+def linear_problem(chosen: Dataset, aggregator: Aggregator, settings: FitSettings) -> Problem:
     """The convex problem of an aggregator that is linear in scores, for contexts that are chosen already."""
     labels, features = labels_of(chosen, settings.judged_only), chosen.features
     return problem_of(EntityLevel(chosen, aggregator), labels, features.penalty() / settings.lam**2, features.bounds())
@@ -199,7 +199,7 @@ def linear_problem(chosen: Dataset, aggregator: Aggregator, settings: Settings) 
 def _slow_folds(data: Dataset, model: Trained, tested: I64) -> Iterator[tuple[int, Trained]]:
     """A fit for each query, from the weights found without its group and with the mentions that these chose."""
     chosen = data.best(model.weights)
-    sums = Sums(chosen.features)
+    sums = RowSums(chosen.features)
     for q in tested:
         weight = np.ones(len(data))
         weight[q] = 0.0

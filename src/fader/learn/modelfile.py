@@ -23,7 +23,7 @@ AGED = 0.2  # a collection that has grown or shrunk by more than this share may 
 
 
 @dataclass(frozen=True)
-class Collection:
+class CollectionFacts:
     """What distinguishes one collection from another: its counts, and the origin that all commits of an index share."""
 
     documents: int
@@ -40,11 +40,11 @@ class Collection:
     def counts(self) -> tuple[int, int, int, int]:
         return self.documents, self.tokens, self.mentions, self.entities
 
-    def is_of_same_index(self, other: Collection) -> bool:
+    def is_of_same_index(self, other: CollectionFacts) -> bool:
         """Whether both are commits of one index, as far as is known."""
         return bool(self.origin) and self.origin == other.origin
 
-    def matches(self, other: Collection) -> bool:
+    def matches(self, other: CollectionFacts) -> bool:
         """Whether a model of this collection fits the other."""
         return self.counts == other.counts or self.is_of_same_index(other)
 
@@ -57,11 +57,11 @@ class ModelScope:
     """Where a model comes from and where it may be used."""
 
     analysis: dict[str, Any] = field(default_factory=dict)
-    collection: Collection | None = None
+    collection: CollectionFacts | None = None
     portable: bool = False
     provenance: dict[str, Any] = field(default_factory=dict)
 
-    def check(self, analysis: dict[str, Any], collection: Collection) -> None:
+    def check(self, analysis: dict[str, Any], collection: CollectionFacts) -> None:
         """Refuse an index that the model does not fit."""
         if self.analysis and self.analysis != analysis:
             raise InputError(
@@ -74,7 +74,7 @@ class ModelScope:
                 "for this index, or take the model as it is with --any-index (in Python: model.as_portable())"
             )
 
-    def warnings(self, collection: Collection) -> list[str]:
+    def warnings(self, collection: CollectionFacts) -> list[str]:
         """What a user should know of a model that fits: that its index is no longer what it was trained on."""
         before = self.collection
         if before is None or not before.is_of_same_index(collection):
@@ -100,7 +100,7 @@ class ModelScope:
         collection = plain["collection"]
         return cls(
             analysis=dict(plain["analysis"]),
-            collection=None if collection is None else Collection(**collection),
+            collection=None if collection is None else CollectionFacts(**collection),
             portable=bool(plain["portable"]),
             provenance=dict(plain["provenance"]),
         )

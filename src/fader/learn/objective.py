@@ -201,7 +201,7 @@ def sum_vectors(query: QueryData, features: FeatureMap) -> F64:
     return features.collapse(np.ascontiguousarray(table.T)).T
 
 
-class Sums:
+class RowSums:
     """What was summed lately of one dataset: rounds, lambdas and folds choose the same mentions of many queries.
 
     Threads may share it. It holds so many bytes at most, and so many choices of a query's mentions.
@@ -237,7 +237,7 @@ class Sums:
                 self._kept[key], self._bytes = (*left, (query, rows)), size
 
 
-def sum_rows(dataset: Dataset, aggregator: Aggregator, weight: F64, sums: Sums) -> Sparse:
+def sum_rows(dataset: Dataset, aggregator: Aggregator, weight: F64, sums: RowSums) -> Sparse:
     """The rows of all entities, for an aggregator that is linear in the scores; those of queries of weight 0 are empty.
 
     `sums` knows what was summed before.
@@ -278,9 +278,9 @@ class EntityLevel:
     """V = H expand(w), H summed once, for the queries that have a weight (all by default)."""
 
     def __init__(
-        self, dataset: Dataset, aggregator: Aggregator, weight: F64 | None = None, sums: Sums | None = None
+        self, dataset: Dataset, aggregator: Aggregator, weight: F64 | None = None, sums: RowSums | None = None
     ) -> None:
-        sums = sums or Sums(dataset.features)
+        sums = sums or RowSums(dataset.features)
         self.features: FeatureMap = dataset.features
         self.sparse = sum_rows(dataset, aggregator, np.ones(len(dataset)) if weight is None else weight, sums)
         self.expand = sums.expand
@@ -357,7 +357,9 @@ def _in_threads(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         return list(pool.map(work, items))
 
 
-def values_of(dataset: Dataset, aggregator: Aggregator, weight: F64 | None = None, sums: Sums | None = None) -> Values:
+def values_of(
+    dataset: Dataset, aggregator: Aggregator, weight: F64 | None = None, sums: RowSums | None = None
+) -> Values:
     """The cheaper of the two ways for an aggregator; only queries that have a weight need to have values."""
     if aggregator.linear:
         return EntityLevel(dataset, aggregator, weight, sums)

@@ -24,7 +24,7 @@ from fader.learn.cutoff import fit_decay
 from fader.learn.dataset import Dataset
 from fader.learn.leaveoneout import Problem, knows_bounds, objective_of, problem_of, solve
 from fader.learn.loss import Loss, check_loss
-from fader.learn.objective import EntityLevel, Sums, Values, labels_of, values_of
+from fader.learn.objective import EntityLevel, RowSums, Values, labels_of, values_of
 from fader.learn.threads import one_blas_thread
 
 F64 = NDArray[np.float64]
@@ -40,7 +40,7 @@ def check_lambda(lam: float) -> None:
 
 
 @dataclass(frozen=True)
-class Settings:
+class FitSettings:
     """How to train; `lam` is the lambda of the regulariser, `bad` the most bad candidates of a query (0: all)."""
 
     loss: str = "pairwise"
@@ -98,7 +98,7 @@ class Objective:
         return total + 0.5 * float(w @ pull), gradient + pull
 
 
-def minimise(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: Settings) -> Found:
+def minimise(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: FitSettings) -> Found:
     """The weights that are best near one start: by Newton's method where it is exact and cheap, else by L-BFGS-B."""
     start, values = _scale_start(objective, start), objective.values
     small = start.size <= MOST_WEIGHTS
@@ -107,12 +107,12 @@ def minimise(objective: Objective, bounds: tuple[F64, F64], start: F64, settings
     return _quasi_newton(objective, bounds, start, settings)
 
 
-def _newton(problem: Problem, start: F64, settings: Settings) -> Found:
+def _newton(problem: Problem, start: F64, settings: FitSettings) -> Found:
     solved = solve(problem, start, settings.tolerance, settings.iterations)
     return Found(solved.weights, objective_of(problem, solved.weights), solved.steps, solved.converged)
 
 
-def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: Settings) -> Found:
+def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: FitSettings) -> Found:
     """L-BFGS-B, in variables scaled so that the regularised curvature is about one in each."""
     scale = _scale(objective)
 
@@ -164,10 +164,10 @@ def _spread_of_columns(values: EntityLevel, loss: Loss) -> F64:
 def fit(
     dataset: Dataset,
     aggregator: Aggregator,
-    settings: Settings,
+    settings: FitSettings,
     weight: F64 | None = None,
     start: F64 | None = None,
-    sums: Sums | None = None,
+    sums: RowSums | None = None,
 ) -> Fit:
     """Train on the queries that have a weight (all that have good and bad candidates by default).
 
@@ -183,14 +183,16 @@ def fit(
         return Fit(dataset.features.start(), 0.0)
     if loss.has_rounds and start is None:  # objectives of different held places cannot be compared
         start = dataset.features.start()
-    sums = sums or Sums(dataset.features)
+    sums = sums or RowSums(dataset.features)
     begins = [start] if start is not None else _starts(dataset, aggregator, settings, labels.weight, sums)
     fits = [_rounds(dataset, aggregator, settings, loss, begin, sums) for begin in begins]
     best = min(fits, key=lambda f: f.objective)
     return replace(best, starts=[f.objective for f in fits])
 
 
-def _rounds(dataset: Dataset, aggregator: Aggregator, settings: Settings, loss: Loss, start: F64, sums: Sums) -> Fit:
+def _rounds(
+    dataset: Dataset, aggregator: Aggregator, settings: FitSettings, loss: Loss, start: F64, sums: RowSums
+) -> Fit:
     """Choose the contexts that count, fit, choose again, until the choice stays."""
     penalty = dataset.features.penalty() / settings.lam**2
     bounds, weight = dataset.features.bounds(), loss.labels.weight
@@ -221,7 +223,7 @@ def _stays(dataset: Dataset, chosen: Dataset, w: F64, weight: F64) -> bool:
     return all(dataset.queries[q].best(cells).same_rows(chosen.queries[q]) for q in np.flatnonzero(weight))
 
 
-def _starts(dataset: Dataset, aggregator: Aggregator, settings: Settings, weight: F64, sums: Sums) -> list[F64]:
+def _starts(dataset: Dataset, aggregator: Aggregator, settings: FitSettings, weight: F64, sums: RowSums) -> list[F64]:
     """Where to begin: the feature map's own start; where the problem is not convex also the weights that are best for
     the sum, and drawn ones."""
     own = dataset.features.start()
@@ -235,9 +237,13 @@ def _starts(dataset: Dataset, aggregator: Aggregator, settings: Settings, weight
 
 
 def fit_model(
-    dataset: Dataset, aggregator: Aggregator, settings: Settings, weight: F64 | None = None, start: F64 | None = None,
-    sums: Sums | None = None,
-) -> tuple[Fit, Aggregator]:  # fmt: skip
+    dataset: Dataset,
+    aggregator: Aggregator,
+    settings: FitSettings,
+    weight: F64 | None = None,
+    start: F64 | None = None,
+    sums: RowSums | None = None,
+) -> tuple[Fit, Aggregator]:
     """Weights, and the aggregator with what it learns itself: the soft cutoff's decay, for the weights of the sum."""
     if not isinstance(aggregator, SoftCutoff):
         return fit(dataset, aggregator, settings, weight, start, sums), aggregator
@@ -246,7 +252,7 @@ def fit_model(
 
 
 def _decay(
-    dataset: Dataset, aggregator: SoftCutoff, settings: Settings, w: F64, weight: F64 | None
+    dataset: Dataset, aggregator: SoftCutoff, settings: FitSettings, w: F64, weight: F64 | None
 ) -> tuple[float, ...]:
     labels = labels_of(dataset, settings.judged_only)
     cells = dataset.features.expand(w)

@@ -14,7 +14,7 @@ from fader.errors import UsageError, quote
 from fader.limits import variable, whole
 from fader.search.answer import AnsweredQuery, Snippet
 from fader.search.collection import Collection
-from fader.search.entity_rank import EntityRank, entity_number
+from fader.search.entity_rank import EntityStanding, entity_number
 from fader.search.evidence import by_weight
 from fader.search.snippets import cut_snippets
 
@@ -138,7 +138,7 @@ def check_page(offset: object, limit: object, most: int) -> tuple[int, int]:
     return first, size
 
 
-def entity_evidence(found: EntityRank, offset: int, limit: int) -> EntityEvidence:
+def entity_evidence(found: EntityStanding, offset: int, limit: int) -> EntityEvidence:
     """A page of an entity's contexts."""
     shares, contexts = found.contributions(), found.contexts
     order = by_weight(shares)

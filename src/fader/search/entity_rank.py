@@ -24,7 +24,7 @@ I32 = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class EntityRank:
+class EntityStanding:
     """An entity by number in the ranking of a query.
 
     `ranking` has this entity alone, in its place among the values of all; None where it is no candidate. `warnings`
@@ -76,15 +76,17 @@ def entity_number(collection: Collection, wanted: object) -> int:
     return collection.catalog.resolve_entity(wanted)
 
 
-def find_entity(collection: Collection, model: Model, contexts: Contexts, whole: Ranking, entity: int) -> EntityRank:
+def find_entity(
+    collection: Collection, model: Model, contexts: Contexts, whole: Ranking, entity: int
+) -> EntityStanding:
     """Find one candidate in the ranking of all."""
     budget.check()
     found = np.flatnonzero(whole.evidence.entity == entity)
     warnings = [*warnings_of(model, collection), *contexts.warnings]
     if not found.size:
         why = contexts.empty_because or _no_candidate(collection, model, contexts, entity)
-        return EntityRank(collection, model, contexts, entity, whole.candidates, None, [*warnings, why])
-    return EntityRank(collection, model, contexts, entity, whole.candidates, alone(whole, int(found[0])), warnings)
+        return EntityStanding(collection, model, contexts, entity, whole.candidates, None, [*warnings, why])
+    return EntityStanding(collection, model, contexts, entity, whole.candidates, alone(whole, int(found[0])), warnings)
 
 
 def alone(ranking: Ranking, place: int) -> Ranking:

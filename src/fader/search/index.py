@@ -33,7 +33,7 @@ from fader.rank.system import System, View
 from fader.search.answer import Answer, AnsweredQuery, Explanation, Result
 from fader.search.collection import Collection, RankedContexts
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
-from fader.search.entity_rank import EntityRank, entity_number, find_entity
+from fader.search.entity_rank import EntityStanding, entity_number, find_entity
 from fader.search.evidence import explain_entities, show_evidence
 from fader.search.local import LocalCollection
 from fader.search.models import DEFAULT, resolve_model, warnings_of
@@ -252,7 +252,7 @@ class Index:
         with self._deadline(timeout_ms):
             return why_of(self._find_rank(query, entity, type, model))
 
-    def _find_rank(self, query: str | Query, entity: str, type: str | None, model: Any) -> EntityRank:
+    def _find_rank(self, query: str | Query, entity: str, type: str | None, model: Any) -> EntityStanding:
         number, chosen = entity_number(self.collection, entity), resolve_model(model, self.collection)
         found = self._rank(chosen.system, query, type, 1, entity=number)
         return find_entity(self.collection, chosen, found.contexts, found.ranking, number)

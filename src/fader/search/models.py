@@ -12,7 +12,7 @@ from typing import Any
 
 from fader.errors import FaderError, UsageError, quote
 from fader.learn.model import Model, parse_model, read_model
-from fader.learn.modelfile import Collection as CollectionCounts
+from fader.learn.modelfile import CollectionFacts as CollectionCounts
 from fader.rank.system import System
 from fader.registry import find_part
 from fader.search.collection import Collection

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.errors import UsageError, quote
 from fader.index.catalog import StoredCatalog, transpose
-from fader.index.names import Names, fold, words_of
+from fader.index.names import StoredNames, fold, words_of
 from fader.kernel import kernel
 from fader.limits import Limits, whole
 from fader.search.collection import Collection
@@ -165,7 +165,7 @@ class FoldedText:
 class _Completion:
     """The labels of all types or of all entities, with these in the order of their popularity."""
 
-    def __init__(self, names: Names, popularity: NDArray[Any]) -> None:
+    def __init__(self, names: StoredNames, popularity: NDArray[Any]) -> None:
         self._names = names
         self._order = names.by_popularity(popularity)
         self.rank = np.empty_like(self._order)

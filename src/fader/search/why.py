@@ -14,7 +14,7 @@ from fader.contexts.query import REQUIRED
 from fader.contexts.table import Contexts
 from fader.rank.ranking import Contributions
 from fader.search.answer import AnsweredQuery, Explanation, Snippet
-from fader.search.entity_rank import EntityRank
+from fader.search.entity_rank import EntityStanding
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explain_entities, show_evidence
 from fader.search.grids import FeaturePart, WeightGrid, features_of
 
@@ -75,7 +75,7 @@ class Why:
         return asdict(self)
 
 
-def why_of(found: EntityRank) -> Why:
+def why_of(found: EntityStanding) -> Why:
     """The explanation of where an entity stands."""
     contexts, shares = found.contexts, found.contributions()
     budget.check()

@@ -30,7 +30,7 @@ BACKLOG = 2048
 ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """uvicorn's server; one that a signal ended has not failed."""
 
     on_ready: Callable[[], None] = staticmethod(lambda: None)
@@ -61,7 +61,7 @@ def run(settings: Settings, on_ready: Callable[[str], None] = lambda address: No
         app = create_app(settings)
         app.state.service.warm()
         gc.enable()
-        server = Server(configure(app, settings))
+        server = HttpServer(configure(app, settings))
         server.on_ready = lambda: on_ready(address_of(listening))
         server.run([listening])
     finally:

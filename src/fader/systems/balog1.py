@@ -30,7 +30,7 @@ from fader.systems.shared.likelihood import (
     F64,
     WHOLE,
     CandidateModel,
-    Pairs,
+    EntityDocumentPairs,
     check_beta,
     check_window,
     frequencies,
@@ -66,6 +66,6 @@ class Balog1(CandidateModel):
     def foreground(self, contexts: Contexts) -> F64:
         return near_shares(contexts, self.window)
 
-    def associate(self, pairs: Pairs) -> F64:
+    def associate(self, pairs: EntityDocumentPairs) -> F64:
         a = frequencies(pairs) if self.association == "frequency" else np.ones(pairs.row.size)
         return per_entity(pairs, a) if self.normalise else a

@@ -42,7 +42,7 @@ from fader.systems.shared.likelihood import (
     F64,
     I32,
     WHOLE,
-    Pairs,
+    EntityDocumentPairs,
     background,
     check_beta,
     check_window,
@@ -104,7 +104,7 @@ class Balog2(System):
         lam: F64 = beta / (beta + contexts.documents.length.astype(np.float64))
         return lam
 
-    def _terms(self, contexts: Contexts, pairs: Pairs) -> F64:
+    def _terms(self, contexts: Contexts, pairs: EntityDocumentPairs) -> F64:
         p, share = near_shares(contexts, self.window), background(contexts)
         lam = self._smoothing(contexts)[pairs.document]
         out = np.log(_association(self.association, pairs))
@@ -113,7 +113,7 @@ class Balog2(System):
         return out
 
 
-def _association(kind: str, pairs: Pairs) -> F64:
+def _association(kind: str, pairs: EntityDocumentPairs) -> F64:
     """a(d, e) of each pair."""
     if kind == "document":
         return 1.0 / pairs.named

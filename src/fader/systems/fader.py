@@ -28,11 +28,11 @@ from fader.features.bias import Bias
 from fader.features.combined import Combined, feature_map
 from fader.learn.crossvalidate import parse_cv, train
 from fader.learn.dataset import Dataset, QueryData, query_data
-from fader.learn.feature_trainer import Candidate, FeatureTrainer, Trained
+from fader.learn.feature_trainer import FeatureCandidate, FeatureTrainer, Trained
 from fader.learn.learner import Example, JudgedSource, Learner, Trainer
 from fader.learn.settings import TrainingOptions
 from fader.learn.threads import Workers
-from fader.learn.train import Settings
+from fader.learn.train import FitSettings
 from fader.progress import Progress
 from fader.rank.system import F64, I64, FeatureScorer, FeatureScoring, View
 from fader.registry import parse, split_top, write_part
@@ -127,9 +127,9 @@ class FeatureModel(TrainingOptions, FeatureScorer, Learner):
         self.check_fitted()
         return FeatureScoring(self.feature_map, self._weights, self.entity_aggregator, self.policy)
 
-    def settings(self, lam: float) -> Settings:
+    def settings(self, lam: float) -> FitSettings:
         """How weights are sought, for one lambda."""
-        return Settings(
+        return FitSettings(
             loss=self.loss,
             lam=lam,
             judged_only=self.judged_only,
@@ -170,10 +170,10 @@ class FeatureModel(TrainingOptions, FeatureScorer, Learner):
         """Datasets are encoded when they are needed, as there may be one for every fold."""
         return partial(FeatureTrainer, source, [c for learner in learners for c in learner.candidates()])
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[FeatureCandidate]:
         """What training chooses among."""
         return [
-            Candidate(
+            FeatureCandidate(
                 a.feature_map,
                 a.entity_aggregator,
                 a.settings(1.0),

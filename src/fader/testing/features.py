@@ -11,7 +11,7 @@ from fader.contexts.table import Contexts
 from fader.features.base import Codes, FeatureMap, add_scores, cell_values, cells_of
 from fader.testing.expect import expect, expect_close
 from fader.testing.parts import check_part, reparse
-from fader.testing.tables import Columns, contexts_of, draw_table
+from fader.testing.tables import TableColumns, contexts_of, draw_table
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -52,11 +52,11 @@ def draw_weights(feature: FeatureMap, seed: int) -> F64:
     return np.where(low < 0, -w, w)
 
 
-def columns_of(distances: list[list[int]], df: list[int]) -> Columns:
+def columns_of(distances: list[list[int]], df: list[int]) -> TableColumns:
     """A table of given distances, with one entity in one document."""
     cells = np.array(distances, dtype=np.int32).reshape(len(df), -1)
     place = np.zeros(cells.shape[1], dtype=np.int32)
-    return Columns(place, place, place, cells, np.zeros(cells.shape, dtype=np.int8), np.ones(place.size), df)
+    return TableColumns(place, place, place, cells, np.zeros(cells.shape, dtype=np.int8), np.ones(place.size), df)
 
 
 def maps_of(feature: FeatureMap) -> tuple[FeatureMap, ...]:
@@ -64,7 +64,7 @@ def maps_of(feature: FeatureMap) -> tuple[FeatureMap, ...]:
     return tuple(getattr(feature, "maps", (feature,)))
 
 
-def check_scores(feature: FeatureMap, columns: Columns, seed: int) -> None:
+def check_scores(feature: FeatureMap, columns: TableColumns, seed: int) -> None:
     """One finite number per context, from 0 on where weights are."""
     w = draw_weights(feature, seed)
     score = feature.score(contexts_of(columns), w)
@@ -74,7 +74,7 @@ def check_scores(feature: FeatureMap, columns: Columns, seed: int) -> None:
     expect(score >= w[w < 0].sum() - 1e-9, "a score is negative though weights are not")
 
 
-def check_blocks(feature: FeatureMap, columns: Columns, seed: int) -> None:
+def check_blocks(feature: FeatureMap, columns: TableColumns, seed: int) -> None:
     """Scores are cell values of the weights, read by codes or columns; one block per single map."""
     contexts, w = contexts_of(columns), draw_weights(feature, seed)
     expected, blocks, values = np.zeros(len(contexts)), feature.blocks(contexts), feature.expand(w)
@@ -92,14 +92,14 @@ def check_blocks(feature: FeatureMap, columns: Columns, seed: int) -> None:
     expect_close(feature.score(contexts, w), expected, "`score` is not what the blocks say", rel=1e-12)
 
 
-def check_linear(feature: FeatureMap, columns: Columns, one: int, two: int) -> None:
+def check_linear(feature: FeatureMap, columns: TableColumns, one: int, two: int) -> None:
     """Scores are w . f and nothing else."""
     contexts, v, w = contexts_of(columns), draw_weights(feature, one), draw_weights(feature, two)
     expected = feature.score(contexts, v) + 2 * feature.score(contexts, w)
     expect_close(feature.score(contexts, v + 2 * w), expected, "scores are not linear in the weights", tiny=1e-9)
 
 
-def check_shares(feature: FeatureMap, columns: Columns, rows: I32, w: F64) -> None:
+def check_shares(feature: FeatureMap, columns: TableColumns, rows: I32, w: F64) -> None:
     """A share per literal, for any rows, and pieces by cell: each add up to the score, but for rounding."""
     contexts = contexts_of(columns)
     shares, scores = feature.by_literal(contexts, rows, w), feature.score(contexts, w)
@@ -121,14 +121,14 @@ def check_bare_context(feature: FeatureMap) -> None:
     check_shares(feature, columns_of([[-1], [-1]], [3, 4]), np.zeros(1, dtype=np.int32), draw_weights(feature, 1))
 
 
-def check_absent_literals(feature: FeatureMap, columns: Columns, seed: int) -> None:
+def check_absent_literals(feature: FeatureMap, columns: TableColumns, seed: int) -> None:
     """What a context does not have cannot explain its score."""
     contexts = contexts_of(columns)
     shares = feature.by_literal(contexts, np.arange(len(contexts), dtype=np.int32), draw_weights(feature, seed))
     expect(shares[columns.distances < 0] == 0, "a literal that a context does not have gets a share")
 
 
-def check_row_order(feature: FeatureMap, columns: Columns, order: I64, seed: int) -> None:
+def check_row_order(feature: FeatureMap, columns: TableColumns, order: I64, seed: int) -> None:
     """Rows in another order have the same scores, bit for bit."""
     w = draw_weights(feature, seed)
     there, here = feature.score(contexts_of(columns, order), w), feature.score(contexts_of(columns), w)
@@ -173,7 +173,7 @@ def check_labels(feature: FeatureMap) -> None:
     expect(len(set(labels)) == feature.size and all(labels), "two labels are alike, or one is empty")
 
 
-def check_fitted(feature: FeatureMap, several: Iterable[Columns]) -> None:
+def check_fitted(feature: FeatureMap, several: Iterable[TableColumns]) -> None:
     """Fitted, it has nothing left to learn, and its text parses back to a map that scores alike."""
     found = [contexts_of(columns) for columns in several]
     fitted = feature.fit_edges(iter(found))

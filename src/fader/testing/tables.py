@@ -26,7 +26,7 @@ WORDS = ("alpha", '"beta gamma"', "+delta", "epsilon")
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     """What a table is made of, a row a context."""
 
     entity: NDArray[np.int32]
@@ -38,7 +38,7 @@ class Columns:
     df: list[int]
 
 
-def document_values(columns: Columns, rows: NDArray[np.int64]) -> DocumentValues:
+def document_values(columns: TableColumns, rows: NDArray[np.int64]) -> DocumentValues:
     """Ten documents, no two alike: a literal that any mention of a document has is in it from one to four times.
 
     Some documents have literals that none of their mentions has. Other terms occur once each.
@@ -60,7 +60,7 @@ def document_values(columns: Columns, rows: NDArray[np.int64]) -> DocumentValues
     )
 
 
-def contexts_of(columns: Columns, order: NDArray[np.int64] | None = None) -> Contexts:
+def contexts_of(columns: TableColumns, order: NDArray[np.int64] | None = None) -> Contexts:
     """The table with its rows in an order."""
     rows = np.arange(columns.entity.size) if order is None else order
     literals, documents = len(columns.df), 50
@@ -91,7 +91,7 @@ def sides_of(distances: NDArray[np.int32]) -> NDArray[np.int8]:
     return np.where(distances > 0, 2 * turn - 1, 0).astype(np.int8)
 
 
-def draw_table(seed: int, least: int = 0, bare: bool = False) -> Columns:
+def draw_table(seed: int, least: int = 0, bare: bool = False) -> TableColumns:
     """The columns of a table with `least` rows or more, by a seed."""
     draw = np.random.default_rng(seed)
     literals, size = int(draw.integers(1, len(WORDS) + 1)), int(draw.integers(least, 26))
@@ -103,7 +103,7 @@ def draw_table(seed: int, least: int = 0, bare: bool = False) -> Columns:
     distances[np.array(df) == 0] = -1
     if not bare and size:
         distances[-1, (distances < 0).all(axis=0)] = draw.integers(0, 10)
-    return Columns(
+    return TableColumns(
         entity=draw.choice(ENTITIES[:8], size).astype(np.int32),
         document=place // np.int32(31),
         start=place % np.int32(31),

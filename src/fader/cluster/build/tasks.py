@@ -43,7 +43,7 @@ from fader.cluster.storage import (
     storage_of,
 )
 from fader.corpus.catalog import read_catalog
-from fader.corpus.documents import Batch, DocumentReader, Faults
+from fader.corpus.documents import DocumentBatch, DocumentReader, Faults
 from fader.errors import FaderError, UsageError
 from fader.index.catalog import StoredCatalog, StoredNumbers, write_catalog
 from fader.index.manifest import CatalogEntry, SegmentEntry
@@ -328,7 +328,7 @@ class BuildShard(BuildTask):
             _copy(file, work / CATALOG)
         return work / CATALOG
 
-    def _read_documents(self, storage: Storage, journal: Journal, reader: DocumentReader) -> Iterator[Batch]:
+    def _read_documents(self, storage: Storage, journal: Journal, reader: DocumentReader) -> Iterator[DocumentBatch]:
         """The documents of a shard, in the order of the corpus."""
         for piece, blocks in read_blocks(self.blocks):
             name = journal.path(f"map/{piece:06d}.buckets")
@@ -337,4 +337,4 @@ class BuildShard(BuildTask):
                     file.seek(at)
                     lines = unpack_lines(file.read(size), name)
                     while some := [(place_of(span, n), n, line) for span, n, line in islice(lines, BATCH_LINES)]:
-                        yield Batch(reader.lines(some), name, 0)
+                        yield DocumentBatch(reader.lines(some), name, 0)

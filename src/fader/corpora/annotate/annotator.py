@@ -43,7 +43,7 @@ class Mention(NamedTuple):
 
 
 @dataclass(slots=True)
-class Columns:
+class AnnotatedColumns:
     """The mentions of a batch of texts as arrays; `ends` has per text the end of its mentions."""
 
     start: I32
@@ -101,7 +101,7 @@ class Annotator:
         bounds = [0, *found.ends.tolist()]
         return [[Mention(*row) for row in rows[a:b]] for a, b in pairwise(bounds)]
 
-    def rows(self, found: Columns) -> list[tuple[int, int, str, float]]:
+    def rows(self, found: AnnotatedColumns) -> list[tuple[int, int, str, float]]:
         """Start, end, entity's id and rounded confidence of each mention."""
         confidence = (thousandths(found.confidence) / THOUSANDTHS).tolist()
         numbers = found.entity.tolist()
@@ -110,13 +110,13 @@ class Annotator:
         ids = map(self._ids.__getitem__, numbers)
         return list(zip(found.start.tolist(), found.end.tolist(), ids, confidence, strict=True))
 
-    def columns(self, encoded: list[bytes]) -> Columns:
+    def columns(self, encoded: list[bytes]) -> AnnotatedColumns:
         """The mentions of UTF-8 texts."""
         tokens, term = self._matcher.scan(encoded)
         matches = self._matcher.match(tokens, term, self._policy)
         resolved = self._resolver.resolve(tokens, term, matches)
         start, end = tokens.first[matches.token], tokens.last[matches.token + matches.length - 1]
-        columns = Columns(start, end, resolved.entity, resolved.confidence, matches.ends)
+        columns = AnnotatedColumns(start, end, resolved.entity, resolved.confidence, matches.ends)
         return _drop_unsure(columns, self._least) if self._least > 0 else columns
 
 
@@ -125,10 +125,10 @@ def thousandths(confidence: F32) -> I64:
     return np.rint(confidence.astype(np.float64) * THOUSANDTHS).astype(np.int64)
 
 
-def _drop_unsure(found: Columns, least: float) -> Columns:
+def _drop_unsure(found: AnnotatedColumns, least: float) -> AnnotatedColumns:
     keep = thousandths(found.confidence) / THOUSANDTHS >= least
     ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(keep)])[found.ends]
-    return Columns(found.start[keep], found.end[keep], found.entity[keep], found.confidence[keep], ends)
+    return AnnotatedColumns(found.start[keep], found.end[keep], found.entity[keep], found.confidence[keep], ends)
 
 
 @cache

@@ -38,7 +38,7 @@ from fader.corpora.annotate.profiles import add_profiles, find_ambiguous, profil
 from fader.corpora.annotate.resolve import WINDOW
 from fader.corpora.annotate.scan import I32, I64, Scanner, Tokens
 from fader.corpus.analysis import normalise
-from fader.corpus.documents import Batch, Document, Faults, mention_columns, read_corpus
+from fader.corpus.documents import Document, DocumentBatch, Faults, mention_columns, read_corpus
 from fader.corpus.readers import check_readable
 from fader.errors import UsageError
 from fader.kernel import kernel
@@ -130,7 +130,7 @@ def _learn(
     return dictionary._replace(group_link=link.astype(np.float32), group_flags=flags), words.weights()
 
 
-def _find_gold(batch: Batch, number: dict[str, int]) -> Gold:
+def _find_gold(batch: DocumentBatch, number: dict[str, int]) -> Gold:
     """Find every mention of a known entity."""
     rows = [
         (d, start, end, entity)

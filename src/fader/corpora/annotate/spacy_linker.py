@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fader.corpora.annotate.annotator import THOUSANDTHS, Annotator, Columns, thousandths
+from fader.corpora.annotate.annotator import THOUSANDTHS, AnnotatedColumns, Annotator, thousandths
 from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpus.analysis import spans
 from fader.errors import UsageError, quote
@@ -54,7 +54,7 @@ class SpacyAnnotator:
         self._numbers = {dictionary.entity_id(i): i for i in range(dictionary.entities)}
         self.dictionary = dictionary
 
-    def columns(self, encoded: list[bytes]) -> Columns:
+    def columns(self, encoded: list[bytes]) -> AnnotatedColumns:
         """The mentions of UTF-8 texts."""
         found = self._all.columns(encoded)
         confidences = thousandths(found.confidence) / THOUSANDTHS
@@ -69,7 +69,7 @@ class SpacyAnnotator:
             ends.append(len(rows))
         table = np.array(rows, dtype=np.float64).reshape(-1, 4)
         start, end, number = (table[:, i].astype(np.int32) for i in range(3))
-        return Columns(start, end, number, table[:, 3].astype(np.float32), np.array(ends, dtype=np.int64))
+        return AnnotatedColumns(start, end, number, table[:, 3].astype(np.float32), np.array(ends, dtype=np.int64))
 
     def _mention(
         self, span: Any, names: dict[tuple[int, int], tuple[int, float]]

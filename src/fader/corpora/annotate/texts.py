@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from fader.corpora.annotate.annotator import Columns
+from fader.corpora.annotate.annotator import AnnotatedColumns
 from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpora.annotate.written import write_mentions
 from fader.corpus.documents import LARGEST, OVER, Faults
@@ -44,7 +44,7 @@ class Annotates(Protocol):
 
     dictionary: Dictionary
 
-    def columns(self, encoded: list[bytes]) -> Columns: ...
+    def columns(self, encoded: list[bytes]) -> AnnotatedColumns: ...
 
 
 class Converted(NamedTuple):

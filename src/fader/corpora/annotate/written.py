@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from fader.corpora.annotate.annotator import Columns, thousandths
+from fader.corpora.annotate.annotator import AnnotatedColumns, thousandths
 from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpora.annotate.scan import I32, I64, U8
 from fader.kernel import inline_kernel, kernel
@@ -23,7 +23,7 @@ _START, _END, _ENTITY, _CONFIDENCE = (
 )
 
 
-def write_mentions(found: Columns, dictionary: Dictionary) -> list[memoryview]:
+def write_mentions(found: AnnotatedColumns, dictionary: Dictionary) -> list[memoryview]:
     """Per text its mentions as JSON objects with commas between."""
     first, last = dictionary.id_starts[found.entity], dictionary.id_starts[found.entity + 1]
     out = np.empty(int((last - first).sum()) + MOST_BYTES * first.size, dtype=np.uint8)

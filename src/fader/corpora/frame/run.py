@@ -91,7 +91,7 @@ class SourceRow(msgspec.Struct, frozen=True):
     bytes: int | None
 
 
-class ReportFile(msgspec.Struct, frozen=True):
+class ImportReportFile(msgspec.Struct, frozen=True):
     """import.json."""
 
     fader: str
@@ -336,7 +336,7 @@ def _complete(importer: Importer, store: Store, faults: Faults, key: Key, resume
     if counts["documents"]:
         with_content.append(store.files["corpus"].name)
     stamps = key["stamps"] or [[None]] * len(key["sources"])
-    report = ReportFile(
+    report = ImportReportFile(
         fader=__version__,
         format=importer.name,
         title=importer.title,
@@ -359,7 +359,7 @@ def _complete(importer: Importer, store: Store, faults: Faults, key: Key, resume
 
 def _move(out: Path, work: Path) -> ImportReport:
     """Put the joined files in place of older ones, the report last."""
-    report = msgspec.json.decode((work / DONE / REPORT).read_bytes(), type=ReportFile)
+    report = msgspec.json.decode((work / DONE / REPORT).read_bytes(), type=ImportReportFile)
     for name in RESULTS:
         made = (work if name.startswith("corpus") else work / DONE) / name
         with suppress(FileNotFoundError):

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import UsageError
-from fader.experiment.comparison import Comparison, ContextScores, Grid, measure_title
+from fader.experiment.comparison import Comparison, ContextScores, SystemGrid, measure_title
 from fader.experiment.reporting.markup import clean_text, format_count
 from fader.experiment.significance import confidence_interval
 
@@ -298,7 +298,7 @@ def plan_context_scores(comparison: Comparison) -> Plan:
     return Plan("contexts", "Context scores within some Sₑ" + (f", {by}" if by else ""), caption, paint)
 
 
-def plan_weights(grid: Grid, system: str, name: str) -> Plan:
+def plan_weights(grid: SystemGrid, system: str, name: str) -> Plan:
     """A heat map; nearer is further right, more IDF further up."""
     values = np.array(grid.values, dtype=np.float64)
     far, near = values[0, 0], values[-1, -1]

@@ -47,7 +47,7 @@ class QueryRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SystemPair:
     """Two systems by their titles, and the queries on which they differ most."""
 
     measure: str
@@ -105,7 +105,7 @@ def count_settings(system: SystemResult) -> list[tuple[str, int]]:
     return [(text, n) for text, n in counts.most_common() if text]
 
 
-def _compare_best(comparison: Comparison, table: MeansTable) -> Pair | None:
+def _compare_best(comparison: Comparison, table: MeansTable) -> SystemPair | None:
     """The best system by the first measure beside the baseline or, where that is the best itself, the second best."""
     column = table.columns[0]
     if len(table.rows) < 2 or not column.queries:
@@ -124,7 +124,7 @@ def _compare_best(comparison: Comparison, table: MeansTable) -> Pair | None:
         numbers = [table.format_mean(float(v)) for v in values[:, q]] + [table.format_change(float(change[q]))]
         numbers += [f"{comparison.candidates[q]:,}"] if comparison.candidates else []
         rows.append(QueryRow(comparison.queries[q], comparison.text_of(q), numbers))
-    return Pair(
+    return SystemPair(
         measure=column.measure,
         first=comparison.systems[first].title,
         second=comparison.systems[second].title,

@@ -72,7 +72,7 @@ class Numbers(dict[str, int]):
         return -1
 
 
-class Codes(dict[float, int]):
+class ValueCodes(dict[float, int]):
     """Numbers of different values, given at first sight."""
 
     def __missing__(self, key: float) -> int:
@@ -107,7 +107,7 @@ class SegmentBuilder:
         self._raw: list[I32] = []
         self._lengths: list[I64] = []
         self._mention_parts: list[tuple[I32, ...]] = []
-        self._confidences = Codes()
+        self._confidences = ValueCodes()
         self.tokens = 0
         self.documents = 0
         self.mentions = 0

@@ -17,7 +17,7 @@ from typing import Any
 import xxhash
 
 from fader.corpus.analysis import Analysis
-from fader.corpus.documents import Batch, Document, Faults, read_corpus
+from fader.corpus.documents import Document, DocumentBatch, Faults, read_corpus
 from fader.corpus.readers import file_size
 from fader.errors import InputError, quote
 from fader.index.manifest import SegmentEntry
@@ -49,7 +49,9 @@ class Intake:
         total = sum(file_size(s) for s in given if isinstance(s, str | Path)) if isinstance(given, list) else 0
         return self.build_segments(read_corpus(given, self.faults, self.limits), progress, total)
 
-    def build_segments(self, batches: Iterator[Batch], progress: Progress, total: int = 0) -> list[SegmentEntry]:
+    def build_segments(
+        self, batches: Iterator[DocumentBatch], progress: Progress, total: int = 0
+    ) -> list[SegmentEntry]:
         """The same for documents that are read already."""
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         run = _Run(self, pool, progress)
@@ -74,7 +76,7 @@ def _pause_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _translate_errors(batches: Iterator[Batch]) -> Iterator[Batch]:
+def _translate_errors(batches: Iterator[DocumentBatch]) -> Iterator[DocumentBatch]:
     """The same batches; a system error while they are read is the input's, not the index's."""
     try:
         yield from batches
@@ -82,7 +84,7 @@ def _translate_errors(batches: Iterator[Batch]) -> Iterator[Batch]:
         raise InputError(f"the corpus cannot be read: {error.strerror or error}") from error
 
 
-def _read_ahead(batches: Iterator[Batch], pool: ThreadPoolExecutor) -> Iterator[Batch]:
+def _read_ahead(batches: Iterator[DocumentBatch], pool: ThreadPoolExecutor) -> Iterator[DocumentBatch]:
     """The same batches, the next one read by another thread while this one is indexed."""
     pending = pool.submit(next, batches, None)
     while (batch := pending.result()) is not None:
@@ -99,7 +101,7 @@ class _Run:
         self._segments: list[SegmentEntry] = []
         self._builder: SegmentBuilder | None = None
 
-    def read(self, given: Iterator[Batch], total: int) -> list[SegmentEntry]:
+    def read(self, given: Iterator[DocumentBatch], total: int) -> list[SegmentEntry]:
         """All segments; one at least, which may be empty."""
         before, source = 0, ""
         documents = 0
@@ -123,7 +125,7 @@ class _Run:
         if self._builder is not None:
             self._builder.abort()
 
-    def _parts(self, batch: Batch) -> Iterator[list[Document]]:
+    def _parts(self, batch: DocumentBatch) -> Iterator[list[Document]]:
         """A batch without repeated ids, in parts of bounded size, cut where a segment must end."""
         part: list[Document] = []
         size = 0

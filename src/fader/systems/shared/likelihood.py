@@ -44,7 +44,7 @@ LEAST = 1e-6  # tokens to smooth with: far less would let a likelihood vanish in
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class EntityDocumentPairs:
     """Pairs by entity, entity i having `at[i]:at[i+1]`, its documents ascending; `of[x]` is the pair of context x.
 
     `row` is the context that stands for a pair, `document` its place in `Contexts.documents`, `mentions` n(e, d) and
@@ -86,13 +86,13 @@ def _add_means(values: F64, of: I32, mentions: I64, out: F64) -> None:
         out[p] /= mentions[p]
 
 
-def pairs_of(contexts: Contexts) -> Pairs:
+def pairs_of(contexts: Contexts) -> EntityDocumentPairs:
     """The pairs of a query, made once."""
-    made: Pairs = contexts.compute_once("pairs of entity and document", lambda: _pairs(contexts))
+    made: EntityDocumentPairs = contexts.compute_once("pairs of entity and document", lambda: _pairs(contexts))
     return made
 
 
-def _pairs(contexts: Contexts) -> Pairs:
+def _pairs(contexts: Contexts) -> EntityDocumentPairs:
     nearest = select(contexts, Kernel().score(contexts, np.ones(1)), "document")
     before = np.full(contexts.entities.size, -1, dtype=np.int32)
     before[np.searchsorted(contexts.entities, nearest.entity)] += nearest.at[:-1].astype(np.int32)
@@ -101,13 +101,13 @@ def _pairs(contexts: Contexts) -> Pairs:
     documents = contexts.documents
     document = documents.row[nearest.row]
     named = np.bincount(document, minlength=documents.length.size)[document]
-    return Pairs(
+    return EntityDocumentPairs(
         nearest.entity, nearest.at, nearest.row, of, document, np.bincount(of, minlength=document.size), named,
         sums(documents.length[document].astype(np.float64), nearest.at),
     )  # fmt: skip
 
 
-def mean_of_mentions(pairs: Pairs, values: F64) -> F64:
+def mean_of_mentions(pairs: EntityDocumentPairs, values: F64) -> F64:
     """(literals, pairs): the mean over each pair's mentions of (literals, contexts)."""
     out = np.zeros((values.shape[0], pairs.row.size))
     for t in range(values.shape[0]):
@@ -150,12 +150,12 @@ def _near_shares(contexts: Contexts, window: tuple[float, ...]) -> F64:
     return out
 
 
-def frequencies(pairs: Pairs) -> F64:
+def frequencies(pairs: EntityDocumentPairs) -> F64:
     """The association `frequency` of each pair."""
     return pairs.mentions.astype(np.float64) * np.log1p(pairs.entity.size / pairs.named)
 
 
-def per_entity(pairs: Pairs, a: F64) -> F64:
+def per_entity(pairs: EntityDocumentPairs, a: F64) -> F64:
     """Association divided by its sum over the entity's documents."""
     return a / np.repeat(sums(a, pairs.at), np.diff(pairs.at))
 
@@ -197,11 +197,11 @@ class CandidateModel(System):
     def foreground(self, contexts: Contexts) -> F64:
         """(literals, pairs): p(t|d, e)."""
 
-    def associate(self, pairs: Pairs) -> F64:
+    def associate(self, pairs: EntityDocumentPairs) -> F64:
         """p(d|e) of each pair; 1/|D_e| unless told otherwise."""
         return per_entity(pairs, np.ones(pairs.row.size))
 
-    def smoothing(self, pairs: Pairs) -> F64:
+    def smoothing(self, pairs: EntityDocumentPairs) -> F64:
         """lam_e of each entity."""
         beta = self.beta or (float(pairs.tokens.mean()) if pairs.tokens.size else 1.0)
         return beta / (beta + pairs.tokens)
@@ -222,7 +222,7 @@ class CandidateModel(System):
             value += np.log((1.0 - lam) * sums(p[t] * a, pairs.at) + lam * share[t])
         return pairs.evidence(self._alone(contexts, pairs)), value
 
-    def _alone(self, contexts: Contexts, pairs: Pairs) -> F64:
+    def _alone(self, contexts: Contexts, pairs: EntityDocumentPairs) -> F64:
         p, share = self.foreground(contexts), background(contexts)
         lam = np.repeat(self.smoothing(pairs), np.diff(pairs.at))
         out = np.zeros(pairs.row.size)
