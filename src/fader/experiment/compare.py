@@ -46,10 +46,20 @@ SAMPLED_SUPPORTS = 20_000
 
 
 def compare(
-    index: Index | str | Path, queries: Any, qrels: Any, systems: Sequence[Any], cv: str | int = "loo", *,
-    measures: Sequence[str] = (), baseline: str | None = None, seed: int = 0, workers: Workers = 0, title: str = "",
-    keep: str | Path | None = None, progress: Progress | None = None,
-) -> Comparison:  # fmt: skip
+    index: Index | str | Path,
+    queries: Any,
+    qrels: Any,
+    systems: Sequence[Any],
+    cv: str | int = "loo",
+    *,
+    measures: Sequence[str] = (),
+    baseline: str | None = None,
+    seed: int = 0,
+    workers: Workers = 0,
+    title: str = "",
+    keep: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
     """Compare systems on the judged queries of an index, which may be given by its folder.
 
     Systems are given by name, by model file, or as objects: a `System`, a `Model`, a fitted `Ranker`.
@@ -60,16 +70,32 @@ def compare(
     parsed = parse_all(index, load_queries(queries), FaultCollector())
     judged = judge_queries(index, parsed, load_qrels(qrels), progress)
     return compare_judged(
-        judged, systems, cv, measures=measures, baseline=baseline, seed=seed, workers=workers, title=title, keep=keep,
+        judged,
+        systems,
+        cv,
+        measures=measures,
+        baseline=baseline,
+        seed=seed,
+        workers=workers,
+        title=title,
+        keep=keep,
         progress=progress,
-    )  # fmt: skip
+    )
 
 
 def compare_judged(
-    judged: JudgedQueries, systems: Sequence[Any], cv: str | int = "loo", *, measures: Sequence[str] = (),
-    baseline: str | None = None, seed: int = 0, workers: Workers = 0, title: str = "", keep: str | Path | None = None,
+    judged: JudgedQueries,
+    systems: Sequence[Any],
+    cv: str | int = "loo",
+    *,
+    measures: Sequence[str] = (),
+    baseline: str | None = None,
+    seed: int = 0,
+    workers: Workers = 0,
+    title: str = "",
+    keep: str | Path | None = None,
     progress: Progress | None = None,
-) -> Comparison:  # fmt: skip
+) -> Comparison:
     """The same for queries that are brought together with their judgments already."""
     collection = judged.index.collection
     named = parse_specs(systems, collection)
@@ -197,18 +223,28 @@ def _describe(experiment: Experiment) -> Key:
         )
     collection = judged.index.collection
     return {
-        "fader": __version__, "collection": contents_of(collection), "analysis": collection.analysis.to_dict(),
-        "queries": grades.hexdigest(), "seed": experiment.seed, "measures": [str(m) for m in experiment.measures],
-    }  # fmt: skip
+        "fader": __version__,
+        "collection": contents_of(collection),
+        "analysis": collection.analysis.to_dict(),
+        "queries": grades.hexdigest(),
+        "seed": experiment.seed,
+        "measures": [str(m) for m in experiment.measures],
+    }
 
 
 def _provenance(judged: JudgedQueries, cv: str | int, seed: int, baseline: str | None) -> dict[str, Any]:
     collection = judged.index.collection
     return {
-        "index": collection.folder.name, "documents": collection.documents, "tokens": collection.tokens,
-        "mentions": collection.mentions, "queries": len(judged), "cross-validation": str(cv), "seed": seed,
-        **({"baseline": baseline} if baseline else {}), **({"remarks": judged.remarks} if judged.remarks else {}),
-    }  # fmt: skip
+        "index": collection.folder.name,
+        "documents": collection.documents,
+        "tokens": collection.tokens,
+        "mentions": collection.mentions,
+        "queries": len(judged),
+        "cross-validation": str(cv),
+        "seed": seed,
+        **({"baseline": baseline} if baseline else {}),
+        **({"remarks": judged.remarks} if judged.remarks else {}),
+    }
 
 
 def _counts(experiment: Experiment) -> dict[str, Any]:

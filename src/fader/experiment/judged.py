@@ -92,9 +92,13 @@ class JudgedQueries:
 
 
 def judge_queries(
-    index: Index, queries: Sequence[Parsed], qrels: Mapping[str, Mapping[str, int]], progress: Progress | None = None,
-    sample: int = 0, seed: int = 0,
-) -> JudgedQueries:  # fmt: skip
+    index: Index,
+    queries: Sequence[Parsed],
+    qrels: Mapping[str, Mapping[str, int]],
+    progress: Progress | None = None,
+    sample: int = 0,
+    seed: int = 0,
+) -> JudgedQueries:
     """Bring queries and judgments together; of many judged queries perhaps only a sample, drawn by the seed."""
     if sample < 0 or seed < 0:
         raise UsageError(f"sample and seed must be 0 or more, not {sample} and {seed}")

@@ -148,9 +148,11 @@ def _unknown(tangents: _Cuts, cuts: _Cuts, above: Mask) -> Mask:
 
 def _join(cuts: _Cuts, tangents: _Cuts, new: Mask) -> _Cuts:
     return _Cuts(
-        np.concatenate([cuts.query, tangents.query[new]]), np.concatenate([cuts.alpha, tangents.alpha[new]]),
-        np.concatenate([cuts.beta, tangents.beta[new]]), np.concatenate([cuts.idle, tangents.idle[new]]),
-    )  # fmt: skip
+        np.concatenate([cuts.query, tangents.query[new]]),
+        np.concatenate([cuts.alpha, tangents.alpha[new]]),
+        np.concatenate([cuts.beta, tangents.beta[new]]),
+        np.concatenate([cuts.idle, tangents.idle[new]]),
+    )
 
 
 def _drop_idle(cuts: _Cuts, needed: Mask) -> _Cuts:

@@ -139,9 +139,18 @@ def _pull(values: F64, label: I32, norm: float, reach: F64, pull: F64) -> None:
 
 @kernel
 def _add_gradients(
-    indptr: I64, indices: I32, data: F64, at: I64, label: I32, weight: F64, first: int, last: int, left_out: I64,
-    cells: F64, out: F64,
-) -> None:  # fmt: skip
+    indptr: I64,
+    indices: I32,
+    data: F64,
+    at: I64,
+    label: I32,
+    weight: F64,
+    first: int,
+    last: int,
+    left_out: I64,
+    cells: F64,
+    out: F64,
+) -> None:
     """Gradients by cell of the losses of some queries, but for each fold that of the query it leaves out."""
     most, folds = _largest(at, first, last), cells.shape[1]
     room, place = np.empty(most * cells.shape[0]), np.full(cells.shape[0], -1)

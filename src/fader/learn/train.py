@@ -122,9 +122,12 @@ def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, set
 
     limits = list(zip(bounds[0] / scale, bounds[1] / scale, strict=True))
     options = {
-        "maxiter": settings.iterations, "maxfun": 2 * settings.iterations, "maxcor": 20,
-        "ftol": 1e-3 * settings.tolerance, "gtol": settings.tolerance,
-    }  # fmt: skip
+        "maxiter": settings.iterations,
+        "maxfun": 2 * settings.iterations,
+        "maxcor": 20,
+        "ftol": 1e-3 * settings.tolerance,
+        "gtol": settings.tolerance,
+    }
     with one_blas_thread():
         found: Any = scipy.optimize.minimize(
             evaluate_scaled, start / scale, jac=True, method="L-BFGS-B", bounds=limits, options=options

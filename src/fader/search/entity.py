@@ -149,7 +149,15 @@ def entity_evidence(found: EntityStanding, offset: int, limit: int) -> EntityEvi
         for place, snippet in enumerate(cut, offset + 1)
     ]
     return EntityEvidence(
-        query=AnsweredQuery.of(contexts.query), type=contexts.query.type, model=str(found.model), entity=found.id,
-        name=found.name, rank=found.rank, score=found.score, support=found.support, candidates=found.candidates,
-        contexts=Page(int(order.size), offset, limit, items), warnings=found.warnings,
-    )  # fmt: skip
+        query=AnsweredQuery.of(contexts.query),
+        type=contexts.query.type,
+        model=str(found.model),
+        entity=found.id,
+        name=found.name,
+        rank=found.rank,
+        score=found.score,
+        support=found.support,
+        candidates=found.candidates,
+        contexts=Page(int(order.size), offset, limit, items),
+        warnings=found.warnings,
+    )

@@ -100,10 +100,14 @@ def versus(
     budget.check()
     among = first.ranking.evidence.entity, second.ranking.evidence.entity
     return Versus(
-        query=AnsweredQuery.of(first.contexts.query), type=first.contexts.query.type,
-        candidates=int(np.union1d(*among).size), matched_documents=first.contexts.matched_documents,
-        contexts=max(side.contexts for side in sides), sides=sides, agreement=_agreement(first.ranking, second.ranking),
-    )  # fmt: skip
+        query=AnsweredQuery.of(first.contexts.query),
+        type=first.contexts.query.type,
+        candidates=int(np.union1d(*among).size),
+        matched_documents=first.contexts.matched_documents,
+        contexts=max(side.contexts for side in sides),
+        sides=sides,
+        agreement=_agreement(first.ranking, second.ranking),
+    )
 
 
 def _rank(

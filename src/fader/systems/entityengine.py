@@ -46,9 +46,22 @@ I64 = NDArray[np.int64]
 
 @kernel
 def _strengths(
-    begin: I32, size: I32, held: I32, first: I32, last: I32, row: I32, distances: I32, perplexity: F64, at: I64,
-    start: I32, length: I32, order: float, from_: int, to: int, out: F64,
-) -> None:  # fmt: skip
+    begin: I32,
+    size: I32,
+    held: I32,
+    first: I32,
+    last: I32,
+    row: I32,
+    distances: I32,
+    perplexity: F64,
+    at: I64,
+    start: I32,
+    length: I32,
+    order: float,
+    from_: int,
+    to: int,
+    out: F64,
+) -> None:
     """s_x / cap. In order: of each literal the first occurrence behind the one before; all must end in the window."""
     for x in range(from_, to):
         share, here, ordered, end = 0.0, begin[x], True, begin[x] + size[x]
@@ -98,10 +111,22 @@ class EntityEngine(System):
         windows, positions = smallest_windows(contexts), contexts.positions
         for a, b in budget.chunks(len(contexts), weight=WEIGHT * len(contexts.distances)):
             _strengths(
-                windows.begin, windows.size, windows.held, contexts.start, contexts.end, contexts.documents.row,
-                contexts.distances, contexts.statistics.perplexity(), positions.at, positions.start, positions.length,
-                float(self.order), a, b, out,
-            )  # fmt: skip
+                windows.begin,
+                windows.size,
+                windows.held,
+                contexts.start,
+                contexts.end,
+                contexts.documents.row,
+                contexts.distances,
+                contexts.statistics.perplexity(),
+                positions.at,
+                positions.start,
+                positions.length,
+                float(self.order),
+                a,
+                b,
+                out,
+            )
         # Shares of IDF may add up to a last bit above 1.
         return np.minimum(out, 1.0) * self.cap
 

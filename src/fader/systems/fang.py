@@ -80,17 +80,20 @@ class Pairs:
         n, document = self.mentions[pair], self.document[pair]
         length = self.length[document]
         columns = (
-            np.log1p(n), n / self.mentioned[document], self.first[pair] / np.maximum(length, 1),
-            self.confidence[pair] / n, np.log1p(length), np.ones(n.size),
-        )  # fmt: skip
+            np.log1p(n),
+            n / self.mentioned[document],
+            self.first[pair] / np.maximum(length, 1),
+            self.confidence[pair] / n,
+            np.log1p(length),
+            np.ones(n.size),
+        )
         return np.stack(columns, axis=1)
 
 
 @kernel
 def _gather(
-    slot: I32, document: I32, start: I32, confidence: F64, put: I64,
-    pair: I64, mentions: I32, first: I32, trust: F64,
-) -> None:  # fmt: skip
+    slot: I32, document: I32, start: I32, confidence: F64, put: I64, pair: I64, mentions: I32, first: I32, trust: F64
+) -> None:
     """Join the mentions of each entity in each document; `put[s]` is where the pairs of slot s begin."""
     latest = np.full(put.size, -1, dtype=np.int64)
     for x in range(slot.size):
@@ -123,9 +126,7 @@ def pairs_of(contexts: Contexts, evidence: Evidence) -> tuple[Pairs, I64]:
         length = contexts.documents.length
         mentioned = np.bincount(block.row, minlength=length.size).astype(np.int32)
     document = block.row[evidence.row]
-    kept = Pairs(
-        evidence.entity, evidence.at, document, mentions, first, confidence, block.values, length, mentioned
-    )  # fmt: skip
+    kept = Pairs(evidence.entity, evidence.at, document, mentions, first, confidence, block.values, length, mentioned)
     return kept, pair
 
 
@@ -269,9 +270,16 @@ class Fang(Learner):
         pair, at = within(query.at, places)
         used, document = np.unique(query.document[pair], return_inverse=True)
         return Pairs(
-            query.entity[places], at, document.astype(np.int32), query.mentions[pair], query.first[pair],
-            query.confidence[pair], query.f[used], query.length[used], query.mentioned[used],
-        )  # fmt: skip
+            query.entity[places],
+            at,
+            document.astype(np.int32),
+            query.mentions[pair],
+            query.first[pair],
+            query.confidence[pair],
+            query.f[used],
+            query.length[used],
+            query.mentioned[used],
+        )
 
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
         x, at, weight = self._stack_pairs(examples, seed)

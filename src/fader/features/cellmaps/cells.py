@@ -92,9 +92,17 @@ def _encode(
 
 @kernel
 def _look_up(
-    distances: I32, sides: I8, column: I32, first: I32, copy: int, scale: F64, values: F64, begin: int, end: int,
+    distances: I32,
+    sides: I8,
+    column: I32,
+    first: I32,
+    copy: int,
+    scale: F64,
+    values: F64,
+    begin: int,
+    end: int,
     out: F64,
-) -> None:  # fmt: skip
+) -> None:
     """Scores of the contexts [begin, end)."""
     U = np.uintp
     last = column.size - 1

@@ -60,9 +60,19 @@ def first_from(start: I32, low: int, high: int, wanted: int) -> Any:
 
 @kernel
 def _smallest(
-    first: I32, last: I32, row: I32, distances: I32, at: I64, start: I32, length: I32, from_: int, to: int, begin: I32,
-    size: I32, held: I32,
-) -> None:  # fmt: skip
+    first: I32,
+    last: I32,
+    row: I32,
+    distances: I32,
+    at: I64,
+    start: I32,
+    length: I32,
+    from_: int,
+    to: int,
+    begin: I32,
+    size: I32,
+    held: I32,
+) -> None:
     """`ends[k]` is where the k-th literal's first occurrence from here on ends, `before[k]` its last place before."""
     literals = distances.shape[0]
     ends, before = np.empty(literals, dtype=np.int64), np.empty(literals, dtype=np.int64)

@@ -73,16 +73,26 @@ def labels_and_gains(grades: NDArray[Any]) -> tuple[I32, list[int]]:
 
 
 def grow_forest(
-    owner: str, tables: Sequence[NDArray[Any]], grades: Sequence[NDArray[Any]], trees: int, seed: int,
+    owner: str,
+    tables: Sequence[NDArray[Any]],
+    grades: Sequence[NDArray[Any]],
+    trees: int,
+    seed: int,
     settings: Mapping[str, Any],
-) -> str:  # fmt: skip
+) -> str:
     """The letters of so many trees, grown on a table of features and the grades of each query."""
     package = lightgbm(owner)
     labels, gains = labels_and_gains(np.concatenate(grades))
     every = {
-        "objective": "lambdarank", "label_gain": gains, "deterministic": True, "force_row_wise": True,
-        "seed": seed % SEEDS, "num_threads": THREADS, "verbosity": -1, **settings,
-    }  # fmt: skip
+        "objective": "lambdarank",
+        "label_gain": gains,
+        "deterministic": True,
+        "force_row_wise": True,
+        "seed": seed % SEEDS,
+        "num_threads": THREADS,
+        "verbosity": -1,
+        **settings,
+    }
     sizes = [table.shape[0] for table in tables]
     fault = f"{owner}: LightGBM cannot grow trees on queries of up to {max(sizes):,} candidates, which `bad` bounds"
     with _refuse(package, fault):

@@ -96,9 +96,19 @@ def propagate_counts(contexts: Contexts, shape: str, width: float) -> tuple[F64,
 
 @kernel
 def _add_windows(
-    start: I32, end: I32, row: I32, length: I32, at: Any, first: I32, words: I32, w: int, weight: float, begin: int,
-    stop: int, out: F64,
-) -> None:  # fmt: skip
+    start: I32,
+    end: I32,
+    row: I32,
+    length: I32,
+    at: Any,
+    first: I32,
+    words: I32,
+    w: int,
+    weight: float,
+    begin: int,
+    stop: int,
+    out: F64,
+) -> None:
     for x in range(begin, stop):
         j = row[x]
         low, high = max(0, start[x] - w), min(length[j], end[x] + w)

@@ -102,9 +102,15 @@ def _pairs(contexts: Contexts) -> EntityDocumentPairs:
     document = documents.row[nearest.row]
     named = np.bincount(document, minlength=documents.length.size)[document]
     return EntityDocumentPairs(
-        nearest.entity, nearest.at, nearest.row, of, document, np.bincount(of, minlength=document.size), named,
+        nearest.entity,
+        nearest.at,
+        nearest.row,
+        of,
+        document,
+        np.bincount(of, minlength=document.size),
+        named,
         sums(documents.length[document].astype(np.float64), nearest.at),
-    )  # fmt: skip
+    )
 
 
 def mean_of_mentions(pairs: EntityDocumentPairs, values: F64) -> F64:
@@ -214,8 +220,11 @@ class CandidateModel(System):
     def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         pairs = pairs_of(contexts)
         p, a, lam, share = (
-            self.foreground(contexts), self.associate(pairs), self.smoothing(pairs), background(contexts)
-        )  # fmt: skip
+            self.foreground(contexts),
+            self.associate(pairs),
+            self.smoothing(pairs),
+            background(contexts),
+        )
         value = np.zeros(pairs.entity.size)
         for t in find_known_literals(contexts):
             budget.check()

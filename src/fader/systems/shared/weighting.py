@@ -86,9 +86,15 @@ def _noprox(contexts: Contexts, column: str) -> F64:
         every, matching.number, matching.counts, matching.length, matching.distinct, matching.square, matching.prior
     )
     table = Contexts(
-        query=contexts.query, statistics=contexts.statistics, slot=every, entities=every, document=matching.number,
-        distances=matching.counts, plan=contexts.plan, columns=GivenColumns(documents=values),
-    )  # fmt: skip
+        query=contexts.query,
+        statistics=contexts.statistics,
+        slot=every,
+        entities=every,
+        document=matching.number,
+        distances=matching.counts,
+        plan=contexts.plan,
+        columns=GivenColumns(documents=values),
+    )
     block = NoProx(use=column).blocks(table)[0]
     assert isinstance(block, Columns)
     return np.ascontiguousarray(block.values[:, 0])
