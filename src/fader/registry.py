@@ -183,7 +183,7 @@ def load_plugin(given: str | os.PathLike[str]) -> list[type[Any]]:
 
 
 def _load(origin: str, source: str) -> ModuleType:
-    """Import a plug-in and register its parts; what goes wrong is told with the plug-in's name."""
+    """Import a plug-in and register its parts; errors name the plug-in."""
     before, _state.loading = _state.loading, (origin, source)
     try:
         module = _import_file(source) if origin == "file" else importlib.import_module(source)

@@ -74,7 +74,7 @@ def logs_and_proportions(scores: F64, at: I64) -> tuple[F64, F64]:
 
 
 def in_proportion(scores: F64, at: I64, logs: F64, amount: F64) -> F64:
-    """An amount an entity, split among its contexts in proportion to exp(a); `logs` are the `log_sums`."""
+    """An amount per entity, split among its contexts in proportion to exp(a); `logs` are the `log_sums`."""
     return _in_proportion(scores, at, logs, amount)  # type: ignore[no-any-return]
 
 

@@ -117,7 +117,7 @@ def _read_measures(measures: str, candidates_only: bool) -> Any:
 
 
 def _read(paths: tuple[str, ...], qrels: str, on_error: str | None, quiet: bool) -> tuple[Any, list[Any], int]:
-    """The judgments, the runs, and how many lines were skipped, which is told."""
+    """Read the judgments and the runs; report and return how many lines were skipped."""
 
     fault = FaultCollector(on_error == "skip")
     grades = read_qrels(qrels, fault)

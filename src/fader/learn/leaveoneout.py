@@ -111,7 +111,7 @@ def _norm(label: I32, weight: float) -> Any:
 def _pull(values: F64, label: I32, norm: float, reach: F64, pull: F64) -> None:
     """dL/dV of one query for each fold, in `pull`.
 
-    The sigmoid of 1 + V(b) - V(g) is 1 / (1 + e^(c-1-V(b)) e^(V(g)-c)): an exponential an entity, not a pair. The
+    The sigmoid of 1 + V(b) - V(g) is 1 / (1 + e^(c-1-V(b)) e^(V(g)-c)): one exponential per entity, not per pair. The
     centre c is the value of a good entity, another one where the next is too far from it. A bad one may be anywhere:
     beyond the range of doubles its sigmoid is 0 or 1 whatever it is exactly.
     """

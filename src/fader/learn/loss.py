@@ -78,7 +78,7 @@ def _split(label: I32, start: int, stop: int, good: I64, bad: I64) -> Any:
 
 @kernel
 def _sum_factored_pairs(values: F64, good: I64, bad: I64, norm: float, gradient: F64, up: F64) -> float:
-    """e^(1+V(b)-V(g)) = e^(1+V(b)-c) e^(c-V(g)): one exponential an entity, and a logarithm now and then."""
+    """e^(1+V(b)-V(g)) = e^(1+V(b)-c) e^(c-V(g)): one exponential per entity, and a logarithm now and then."""
     middle = values[good[0]]
     for k in range(bad.size):
         up[k] = math.exp(1.0 + values[bad[k]] - middle)

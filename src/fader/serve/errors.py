@@ -100,7 +100,7 @@ class OutOfTime(Refusal):
 
 
 class Incomplete(Refusal):
-    """A part of the index does not answer; what is told of it names no machine."""
+    """A part of the index does not answer; the message names no machine."""
 
     def __init__(self, seconds: int = 1) -> None:
         super().__init__(
@@ -126,7 +126,7 @@ class TooLarge(Refusal):
 
 
 def internal(request_id: str) -> Refusal:
-    """A fault of ours, of which nothing is told but the number under which the log has it."""
+    """An internal error; the client gets only the number under which the log has it."""
     return Refusal(
         500,
         "internal",
@@ -137,7 +137,7 @@ def internal(request_id: str) -> Refusal:
 
 
 def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
-    """What a client is told of an error; None where it is a fault of ours."""
+    """The response to an error; None if the error is internal."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, BudgetError):

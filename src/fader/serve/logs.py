@@ -33,7 +33,7 @@ def access_log(log_queries: bool) -> Callable[[Trace], None]:
 
 
 def fields_of(trace: Trace, log_queries: bool) -> dict[str, Any]:
-    """What is told of a request; the query string is not."""
+    """The logged facts of a request, without its query string."""
     fields: dict[str, Any] = {
         "id": trace.id,
         "client": trace.client,

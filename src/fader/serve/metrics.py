@@ -31,7 +31,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH"}
 
 
 class Metrics:
-    """The counts of one service; `observe` is told of every request."""
+    """The counts of one service; call `observe` for every request."""
 
     def __init__(self, service: Service) -> None:
         self.registry = CollectorRegistry()

@@ -89,7 +89,7 @@ class Plm(System):
         return gain
 
     def _propagate(self, contexts: Contexts) -> tuple[F64, F64]:
-        """Made once a query, kernel and width, whatever mu and aggregator."""
+        """Computed once per query, kernel and width, for any mu and aggregator."""
         shape = "step" if self.kernel == "passage" else self.kernel
         made: tuple[F64, F64] = contexts.compute_once(
             ("propagated", shape, self.width), lambda: propagate_counts(contexts, shape, self.width)

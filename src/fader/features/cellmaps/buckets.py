@@ -3,7 +3,7 @@
     column j: of the distance edges 0 = d_0 < d_1 < ... the first one >= l(t); columns ascend with nearness, so that
               j = 0 is beyond all edges and j = C-1 is overlap, l(t) = 0
     row i:    the last of the share edges 0 = s_0 < s_1 < ... with IDF(t)/IDF(q) >= s_i, to a tolerance of 1e-9
-    code:     i*C + j; where sides are told apart, the cells of the right side follow those of the left
+    code:     i*C + j; with signed distances, the cells of the right side follow those of the left
 
 Golden case: with distances 0, 1, 3 and shares 0, 0.3, a literal of share 0.1 + 0.2 at distance 2 is in cell (1, 1) of
 2 x 4 cells. A shape RxC alone has shares i/R, and for distances 0 and a geometric ladder of whole numbers from 1 to
@@ -92,7 +92,7 @@ def cell_labels(rows: Sequence[str], columns: Sequence[str], copies: int) -> lis
 
 
 def by_side(labels: Sequence[str], copies: int) -> list[str]:
-    """Labels, once a side where sides are told apart."""
+    """The labels, repeated per side if there are two copies."""
     return list(labels) if copies == 1 else [f"{label}, {side}" for side in ("left", "right") for label in labels]
 
 

@@ -60,7 +60,7 @@ def code_type(cells: int) -> Any:
 
 
 def sides_of(contexts: Contexts, signed: bool) -> I8:
-    """The sides where they are told apart; they are not found otherwise."""
+    """The sides of matches; empty unless the map distinguishes them."""
     return contexts.sides if signed and len(contexts) else NO_SIDES
 
 

@@ -113,7 +113,7 @@ class Repair:
 
 
 def check(folder: Path, report: Report = lambda _name: None) -> list[str]:
-    """All problems of an index; empty where it is whole. `report` is told each file as it is read."""
+    """All problems of an index; empty if it is whole. Calls `report` with each file as it is read."""
     return examine(folder, report).problems
 
 

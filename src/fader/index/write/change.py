@@ -125,7 +125,7 @@ def _commit_change(
                 change.merge(choose_merges)
             change.publish(name)
         except BaseException:
-            with suppress(OSError):  # the first error is told; what stays is removed by the next writer
+            with suppress(OSError):  # the first error is raised; the next writer removes what stays
                 remove_debris(folder, newest)
             raise
         remove_unneeded(folder, change.keep)

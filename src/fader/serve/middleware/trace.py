@@ -1,7 +1,7 @@
 """What is known of a request while it is answered, and the outermost layer that watches it.
 
 Every request gets a number and a clock. Its answer gets the headers that every answer has; an error that nobody
-understood becomes a 500 with the number; observers (log, metrics) are told how it ended. Knows nothing of routes.
+understood becomes a 500 with the number; observers (log, metrics) learn how it ended. Knows nothing of routes.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def background(contexts: Contexts) -> F64:
 def near_shares(contexts: Contexts, window: tuple[float, ...]) -> F64:
     """(literals, pairs): p(t|d, e), the mean over window sizes and mentions; size 0 is the whole document.
 
-    Made once a query and window.
+    Computed once per query and window.
     """
     made: F64 = contexts.compute_once(("near shares", window), lambda: _near_shares(contexts, window))
     return made

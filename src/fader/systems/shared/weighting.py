@@ -9,8 +9,8 @@ PL2: Amati & van Rijsbergen, "Probabilistic models of information retrieval base
 randomness", TOIS 2002, in the form of Terrier, where Stirling's formula is cut after its first term. It may be below 0
 where a literal is frequent. Documents are all that match the query, whether they have a context or not; they are ranked
 by score, then by number, ascending. Golden case: N = 4, one literal with cf = 2, and tf = 1 in a document of average
-length: n = 1, lambda = 1/2, pl2 = (1 - log2(e)/2 + log2(2 pi)/2) / 2. Both are made once a query. Knows nothing of
-mentions or entities.
+length: n = 1, lambda = 1/2, pl2 = (1 - log2(e)/2 + log2(2 pi)/2) / 2. Both are computed once per query. Knows neither
+mentions nor entities.
 """
 
 from __future__ import annotations
