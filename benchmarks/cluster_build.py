@@ -69,10 +69,10 @@ def speed(data: Dataset, clock: Clock) -> dict[str, float]:
 def on_ray(data: Dataset, tiny: Dataset, out: Path, nodes: int) -> dict[str, Any]:
     """The same by Ray, on so many nodes of this machine; the CPU is that of the driver alone."""
     from fader.cluster.hosts.local_cluster import LocalCluster
-    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.hosts.runtime import connect
     from fader.cluster.jobs.scheduler import OnRay
 
-    with LocalCluster(nodes) as cluster, connected(cluster.address) as connection:
+    with LocalCluster(nodes) as cluster, connect(cluster.address) as connection:
         for _ in range(2):  # each node's workers load the kernels
             sharded(tiny, out, OnRay(connection))
         runner = OnRay(connection)

@@ -27,9 +27,9 @@ def ray_cluster() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def driver(ray_cluster: Any) -> Iterator[Any]:
     """This process as a driver of the cluster, for the tests of a module: workers end with their driver."""
-    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.hosts.runtime import connect
 
-    with connected(ray_cluster.address) as connection:
+    with connect(ray_cluster.address) as connection:
         yield connection
 
 

@@ -79,7 +79,7 @@ def head() -> Iterator[socket.socket]:
 def quick(head: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
     """Little patience."""
     port = head.getsockname()[1]
-    monkeypatch.setattr(asking, "imported", lambda: Ray(f"127.0.0.1:{port}"))
+    monkeypatch.setattr(asking, "import_ray", lambda: Ray(f"127.0.0.1:{port}"))
     monkeypatch.setattr(asking, "Connection", partial(Connection, patience=0.1))
     monkeypatch.setattr(asking, "SETTINGS", ClientSettings(patience_ms=20.0))
     monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.5)

@@ -499,7 +499,7 @@ def test_a_fault_of_the_corpus_is_not_told_as_one_of_the_index(
     def fails(_path: str) -> None:
         raise type("ClientError", (Exception,), {})("slow down")
 
-    monkeypatch.setattr(pieces, "opened", fails)
+    monkeypatch.setattr(pieces, "open_source", fails)
     with pytest.raises(StorageError, match=r"part-[0-9]\.jsonl(\.gz)?: cannot be read.*slow down"):
         built(given, tmp_path / "out", 2)
     with pytest.raises(ClusterError, match=r"part-0\.jsonl: ClientError: slow down"):

@@ -514,7 +514,7 @@ def test_a_rolling_switch(tmp_path: Path) -> None:
         new = old.refresh()
         assert isinstance(new.collection, ShardedCollection)
         assert (old.commit, new.commit) == (local_old.commit, commit)
-        assert served.servers[0][0].held() == [(old.commit, 0), (commit, 0)]
+        assert served.servers[0][0].held == [(old.commit, 0), (commit, 0)]
         for one, many in ((local_old, old), (local_new, new)):
             assert one.rank("a b c") == many.rank("a b c")
         for g in range(2):

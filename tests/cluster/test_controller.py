@@ -173,8 +173,8 @@ def trial(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Trial]]:
                 actors[name] = Actor(given)
             return actors[name]
 
-        monkeypatch.setattr(controller, "imported", lambda: ray)
-        monkeypatch.setattr(controller, "started", started)
+        monkeypatch.setattr(controller, "import_ray", lambda: ray)
+        monkeypatch.setattr(controller, "start_host", started)
         wanted = Wanted(str(path), SECRET.hex(), "serve-test", groups=groups, replicas=replicas, watch_seconds=0.0)
         made = Controller(nodes, wanted, told.append)  # type: ignore[arg-type]
         trials.append(Trial(made, nodes, ray, actors, told))
@@ -384,7 +384,7 @@ def test_another_index_in_the_place_of_ours_is_not_mixed_with_it(trial: Callable
     actor.close()
     actor.start()
     first.turns()
-    assert "is not the one that is served" in first.problems["shards"]
+    assert "belongs to another index than the one" in first.problems["shards"]
     assert [len(addresses) for addresses in first.maps[-1]["groups"]] == [1] * 4
     index.collection.groups.shards.update(first.maps[-1])
     assert index.rank("violin physics") == expected
@@ -405,7 +405,7 @@ def test_a_host_that_fails_while_it_opens_shards_is_told(
         raise MemoryError("no room")
 
     with monkeypatch.context() as patched:
-        patched.setattr(ShardHost, "_opened", fail)
+        patched.setattr(ShardHost, "_open_shard", fail)
         found = trial(folder, Nodes(2))
         found.turns(5)
         assert found.problems["shards"] == "MemoryError: no room"

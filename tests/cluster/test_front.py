@@ -19,7 +19,7 @@ from cluster.http import more, some_index
 from cluster.serving import SECRET, Serving, serving
 from fader.cluster.hosts import frontend
 from fader.cluster.hosts.frontend import Front
-from fader.cluster.hosts.runtime import connected
+from fader.cluster.hosts.runtime import connect
 from fader.errors import ClusterError, StorageError, UsageError
 from fader.index.commit import read_commit
 
@@ -73,7 +73,7 @@ def test_a_controller_that_breaks_off_is_started_again(
         torn = "\n".join([*whole, "say('{\"map\": {\"comm', end='')"])
         place = controller(torn, "say('none')", "", good)
         with Front(folder, "local", watch_seconds=0.1) as front:
-            index = front.opened()
+            index = front.open_index()
             until(lambda: front.restarts == 3 and front.health()["controller"] == "up")
             assert index.rank("violin physics") == fader.open(folder).rank("violin physics")
             assert front.health()["lacking"] == {"0": 1, "1": 1}
@@ -110,10 +110,10 @@ def test_a_map_that_cannot_be_taken_is_tried_again(tmp_path: Path, monkeypatch: 
                 raise StorageError("away")
 
             patched.setattr(frontend, "local_folder", away)
-            front._heard({"map": told(served, folder)})
-            front._heard({"state": STATE})
+            front._hear({"map": told(served, folder)})
+            front._hear({"state": STATE})
             assert front.health()["commit"] is None
-        front._heard({"state": STATE})
+        front._hear({"state": STATE})
         assert front.health()["commit"] == 1
         front.shards.close()
 
@@ -124,16 +124,16 @@ def test_commits_that_nobody_uses_are_retired(tmp_path: Path) -> None:
     with serving(folder, 2) as served:
         front, sent = Front(folder, "local"), []
         front._send = sent.append  # type: ignore[method-assign]
-        front._heard({"map": told(served, folder)})
-        index = front.opened()
+        front._hear({"map": told(served, folder)})
+        index = front.open_index()
         for commit in range(2, 7):
             fader.add(folder, more(commit), merge=False)
-            front._heard({"map": served.map | {"commit": commit, "files": read_commit(folder, commit).fingerprint}})
-            front._heard({"state": STATE})
+            front._hear({"map": served.map | {"commit": commit, "files": read_commit(folder, commit).fingerprint}})
+            front._hear({"state": STATE})
         assert sorted(front._maps) == [index.commit, 5, 6]
         assert sent == [{"retire": commit} for commit in (2, 3, 4)]
-        index = front.opened()
-        front._heard({"state": STATE})
+        index = front.open_index()
+        front._hear({"state": STATE})
         assert sorted(front._maps) == [index.commit] == [6]
         front.shards.close()
 
@@ -151,7 +151,7 @@ def test_a_start_waits_as_long_as_hosts_open_shards(tmp_path: Path, monkeypatch:
             state = next(heard, None)
             clock[0] += (timeout or 0.0) * (1.0 if state is None else 0.5)
             if state is not None:
-                front._heard({"state": state})
+                front._hear({"state": state})
             return True
 
     monkeypatch.setattr(frontend, "time", SimpleNamespace(monotonic=lambda: clock[0]))
@@ -212,5 +212,5 @@ def test_an_empty_address_is_none(tmp_path: Path) -> None:
     """It is not this machine: a variable that was not set must not start a cluster here."""
     with pytest.raises(UsageError, match="HOST:PORT"):
         Front(some_index(tmp_path / "index"), "")
-    with pytest.raises(UsageError, match="HOST:PORT"), connected(""):
+    with pytest.raises(UsageError, match="HOST:PORT"), connect(""):
         pass

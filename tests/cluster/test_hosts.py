@@ -87,14 +87,14 @@ def test_a_host_answers_while_it_opens_shards(tmp_path: Path, monkeypatch: pytes
     opening, go_on = threading.Event(), threading.Event()
     with host_of(folder) as host:
         assert host.hold(1, {0: every}) == {}
-        opened = host._opened
+        opened = host._open_shard
 
         def slowly(*given: Any) -> Any:
             opening.set()
             assert go_on.wait(60)
             return opened(*given)
 
-        monkeypatch.setattr(host, "_opened", slowly)
+        monkeypatch.setattr(host, "_open_shard", slowly)
         holding = threading.Thread(target=host.hold, args=(1, {1: every}))
         holding.start()
         assert opening.wait(60)
@@ -192,8 +192,8 @@ def test_another_index_of_the_same_commit_is_not_held(tmp_path: Path) -> None:
         assert host.hold(1, {0: groups[0]}) == {}
         other = some_index(tmp_path / "other")
         fader.add(other, more(1), merge=False)
-        assert "is not the one that is served" in host.hold(1, {1: groups[1]}, None, read_commit(other).fingerprint)[1]
+        assert "belongs to another index than the one" in host.hold(1, {1: groups[1]}, None, read_commit(other).fingerprint)[1]
         shutil.rmtree(folder)
         fader.build(folder, more(1), ENTITIES, TYPES)
-        assert "is not the one that is served" in host.hold(1, {1: [0]})[1]
+        assert "belongs to another index than the one" in host.hold(1, {1: [0]})[1]
         assert host.about()["held"] == [[1, 0]]

@@ -32,44 +32,44 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_new_token_is_its_owners_alone_and_stays(home: Path) -> None:
     """It is long, in Ray's own place, readable by nobody else, and the same at the next call."""
-    assert runtime.known_token() is None
-    token = runtime.kept_token()
+    assert runtime.find_token() is None
+    token = runtime.ensure_token()
     file = home / ".ray" / "auth_token"
     assert len(token) == 64
     assert file.read_text() == token
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert runtime.kept_token() == runtime.known_token() == token
+    assert runtime.ensure_token() == runtime.find_token() == token
 
 
 def test_one_token_for_all_who_make_one_at_once(home: Path) -> None:
     """Whoever is quicker: the others take his. A file without a token in it is replaced; no other file is left."""
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda _n: runtime.kept_token(), range(32)))
+        made = list(pool.map(lambda _n: runtime.ensure_token(), range(32)))
     assert set(made) == {runtime.token_file().read_text()}
     runtime.token_file().write_text("\n")
-    assert runtime.kept_token() == runtime.token_file().read_text() != made[0]
+    assert runtime.ensure_token() == runtime.token_file().read_text() != made[0]
     assert stat.S_IMODE(runtime.token_file().stat().st_mode) == 0o600
     assert [path.name for path in runtime.token_file().parent.iterdir()] == ["auth_token"]
 
 
 def test_the_environments_token_comes_first(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime.kept_token()
+    runtime.ensure_token()
     monkeypatch.setenv("RAY_AUTH_TOKEN", "mine")
-    assert runtime.kept_token() == "mine"
+    assert runtime.ensure_token() == "mine"
 
 
 def test_a_token_that_others_can_read_is_refused(home: Path) -> None:
-    runtime.kept_token()
+    runtime.ensure_token()
     runtime.token_file().chmod(0o644)
     with pytest.raises(ClusterError, match="chmod 600"):
-        runtime.known_token()
+        runtime.find_token()
 
 
 @pytest.mark.parametrize("address", ["ray://127.0.0.1:10001", "localhost", "127.0.0.1:0", "a b:1", "x:99999", ""])
 def test_an_address_is_host_and_port(address: str) -> None:
     with pytest.raises(UsageError, match="HOST:PORT"):
-        runtime.parsed(address)
-    assert runtime.parsed("[::1]:6379") == ("::1", 6379)
+        runtime.parse_address(address)
+    assert runtime.parse_address("[::1]:6379") == ("::1", 6379)
 
 
 def test_the_environment_is_as_it_was_afterwards(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_the_environment_is_as_it_was_afterwards(home: Path, monkeypatch: pytest
     period = "RAY_health_check_period_ms"
     monkeypatch.setenv(period, "7000")
     before = dict(os.environ)
-    with runtime.prepared("secret", loopback=True):
+    with runtime.prepare_environment("secret", loopback=True):
         assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
         assert os.environ["RAY_AUTH_MODE"] == "token"
         assert os.environ["RAY_AUTH_TOKEN"] == "secret"
@@ -90,20 +90,20 @@ def test_nothing_there_is_said_at_once(home: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but it does not listen
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(ClusterError, match="no Ray cluster answers there"), runtime.connected(address):
+        with pytest.raises(ClusterError, match="no Ray cluster answers there"), runtime.connect(address):
             pass
 
 
 def test_a_token_is_asked_for(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(ClusterError, match="RAY_AUTH_TOKEN"), runtime.connected(address):
+        with pytest.raises(ClusterError, match="RAY_AUTH_TOKEN"), runtime.connect(address):
             pass
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(UsageError, match=r"fader\[cluster\]"), runtime.connected("local"):
+    with pytest.raises(UsageError, match=r"fader\[cluster\]"), runtime.connect("local"):
         pass
 
 
@@ -112,7 +112,7 @@ def test_a_ray_that_knows_no_tokens_is_refused(monkeypatch: pytest.MonkeyPatch) 
     ray = pytest.importorskip("ray")
     monkeypatch.setattr(ray, "__version__", "2.51.2")
     with pytest.raises(UsageError, match=r"Ray 2\.51\.2 takes no notice of tokens; 2\.52 is needed"):
-        runtime.imported()
+        runtime.import_ray()
 
 
 def test_a_head_that_is_gone_is_an_error_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +158,7 @@ def test_what_ray_says_in_our_words(home: Path, said: str, told: str) -> None:
         os.write(2, said[5:].encode())
         raise ConnectionError(said[:5] + said[5:])
 
-    with pytest.raises(ClusterError, match=told) as error, runtime._in_words("head:6379"):
+    with pytest.raises(ClusterError, match=told) as error, runtime._explain_failure("head:6379"):
         fails()
     assert "\n" not in str(error.value)
 
@@ -224,5 +224,5 @@ def test_a_driver_runs_tasks_on_all_nodes(driver: Any) -> None:
     assert driver.cpus() == 3
     task = ray.remote(num_cpus=1)(lambda: os.getpid())
     assert os.getpid() not in ray.get([task.remote() for _ in range(3)])
-    with pytest.raises(UsageError, match="only one"), runtime.connected(driver.address):
+    with pytest.raises(UsageError, match="only one"), runtime.connect(driver.address):
         pass

@@ -30,7 +30,7 @@ from cluster.http import OTHERS, RANKED, more, same, some_index
 from cluster.serving import SECRET, ranged_index
 from dose import dose
 from fader.cluster.hosts.frontend import Front
-from fader.cluster.hosts.placement import placed
+from fader.cluster.hosts.placement import place_groups
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.groups import plan
 from fader.cluster.wire.client import Shards
@@ -104,12 +104,12 @@ def service(ray_cluster: Any, tmp_path_factory: pytest.TempPathFactory) -> Itera
     folder = some_index(tmp_path_factory.mktemp("serve") / "index")
     local = Settings(indexes={"index": folder}, time_ms=40_000, queue=100, watch_seconds=0.1)
     options = ("--groups", "4", "--timeout-ms", "40000", "--queue", "100", "--watch", "0.2")
-    with started(ray_cluster, folder, *options) as (process, log, url), running(local) as here:
+    with start_host(ray_cluster, folder, *options) as (process, log, url), running(local) as here:
         yield Service(ray_cluster, process, log, folder, url, here)
 
 
 @contextmanager
-def started(cluster: Any, folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], Path, str]]:
+def start_host(cluster: Any, folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], Path, str]]:
     """`fader cluster serve` as a process, its log and its address."""
     log = folder.parent / "log"
     command = [sys.executable, "-m", "fader", "cluster", "serve", str(folder), "--address", cluster.address]
@@ -187,22 +187,22 @@ def test_every_system_and_aggregator_by_hosts_of_three_nodes(
     """Rankings, evidence and explanations by each, cut into 1, 2, 4 and 8 groups of two replicas: the bits of one
     machine. The first test, as a node holds shards for one service.
     """
-    from fader.cluster.hosts.actors import Given, started
-    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.hosts.actors import Given, start_host
+    from fader.cluster.hosts.runtime import connect
 
     local = ranged_index(tmp_path / "index")
     folder, manifest = local.collection.folder, local.collection.manifest
-    with connected(ray_cluster.address) as connection:
+    with connect(ray_cluster.address) as connection:
         import ray
 
         nodes = [node for node in connection.nodes() if node["Resources"].get("shards")]
         assert len(nodes) == 3
         named = {f"exact-{n}": node for n, node in enumerate(nodes)}
-        handles = {name: started(ray, node, name, Given(SECRET, str(folder))) for name, node in named.items()}
+        handles = {name: start_host(ray, node, name, Given(SECRET, str(folder))) for name, node in named.items()}
         try:
             for groups in GROUPS:
                 shards, cut = Shards(SECRET), plan(manifest, groups)
-                places = placed(len(cut), {name: node["NodeID"] for name, node in named.items()}, 2)
+                places = place_groups(len(cut), {name: node["NodeID"] for name, node in named.items()}, 2)
                 for name, handle in handles.items():
                     own = {g: cut[g] for g, hosts_of in enumerate(places) if name in hosts_of}
                     assert ray.get(handle.hold.remote(local.commit, own), timeout=100) == {}
@@ -264,9 +264,9 @@ def hosts(cluster: Any) -> list[int]:
 
 def named_hosts(cluster: Any) -> list[str]:
     """The hosts that Ray knows."""
-    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.hosts.runtime import connect
 
-    with connected(cluster.address):
+    with connect(cluster.address):
         import ray
 
         return sorted(one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if "serve-" in one["name"])
@@ -274,10 +274,10 @@ def named_hosts(cluster: Any) -> list[str]:
 
 def kill_actor(service: Service, chance: random.Random) -> None:
     """By Ray, as `ray.kill` ends actors."""
-    from fader.cluster.hosts.runtime import connected
+    from fader.cluster.hosts.runtime import connect
 
     name = chance.choice(named_hosts(service.cluster))
-    with connected(service.cluster.address):
+    with connect(service.cluster.address):
         import ray
 
         ray.kill(ray.get_actor(name, namespace="fader"), no_restart=False)
@@ -406,7 +406,7 @@ class Answers:
     over: threading.Event = field(default_factory=threading.Event)
 
     def ask(self) -> None:
-        index = self.front.opened()
+        index = self.front.open_index()
         while not self.over.is_set():
             try:
                 found = "right" if index.rank("violin physics") == self.expected else "wrong"

@@ -18,9 +18,9 @@ from fader.cluster.hosts.cache import local_folder
 from fader.cluster.storage import (
     RemoteStorage,
     describe_file,
-    expanded,
+    expand_paths,
     is_plain,
-    masked,
+    mask_passwords,
     plain_path,
     storage_of,
 )
@@ -112,7 +112,7 @@ def test_a_file_that_goes_while_a_folder_is_listed(tmp_path: Path, monkeypatch: 
     ],
 )
 def test_passwords_are_masked(url: str, shown: str) -> None:
-    assert masked(url) == shown == masked(shown)
+    assert mask_passwords(url) == shown == mask_passwords(shown)
 
 
 def test_no_password_is_kept_or_told(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,10 +198,10 @@ def test_sources(given: dict[str, Any], tmp_path: Path) -> None:
 
 def test_a_star_in_a_url(given: dict[str, Any]) -> None:
     folder = given["folder"]
-    found = expanded([f"local://{folder}/part-*", "/a/b*"])
+    found = expand_paths([f"local://{folder}/part-*", "/a/b*"])
     assert [Path(path).name for path in found] == ["part-0.jsonl", "part-1.jsonl.gz", "part-2.jsonl", "b*"]
     with pytest.raises(InputError, match="no file fits"):
-        expanded([f"local://{folder}/none-*"])
+        expand_paths([f"local://{folder}/none-*"])
 
 
 def test_an_index_elsewhere(given: dict[str, Any], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ A plain path (`/data/index`, `file:///data/index`) is used as it is: files are r
 without a copy. Anything else (`s3://bucket/index`, `gs://...`, `hdfs://...`) goes through fsspec, whose package for
 that kind of storage must be installed on every node. Either way a file is there whole or not at all: object stores show
 an object when it is whole, on others it is written under another name first. A URL may hold a password, so wherever one
-is shown or kept it is `masked`. Knows nothing of what is stored.
+is shown or kept `mask_passwords` hides it. Knows nothing of what is stored.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def is_plain(path: str | Path) -> bool:
     return "://" not in str(path) or str(path).startswith("file://")
 
 
-def masked(text: str) -> str:
+def mask_passwords(text: str) -> str:
     """A URL, or a text with URLs in it, without the passwords that stand in them."""
     return _PASSWORD.sub(r"\1:***@", text)
 
@@ -86,7 +86,7 @@ class RemoteStorage:
 
     def __init__(self, url: str) -> None:
         self.path = url.rstrip("/")
-        self.shown = masked(self.path)
+        self.shown = mask_passwords(self.path)
         self._system, self._root = _system(self.path)
         self._is_atomic = self.path.partition("://")[0] in OBJECT_STORES
 
@@ -105,7 +105,7 @@ class RemoteStorage:
         return bytes(self._system.cat_file(self._at(name)))
 
     def open(self, name: str) -> BinaryIO:
-        return _buffered(self._system.open(self._at(name), "rb"))
+        return _buffer(self._system.open(self._at(name), "rb"))
 
     def write(self, name: str, data: bytes) -> None:
         if self._is_atomic:
@@ -113,7 +113,7 @@ class RemoteStorage:
             return
         pending = self._pending(name)
         self._system.pipe_file(pending, data)
-        self._renamed(pending, self._at(name))
+        self._rename(pending, self._at(name))
 
     def put(self, files: Mapping[Path, str]) -> None:
         for file, name in files.items():
@@ -122,12 +122,12 @@ class RemoteStorage:
             else:
                 pending = self._pending(name)
                 self._system.put_file(str(file), pending)
-                self._renamed(pending, self._at(name))
+                self._rename(pending, self._at(name))
 
     def _pending(self, name: str) -> str:
         return f"{self._at(name)}.{uuid.uuid4().hex[:8]}.tmp"
 
-    def _renamed(self, pending: str, target: str) -> None:
+    def _rename(self, pending: str, target: str) -> None:
         try:
             self._system.mv(pending, target)
         except OSError:  # some storages (HDFS, SFTP) give no file a name that is taken
@@ -182,15 +182,15 @@ def _system(url: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise UsageError(f"{masked(url)}: needs more packages; pip install 'fader[cluster]'") from None
+        raise UsageError(f"{mask_passwords(url)}: needs more packages; pip install 'fader[cluster]'") from None
     try:
         system, path = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
-        raise UsageError(f"{masked(url)}: cannot be reached: {masked(str(error))}") from None
+        raise UsageError(f"{mask_passwords(url)}: cannot be reached: {mask_passwords(str(error))}") from None
     return system, str(path).rstrip("/")
 
 
-def _buffered(file: Any) -> BinaryIO:
+def _buffer(file: Any) -> BinaryIO:
     """A file of fsspec as those of Python are, so that one can look at its start before it is read."""
     return cast(BinaryIO, io.BufferedReader(file, 1 << 20))
 
@@ -203,25 +203,25 @@ def storage_errors(what: str) -> Iterator[None]:
     except (FaderError, *FAULTS):
         raise
     except Exception as error:  # fsspec's systems raise what their packages do
-        raise StorageError(f"{named(error, what)}: cannot be read or written: {reason(error)}") from error
+        raise StorageError(f"{name_file(error, what)}: cannot be read or written: {reason(error)}") from error
 
 
-def named(error: Exception, what: str) -> str:
+def name_file(error: Exception, what: str) -> str:
     """The file that an error of a storage speaks of, or else `what`."""
-    return masked(str(getattr(error, "filename", None) or what))
+    return mask_passwords(str(getattr(error, "filename", None) or what))
 
 
 def reason(error: Exception) -> str:
     """Why a storage has failed, in one line."""
     said = getattr(error, "strerror", None) or f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    return masked(said)
+    return mask_passwords(said)
 
 
 class UnreadError(Exception):
     """A file could not be read, which may pass: no fault of what it holds, which an OSError may be taken for."""
 
     def __init__(self, path: str, cause: Exception) -> None:
-        self.filename, self.strerror = named(cause, path), reason(cause)
+        self.filename, self.strerror = name_file(cause, path), reason(cause)
         super().__init__(f"{self.filename}: {self.strerror}")
 
 
@@ -236,12 +236,12 @@ def reading(path: str) -> Iterator[None]:
         raise UnreadError(path, error) from error
 
 
-def opened(path: str) -> BinaryIO:
+def open_source(path: str) -> BinaryIO:
     """A file to read, wherever it is."""
     if is_plain(path):
         return open(plain_path(path), "rb")
     system, at = _system(path)
-    return _buffered(system.open(at, "rb"))
+    return _buffer(system.open(at, "rb"))
 
 
 @dataclass(frozen=True)
@@ -262,13 +262,13 @@ def describe_file(path: str) -> SourceFile:
     try:
         return _describe(path)
     except FileNotFoundError:
-        raise InputError(f"{masked(path)}: no such file; check the path") from None
+        raise InputError(f"{mask_passwords(path)}: no such file; check the path") from None
     except IsADirectoryError:
-        raise InputError(f"{masked(path)}: is a folder; give a file") from None
+        raise InputError(f"{mask_passwords(path)}: is a folder; give a file") from None
     except FaderError:
         raise
     except Exception as error:  # what the package of a storage raises
-        raise InputError(f"{masked(path)}: cannot be read: {reason(error)}") from None
+        raise InputError(f"{mask_passwords(path)}: cannot be read: {reason(error)}") from None
 
 
 def _describe(path: str) -> SourceFile:
@@ -277,14 +277,14 @@ def _describe(path: str) -> SourceFile:
         plain = plain_path(path)
         open(plain, "rb").close()
         status = plain.stat()
-        return SourceFile(str(plain), status.st_size, str(status.st_mtime_ns), masked(path))
+        return SourceFile(str(plain), status.st_size, str(status.st_mtime_ns), mask_passwords(path))
     system, at = _system(path)
     info = system.info(at)
     if info.get("type") != "file":
         raise IsADirectoryError(path)
     marks = [info.get(key) for key in ("ETag", "etag", "md5Hash", "generation", "mtime", "LastModified", "created")]
     version = next((str(mark) for mark in marks if mark is not None), "")
-    return SourceFile(path, int(info["size"]), version, masked(path))
+    return SourceFile(path, int(info["size"]), version, mask_passwords(path))
 
 
 def check_unchanged(source: SourceFile) -> None:
@@ -299,7 +299,7 @@ def check_unchanged(source: SourceFile) -> None:
         raise InputError(f"{source.shown}: has changed since the build began; leave it alone, and build again")
 
 
-def expanded(paths: Iterable[str]) -> list[str]:
+def expand_paths(paths: Iterable[str]) -> list[str]:
     """The paths, a URL with a `*` in it as all that fit, sorted; for plain paths a shell does that."""
     found = []
     for path in paths:
@@ -310,6 +310,6 @@ def expanded(paths: Iterable[str]) -> list[str]:
         with storage_errors(path):
             matching = sorted(system.unstrip_protocol(name) for name in system.glob(at))
         if not matching:
-            raise InputError(f"{masked(path)}: no file fits; check the path")
+            raise InputError(f"{mask_passwords(path)}: no file fits; check the path")
         found += matching
     return found

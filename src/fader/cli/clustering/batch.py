@@ -9,7 +9,7 @@ import click
 from fader.cli.batch import search_all
 from fader.cli.clustering import address_option, check_index, groups_option, index_argument
 from fader.cli.common import collect, declare, json_option, plugin_option, quiet_option, say_when_compiling
-from fader.cluster.hosts.runtime import connected
+from fader.cluster.hosts.runtime import connect
 from fader.cluster.jobs.batch import run
 from fader.cluster.jobs.index_handle import open_index
 from fader.cluster.jobs.job_shards import holding
@@ -40,5 +40,5 @@ def command(folder: str, address: str | None, groups: int, as_json: bool, quiet:
     refuse_overwriting(options.output, options.queries, options.qrels)
     check_index(folder, options.at)
     limits = Limits.from_environment(time_ms=options.timeout_ms)
-    with connected(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
+    with connect(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
         search_all(open_index(held), lambda *asked: run(OnRay(connection), held, *asked), options, as_json, quiet)

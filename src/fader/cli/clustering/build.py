@@ -20,9 +20,9 @@ from fader.cli.common import (
 )
 from fader.cli.index import analysis_options, catalog_options, collect_build, count_skipped, remark_faults
 from fader.cluster.build.driver import ClusterBuildOptions, ClusterBuildReport, build, refuse_early
-from fader.cluster.hosts.runtime import connected
+from fader.cluster.hosts.runtime import connect
 from fader.cluster.jobs.scheduler import OnRay
-from fader.cluster.storage import masked
+from fader.cluster.storage import mask_passwords
 from fader.index.write.writer import BuildOptions
 from fader.progress import progress
 
@@ -72,10 +72,10 @@ def command(
     refuse_early(output, corpus, entities, types, options)
     say_when_compiling(quiet)
     began = time.perf_counter()
-    with connected(address) as connection, progress("Building", quiet) as reporter:
+    with connect(address) as connection, progress("Building", quiet) as reporter:
         runner = OnRay(connection)
         report = build(output, corpus, entities, types, options, runner, reporter)
-    _print_report(masked(output), report, runner.lost, time.perf_counter() - began, as_json, quiet)
+    _print_report(mask_passwords(output), report, runner.lost, time.perf_counter() - began, as_json, quiet)
 
 
 def _print_report(

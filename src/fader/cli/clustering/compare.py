@@ -9,7 +9,7 @@ import click
 from fader.cli.clustering import address_option, check_index, groups_option, index_argument
 from fader.cli.common import collect, declare, json_option, plugin_option, quiet_option, say_when_compiling
 from fader.cli.compare import compare_all
-from fader.cluster.hosts.runtime import connected
+from fader.cluster.hosts.runtime import connect
 from fader.cluster.jobs.compare import Spread, Unsent
 from fader.cluster.jobs.index_handle import open_index
 from fader.cluster.jobs.job_shards import holding
@@ -42,7 +42,7 @@ def command(folder: str, address: str | None, groups: int, as_json: bool, quiet:
     check_destination(options.output, options.overwrite)
     check_index(folder, options.at)
     limits = Limits.from_environment()
-    with connected(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
+    with connect(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
 
         def spread(judged: Any, reporter: Any) -> tuple[Any, Any, Any]:
             pool = Spread(connection, judged)

@@ -9,7 +9,7 @@ import click
 from fader.cli.clustering import address_option, check_index, groups_option, index_argument
 from fader.cli.common import collect, declare, json_option, plugin_option, quiet_option, say_when_compiling
 from fader.cli.contexts import check_output, write_all
-from fader.cluster.hosts.runtime import connected
+from fader.cluster.hosts.runtime import connect
 from fader.cluster.jobs import batch
 from fader.cluster.jobs.index_handle import open_index
 from fader.cluster.jobs.job_shards import holding
@@ -42,6 +42,6 @@ def command(folder: str, address: str | None, groups: int, as_json: bool, quiet:
     check_index(folder, options.at)
     write = batch.letor if options.format == "letor" else batch.contexts
     limits = Limits.from_environment()
-    with connected(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
+    with connect(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
         runner = OnRay(connection)
         write_all(open_index(held), lambda *asked, **more: write(runner, held, *asked, **more), options, as_json, quiet)

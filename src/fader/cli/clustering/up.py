@@ -8,7 +8,7 @@ import click
 
 from fader.cli.common import quiet_option, remark
 from fader.cluster.hosts.local_cluster import LocalCluster
-from fader.cluster.hosts.runtime import kept_token
+from fader.cluster.hosts.runtime import ensure_token
 
 
 @click.command("up", epilog="Example: fader cluster up --nodes 3")
@@ -22,7 +22,7 @@ def command(nodes: int, cpus: int, port: int, quiet: bool) -> None:
     It listens on 127.0.0.1 alone, under the token of ~/.ray/auth_token, which is made where there is none. Other
     commands of this user find it by --address.
     """
-    with LocalCluster(nodes, cpus=cpus, token=kept_token(), port=port) as cluster:
+    with LocalCluster(nodes, cpus=cpus, token=ensure_token(), port=port) as cluster:
         remark(f"A cluster of {nodes} nodes: --address {cluster.address}  (Ctrl-C ends)", quiet)
         signal.signal(signal.SIGTERM, _interrupt)
         try:

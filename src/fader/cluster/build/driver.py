@@ -39,7 +39,15 @@ from fader.cluster.build.tasks import (
     SplitRecord,
 )
 from fader.cluster.jobs.task import Task, make_worker
-from fader.cluster.storage import SourceFile, Storage, describe_file, expanded, masked, storage_errors, storage_of
+from fader.cluster.storage import (
+    SourceFile,
+    Storage,
+    describe_file,
+    expand_paths,
+    mask_passwords,
+    storage_errors,
+    storage_of,
+)
 from fader.corpus.documents import EXAMPLES_KEPT, Faults
 from fader.errors import CorpusError, InputError, UsageError, quote
 from fader.index.write.writer import BuildOptions, BuildReport, check_counts
@@ -102,7 +110,7 @@ class BuildInput:
         """Look at all files; what cannot be read is refused."""
         if any(str(path) == "-" for path in (*corpus, entities, types)):
             raise UsageError("standard input cannot be read by other nodes; give files that all of them see")
-        paths = [str(entities), str(types), *expanded(map(str, corpus))]
+        paths = [str(entities), str(types), *expand_paths(map(str, corpus))]
         with ThreadPoolExecutor(THREADS) as pool:
             entities_file, types_file, *sources = pool.map(describe_file, paths)
         limits = options.build.limits or Limits.from_environment()
@@ -130,7 +138,7 @@ class BuildInput:
 
 
 def _describe_for_key(source: SourceFile) -> list[Any]:
-    return [masked(source.path), source.bytes, masked(source.version), source.shown]
+    return [mask_passwords(source.path), source.bytes, mask_passwords(source.version), source.shown]
 
 
 def build(

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import BinaryIO, NamedTuple
 
-from fader.cluster.storage import SourceFile, opened, reading
+from fader.cluster.storage import SourceFile, open_source, reading
 from fader.corpus.readers import LineCutter, batches_of, is_compressed
 from fader.limits import Limits
 
@@ -56,7 +56,7 @@ def cut(sources: Sequence[SourceFile], piece_bytes: int) -> tuple[list[Span], li
 
 
 def _is_compressed(source: SourceFile) -> bool:
-    with reading(source.path), opened(source.path) as file:
+    with reading(source.path), open_source(source.path) as file:
         return is_compressed(file.read(4))
 
 
@@ -67,7 +67,7 @@ def first_number(span: Span) -> int:
 
 def lines_of(span: Span, source: SourceFile, limits: Limits) -> Iterator[tuple[int, list[bytes]]]:
     """The number of the first line, and lines, until the span has no more; a line over the limit is a `LongLine`."""
-    with reading(source.path), opened(source.path) as file:
+    with reading(source.path), open_source(source.path) as file:
         if span.whole:
             for first, lines, _consumed in batches_of(file, source.shown, limits):
                 yield first, lines

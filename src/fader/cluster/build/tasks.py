@@ -34,9 +34,9 @@ from fader.cluster.storage import (
     UnreadError,
     check_unchanged,
     is_plain,
-    masked,
-    named,
-    opened,
+    mask_passwords,
+    name_file,
+    open_source,
     plain_path,
     reading,
     reason,
@@ -118,10 +118,10 @@ class BuildTask(Task):
         if isinstance(error, FAULTS):
             return None
         # Of a disk or of a storage, whose packages raise what they like: it may pass.
-        return self._fail("StorageError", f"{named(error, self.out)}: {reason(error)}", again=True)
+        return self._fail("StorageError", f"{name_file(error, self.out)}: {reason(error)}", again=True)
 
     def _fail(self, kind: str, message: str, again: bool = False) -> Failure:
-        return Failure(self.name, kind, masked(message), again)
+        return Failure(self.name, kind, mask_passwords(message), again)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +263,7 @@ def _fetch(source: SourceFile) -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory(prefix="fader-") as folder:
         copy = Path(folder) / (source.path.rpartition("/")[2] or "file")
-        with reading(source.path), opened(source.path) as file:
+        with reading(source.path), open_source(source.path) as file:
             _copy(file, copy)
         yield str(copy)
 

@@ -1,6 +1,6 @@
 """A shard host: the actor of a node, which holds shard groups of some commits and serves them by a socket.
 
-    host = started(ray, node, name, given)           an actor pinned to its node; Ray starts it again when it dies
+    host = start_host(ray, node, name, given)           an actor pinned to its node; Ray starts it again when it dies
     ray.get(host.about.remote())                     {"address", "pid", "held", ...}; also tells it that it is wanted
     ray.get(host.hold.remote(3, {0: [0, 1]}))        open group 0 of commit 3: segments 0 and 1
     ray.get(host.retire.remote(2))
@@ -27,7 +27,7 @@ from fader.budget import deadline
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.shards.scores import dump_features
 from fader.cluster.shards.shard import KEPT_BYTES, Shard
-from fader.cluster.storage import is_plain, masked, plain_path
+from fader.cluster.storage import is_plain, mask_passwords, plain_path
 from fader.cluster.wire.serialization import dump_options, dump_query, dump_statistics
 from fader.cluster.wire.server import ShardServer
 from fader.contexts.match import MatchOptions
@@ -78,7 +78,7 @@ class ShardHost:
     def about(self) -> dict[str, Any]:
         """Where it is and what it holds."""
         self._wanted_at = time.monotonic()
-        held = [list(key) for key in self._server.held()]
+        held = [list(key) for key in self._server.held]
         return {
             "address": self._server.address,
             "pid": os.getpid(),
@@ -101,11 +101,13 @@ class ShardHost:
         """
         problems: dict[int, str] = {}
         with self._changing:
-            held = {group for number, group in self._server.held() if number == commit}
+            held = {group for number, group in self._server.held if number == commit}
             for group, segments in groups.items():
                 if group not in held:
                     try:
-                        self._server.serve(group, self._opened(commit, segments, starts, files, len(held | {*groups})))
+                        self._server.serve(
+                            group, self._open_shard(commit, segments, starts, files, len(held | {*groups}))
+                        )
                     except Exception as error:  # whatever it is, who wants it held must hear of it
                         problems[group] = _said(error)
         return problems
@@ -120,7 +122,7 @@ class ShardHost:
             return
         try:
             self._server.retire(commit, groups)
-            if all(number != commit for number, _group in self._server.held()):
+            if all(number != commit for number, _group in self._server.held):
                 self._files.pop(commit, None)
         finally:
             self._changing.release()
@@ -138,14 +140,14 @@ class ShardHost:
         except Exception as error:  # as above
             return _said(error)
 
-    def _opened(
+    def _open_shard(
         self, commit: int, segments: Sequence[int], starts: Sequence[int] | None, files: str | None, groups: int
     ) -> Shard:
         own = read_commit(local_folder(self._given.path, commit, []), commit).fingerprint
         if {files or own, self._files.get(commit, own)} != {own}:
             raise StorageError(
-                f"{masked(self._given.path)}: commit {commit} is not the one that is served, but of another index; "
-                "start the service again to serve that"
+                f"{mask_passwords(self._given.path)}: commit {commit} belongs to another index than the one that is "
+                "served; restart the service to serve that index"
             )
         # Where ids of segments are mingled, documents can be numbered only by the ids of all.
         is_apart = starts is not None and all(starts[s] >= 0 for s in segments)
@@ -218,15 +220,15 @@ def starts_from(ranges: Sequence[Range]) -> list[int]:
     last = ""
     for first, end, s in sorted((one[0], one[1], s) for s, one in enumerate(ranges) if one is not None):
         if clump and first > last:
-            before = _numbered(found, clump, ranges, before)
+            before = _number_clump(found, clump, ranges, before)
             clump = []
         clump.append(s)
         last = max(last, end) if len(clump) > 1 else end
-    _numbered(found, clump, ranges, before)
+    _number_clump(found, clump, ranges, before)
     return found
 
 
-def _numbered(found: list[int], clump: list[int], ranges: Sequence[Range], before: int) -> int:
+def _number_clump(found: list[int], clump: list[int], ranges: Sequence[Range], before: int) -> int:
     """Note where the only segment of a clump begins; where the next clump does."""
     if len(clump) == 1:
         found[clump[0]] = before
@@ -248,7 +250,7 @@ def calls_of(node: Mapping[str, Any]) -> int:
     return max(LEAST_CALLS, int(node["Resources"].get("CPU", 0)))
 
 
-def started(ray: Any, node: Mapping[str, Any], name: str, given: Given) -> Any:
+def start_host(ray: Any, node: Mapping[str, Any], name: str, given: Given) -> Any:
     """A host on a node, or the one of that name that is there already."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 

@@ -61,9 +61,9 @@ def local_folder(
         with _writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         manifest = _manifest(storage, folder, commit)
-        for name, expected in _wanted(manifest, segments):
-            _copied(storage, folder, name, expected)
-        _bounded(folder.parent, most_mb << 20)
+        for name, expected in _list_files(manifest, segments):
+            _copy_file(storage, folder, name, expected)
+        _evict(folder.parent, most_mb << 20)
     return folder
 
 
@@ -82,13 +82,13 @@ def _manifest(storage: RemoteStorage, folder: Path, commit: int | None) -> Manif
     return read_commit(folder, wanted)
 
 
-def _wanted(manifest: Manifest, segments: Iterable[int] | None) -> Iterator[tuple[str, FileEntry]]:
+def _list_files(manifest: Manifest, segments: Iterable[int] | None) -> Iterator[tuple[str, FileEntry]]:
     yield manifest.catalog.name, manifest.catalog.file
     for place in range(len(manifest.segments)) if segments is None else segments:
         yield from manifest.segments[place].file_entries
 
 
-def _copied(storage: RemoteStorage, folder: Path, name: str, expected: FileEntry) -> None:
+def _copy_file(storage: RemoteStorage, folder: Path, name: str, expected: FileEntry) -> None:
     """A file in the cache, copied if it is not there or another; what is copied is checked before it has its name."""
     target = folder / name
     with suppress(FaderError, FileNotFoundError):  # another process may remove it just now
@@ -125,7 +125,7 @@ def _kind(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _bounded(cache: Path, most: int) -> None:
+def _evict(cache: Path, most: int) -> None:
     """Remove what was not asked for longest, of files that are copies. A process that has mapped a file keeps it."""
     found = []
     for file in cache.glob("*/*"):

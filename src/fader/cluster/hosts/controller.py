@@ -27,11 +27,11 @@ from contextlib import suppress
 from typing import Any
 
 from fader import __version__
-from fader.cluster.hosts.actors import RESOURCE, Given, calls_of, started, starts_from
-from fader.cluster.hosts.placement import Placed, on_different_nodes, placed
-from fader.cluster.hosts.runtime import Connection, connected, imported
-from fader.cluster.hosts.service_state import STARTING, Call, Commit, Host, Wanted, newest_commit, seen
-from fader.cluster.storage import masked
+from fader.cluster.hosts.actors import RESOURCE, Given, calls_of, start_host, starts_from
+from fader.cluster.hosts.placement import Placed, on_different_nodes, place_groups
+from fader.cluster.hosts.runtime import Connection, connect, import_ray
+from fader.cluster.hosts.service_state import STARTING, Call, Commit, Host, Wanted, describe_commit, newest_commit
+from fader.cluster.storage import mask_passwords
 from fader.errors import ClusterError, FaderError
 
 PERIOD = 0.5
@@ -52,7 +52,7 @@ class Controller:
 
     def __init__(self, connection: Connection, wanted: Wanted, tell: Tell) -> None:
         self._connection, self._wanted, self._tell = connection, wanted, tell
-        self._ray = imported()
+        self._ray = import_ray()
         self._hosts: dict[str, Host] = {}
         self._commits: dict[int, Commit] = {}
         self._groups = wanted.groups
@@ -126,7 +126,7 @@ class Controller:
         wanted, address = self._wanted, node["NodeManagerAddress"]
         calls, lease = wanted.calls or calls_of(node), wanted.lease_seconds
         given = Given(bytes.fromhex(wanted.secret), wanted.path, address, calls, lease_seconds=lease)
-        return started(self._ray, node, name, given)
+        return start_host(self._ray, node, name, given)
 
     def _kill(self, host: Host, restart: bool) -> None:
         with suppress(Exception):  # it has gone already; or the head has, and the host will end by itself
@@ -205,8 +205,8 @@ class Controller:
             newest = newest_commit(self._wanted.path)
             if newest not in self._commits:
                 if newest in self._used:
-                    raise ClusterError(f"{masked(self._wanted.path)}: {OTHER.format(newest)}")
-                self._commits[newest] = seen(self._wanted.path, newest, self._groups)
+                    raise ClusterError(f"{mask_passwords(self._wanted.path)}: {OTHER.format(newest)}")
+                self._commits[newest] = describe_commit(self._wanted.path, newest, self._groups)
                 self._commits = {n: c for n, c in self._commits.items() if n not in untold or n in self._used}
             self._problems.pop("index", None)
         except (FaderError, OSError) as error:
@@ -217,7 +217,7 @@ class Controller:
     def _take_used(self, number: int) -> None:
         """A commit that a controller before us served; hosts go on with it also where its files are no longer there."""
         with suppress(FaderError, OSError):
-            found = seen(self._wanted.path, number, self._groups)
+            found = describe_commit(self._wanted.path, number, self._groups)
             if found.files == self._used[number]:
                 self._commits[number] = found
 
@@ -227,11 +227,11 @@ class Controller:
             for number in {number for number, _group in host.held} - {*self._commits, *self._used}:
                 host.handle.retire.remote(number)
             for commit in self._commits.values():
-                moved = self._moved(host, commit)
+                moved = self._find_moved(host, commit)
                 if moved:
                     host.handle.retire.remote(commit.number, moved)
 
-    def _moved(self, host: Host, commit: Commit) -> list[int]:
+    def _find_moved(self, host: Host, commit: Commit) -> list[int]:
         """Groups that a host holds still, though they are held where they should be, and have been for a while."""
         if commit.told is None or time.monotonic() - commit.settled < SETTLED:
             return []
@@ -244,8 +244,8 @@ class Controller:
     def _place(self) -> None:
         usable = {name: host.node for name, host in self._hosts.items() if host.is_usable}
         for commit in self._commits.values():
-            before = commit.places or self._found(commit)
-            commit.places = placed(len(commit.groups), usable, self._wanted.replicas, before)
+            before = commit.places or self._find_held(commit)
+            commit.places = place_groups(len(commit.groups), usable, self._wanted.replicas, before)
         newest = self._commits.get(max(self._commits, default=0))
         if newest is None or on_different_nodes(newest.places, usable, self._wanted.replicas):
             self._problems.pop("replicas", None)
@@ -256,7 +256,7 @@ class Controller:
                 f"{wanted}, and of {nodes} a host has been started; a group may be lost with one"
             )
 
-    def _found(self, commit: Commit) -> Placed:
+    def _find_held(self, commit: Commit) -> Placed:
         """Where groups are held already, for a controller before us."""
         every = range(len(commit.groups))
         return [[name for name, host in self._hosts.items() if host.holds(commit, g)] for g in every]
@@ -271,12 +271,12 @@ class Controller:
                 commit = self._commits[number]
                 own = [g for g, hosts in enumerate(commit.places) if host.name in hosts]
                 missing = [g for g in own if not host.holds(commit, g)]
-                if missing and self._gave(host, commit, missing):
+                if missing and self._give(host, commit, missing):
                     break
             else:
                 host.trouble = ""  # what it could not open is not wanted any more
 
-    def _gave(self, host: Host, commit: Commit, missing: list[int]) -> bool:
+    def _give(self, host: Host, commit: Commit, missing: list[int]) -> bool:
         if commit.starts is not None:
             groups = {g: commit.groups[g] for g in missing}
             host.work = Call(host.handle.hold.remote(commit.number, groups, commit.starts, commit.files))
@@ -386,7 +386,7 @@ def main() -> int:
     try:
         wanted = Wanted(**json.loads(sys.stdin.readline()))
         threading.Thread(target=_read, args=(orders,), name="orders", daemon=True).start()
-        with connected(wanted.address, patience=wanted.patience) as connection:
+        with connect(wanted.address, patience=wanted.patience) as connection:
             Controller(connection, wanted, tell).run(orders)
     except FaderError as error:
         tell({"error": str(error), "kind": type(error).__name__})

@@ -1,7 +1,7 @@
 """A cluster as an HTTP server sees it: the controller kept running, its maps fed to the client, indexes over shards.
 
     with Front(path, address="head:6379") as front:          waits until all groups are served
-        index = front.opened(limits)                         an Index, asked like any other
+        index = front.open_index(limits)                         an Index, asked like any other
         newer = front.newest(index)                          at the newest commit that is served
 
 The process that has it is no Ray driver: it survives the head, and goes on with the hosts that are alive. A controller
@@ -27,7 +27,7 @@ from typing import Any
 
 from fader.cluster.hosts.actors import LEASE_SECONDS, index_path
 from fader.cluster.hosts.cache import local_folder
-from fader.cluster.hosts.runtime import PATIENCE_SECONDS, parsed, unreachable, wanted_address
+from fader.cluster.hosts.runtime import PATIENCE_SECONDS, choose_address, parse_address, unreachable
 from fader.cluster.hosts.service_state import Wanted
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.wire.client import ClientSettings, Shards, error_of
@@ -68,9 +68,9 @@ class Front:
         patience: float = PATIENCE_SECONDS,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
-        secret, self._address = secrets.token_bytes(32), wanted_address(address)
+        secret, self._address = secrets.token_bytes(32), choose_address(address)
         if self._address != "local":
-            parsed(self._address)
+            parse_address(self._address)
         self._wanted = Wanted(
             index_path(str(path)),
             secret.hex(),
@@ -138,14 +138,14 @@ class Front:
         with self._lock:
             process = self._process
         if process is not None:
-            _ended(process)
+            _end_process(process)
         if self._thread.is_alive():
             self._thread.join(END_SECONDS)
         self.shards.close()
 
     # --- indexes ---------------------------------------------------------------------------------------------
 
-    def opened(self, limits: Limits | None = None, at: int | None = None, partial: bool = False) -> Index:
+    def open_index(self, limits: Limits | None = None, at: int | None = None, partial: bool = False) -> Index:
         """The index at the newest commit that is served."""
         if self._folder is None:
             raise ClusterError("the shards are not served yet; wait until the cluster is up")
@@ -156,15 +156,15 @@ class Front:
 
     def open(self, folder: Path, limits: Limits) -> Index:
         """The same, as a service asks for it; there is no other index than ours."""
-        return self.opened(limits)
+        return self.open_index(limits)
 
     def newest(self, index: Index) -> Index:
         """An index at the newest commit that is served: itself where it is that already."""
-        return index if index.commit == self.shards.commit else self.opened(index.limits)
+        return index if index.commit == self.shards.commit else self.open_index(index.limits)
 
     def partial(self, index: Index) -> Index:
         """The same commit, answering from the groups that are there, with a warning where some are missing."""
-        return self.opened(index.limits, index.commit, partial=True)
+        return self.open_index(index.limits, index.commit, partial=True)
 
     # --- how it is -------------------------------------------------------------------------------------------
 
@@ -208,7 +208,7 @@ class Front:
         while not self._closing.is_set():
             began = time.monotonic()
             try:
-                why = self._ran()
+                why = self._run_controller()
             except Exception as error:  # no memory for a process, say; without this thread nobody would watch
                 why = ClusterError(f"the controller of the cluster cannot be run: {type(error).__name__}: {error}")
             if self._closing.is_set():
@@ -218,7 +218,7 @@ class Front:
             self._wait(pause)
             self.restarts += 1
 
-    def _ran(self) -> FaderError:
+    def _run_controller(self) -> FaderError:
         """Run a controller to its end; why it ended."""
         self._heard_at, self._is_told = time.monotonic(), False
         with self._lock:
@@ -233,13 +233,13 @@ class Front:
                 start_new_session=True,  # Ctrl-C is for us; it ends after us
             )
         try:
-            error = self._listened(process)
+            error = self._listen(process)
         finally:
             self._is_up = False
-            _ended(process)
+            _end_process(process)
         return error or ClusterError(f"the controller of the cluster has ended (exit code {process.returncode})")
 
-    def _listened(self, process: subprocess.Popen[str]) -> FaderError | None:
+    def _listen(self, process: subprocess.Popen[str]) -> FaderError | None:
         """Tell a controller what is wanted, and take what it tells until its end; its error, if it had one."""
         used = tuple((commit, told["files"]) for commit, told in self._maps.items())
         groups = self._wanted.groups or self._state.get("groups", 0)  # those of the maps that are used
@@ -250,7 +250,7 @@ class Front:
             for line in lines:
                 self._heard_at = time.monotonic()
                 if line.endswith("\n"):  # else it was killed while it wrote
-                    error = self._heard(json.loads(line)) or error
+                    error = self._hear(json.loads(line)) or error
         return error
 
     def _watch(self) -> None:
@@ -267,7 +267,7 @@ class Front:
                 process.stdin.write(json.dumps(order) + "\n")
                 process.stdin.flush()
 
-    def _heard(self, message: dict[str, Any]) -> FaderError | None:
+    def _hear(self, message: dict[str, Any]) -> FaderError | None:
         """A line of the controller; the error, if it is one."""
         if "error" in message:
             return error_of(message["kind"], message["error"])
@@ -352,7 +352,7 @@ class Front:
             self._probed = [not isinstance(answer, Missing) for answer in answers]
 
 
-def _ended(process: subprocess.Popen[str]) -> None:
+def _end_process(process: subprocess.Popen[str]) -> None:
     """End a controller: the end of its input is its end, and it has some seconds for that."""
     with suppress(OSError, ValueError):
         if process.stdin is not None:

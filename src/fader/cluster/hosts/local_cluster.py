@@ -20,7 +20,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from fader.cluster.hosts.runtime import LOOPBACK, SETTINGS, TOKEN, imported, prepared, short_folder, unreachable
+from fader.cluster.hosts.runtime import (
+    LOOPBACK,
+    SETTINGS,
+    TOKEN,
+    import_ray,
+    prepare_environment,
+    short_folder,
+    unreachable,
+)
 from fader.errors import ClusterError
 
 TRIES = 3
@@ -31,7 +39,7 @@ AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")
 class LocalCluster:
     """A cluster that lives as long as this object; use it in a `with`.
 
-    The process may be a driver of it (`connected(cluster.address)`), and so may others, with `environment`.
+    The process may be a driver of it (`connect(cluster.address)`), and so may others, with `environment`.
     """
 
     def __init__(
@@ -42,7 +50,9 @@ class LocalCluster:
         self._temporary = tempfile.mkdtemp(prefix="fray-", dir=short_folder())
         self._exit = ExitStack()
         self._exit.callback(shutil.rmtree, self._temporary, ignore_errors=True)
-        self._exit.enter_context(prepared(self.token, True, RAY_TMPDIR=self._temporary, RAY_AUTH_MODE="token"))
+        self._exit.enter_context(
+            prepare_environment(self.token, True, RAY_TMPDIR=self._temporary, RAY_AUTH_MODE="token")
+        )
         self._cluster: Any = None
         try:
             self._start(nodes, port)
@@ -51,7 +61,7 @@ class LocalCluster:
             raise
 
     def _start(self, nodes: int, port: int) -> None:
-        imported()
+        import_ray()
         if port and unreachable(f"{LOOPBACK}:{port}", 1.0) is None:
             raise ClusterError(f"port {port} is in use, perhaps by another cluster; give another --port")
         try:

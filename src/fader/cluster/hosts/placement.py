@@ -1,6 +1,6 @@
 """Which hosts hold which shard groups: replicas of a group on different nodes, every host about as many groups.
 
-    placed(2, {"a": "node 1", "b": "node 2"}, replicas=2) -> [["a", "b"], ["b", "a"]]
+    place_groups(2, {"a": "node 1", "b": "node 2"}, replicas=2) -> [["a", "b"], ["b", "a"]]
 
 What is placed already stays where it is, unless its host has gone or holds two groups more than another. Where there
 are fewer nodes than replicas, hosts of one node hold several replicas of a group; where there are fewer hosts, there
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 Placed = list[list[str]]
 
 
-def placed(groups: int, hosts: Mapping[str, str], replicas: int, before: Sequence[Sequence[str]] = ()) -> Placed:
+def place_groups(groups: int, hosts: Mapping[str, str], replicas: int, before: Sequence[Sequence[str]] = ()) -> Placed:
     """The hosts of each group; `hosts` has the node of each host by its name, `before` is where groups were."""
     was = [*before[:groups], *([()] * (groups - len(before)))]
     found = [[host for host in some if host in hosts][:replicas] for some in was]
@@ -61,13 +61,13 @@ def _balance(found: Placed, hosts: Mapping[str, str]) -> None:
     load = _loads(found, hosts)
     for _ in range(sum(map(len, found))):
         most, least = (pick(load, key=lambda host: (load[host], host)) for pick in (max, min))
-        if load[most] - load[least] < 2 or not _moved(found, hosts, most, least):
+        if load[most] - load[least] < 2 or not _move_one(found, hosts, most, least):
             return
         load[most] -= 1
         load[least] += 1
 
 
-def _moved(found: Placed, hosts: Mapping[str, str], most: str, least: str) -> bool:
+def _move_one(found: Placed, hosts: Mapping[str, str], most: str, least: str) -> bool:
     """Move one replica, of a group that has no other on the node it comes to; whether there is one."""
     for some in found:
         if most in some and least not in some:

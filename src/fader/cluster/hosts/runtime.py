@@ -1,6 +1,6 @@
 """Ray, closed to others: the environment it starts in, a driver's connection, and errors in words.
 
-Every process of ours that starts or joins a Ray cluster goes through `connected` (a driver) or `LocalCluster`
+Every process of ours that starts or joins a Ray cluster goes through `connect` (a driver) or `LocalCluster`
 (`local_cluster.py`). Both set, before Ray is imported:
 
     RAY_USAGE_STATS_ENABLED=0      nothing is reported to Ray's makers
@@ -56,7 +56,7 @@ PATIENCE_SECONDS = 10.0  # Ray ends a driver 60 s after its head has gone, witho
 _ADDRESS = re.compile(r"(?P<host>[^\s:/\[\]]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})")
 
 
-def imported() -> Any:
+def import_ray() -> Any:
     """The module `ray`; the environment must be prepared."""
     try:
         import ray
@@ -74,7 +74,7 @@ def token_file() -> Path:
     return Path(given) if given else Path.home() / ".ray" / "auth_token"
 
 
-def known_token() -> str | None:
+def find_token() -> str | None:
     """The token of the environment or of the token's file; a file that others can read is refused."""
     given = os.environ.get(TOKEN, "").strip()
     if given:
@@ -90,9 +90,9 @@ def known_token() -> str | None:
         raise ClusterError(f"{file}: the token cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
-def kept_token() -> str:
+def ensure_token() -> str:
     """The known token; where there is none, a new one in the token's file, which only its owner can read."""
-    found = known_token()
+    found = find_token()
     if found is not None:
         return found
     file, token = token_file(), secrets.token_hex(32)
@@ -102,33 +102,33 @@ def kept_token() -> str:
         try:
             with open(handle, "w", encoding="utf-8") as out:
                 out.write(token)
-            return _published(Path(pending), file) or token
+            return _publish_token(Path(pending), file) or token
         finally:
             Path(pending).unlink(missing_ok=True)
     except OSError as error:
         raise ClusterError(f"{file}: the token cannot be written: {error.strerror or error}; set {TOKEN}") from None
 
 
-def _published(pending: Path, file: Path) -> str | None:
+def _publish_token(pending: Path, file: Path) -> str | None:
     """Give a new token its name; returns the one of another process that was quicker."""
     try:
         os.link(pending, file)
         return None
     except OSError:  # it is there already, or this file system has no second names
-        found = known_token()
+        found = find_token()
         if found is None:
             os.replace(pending, file)
         return found
 
 
 @contextmanager
-def prepared(token: str, loopback: bool, **more: str) -> Iterator[None]:
+def prepare_environment(token: str, loopback: bool, **more: str) -> Iterator[None]:
     """The environment that Ray is to start in, for this process and those it starts; as it was afterwards."""
     wanted = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
     wanted |= {TOKEN: token, **({ONE_MACHINE: "0"} if loopback else {}), **more}
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
-    _noticed()
+    _refresh_ray()
     try:
         yield
     finally:
@@ -137,10 +137,10 @@ def prepared(token: str, loopback: bool, **more: str) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-        _noticed()
+        _refresh_ray()
 
 
-def _noticed() -> None:
+def _refresh_ray() -> None:
     """Tell a Ray that is imported already of the environment: it reads these variables only when it is imported."""
     if "ray" not in sys.modules:
         return
@@ -189,7 +189,7 @@ class Connection:
     def nodes(self) -> list[dict[str, Any]]:
         """The nodes that are alive, with their resources; those of last time while the head is silent."""
         if unreachable(self.address, 1.0) is None:
-            self._nodes = [node for node in imported().nodes() if node["Alive"]]
+            self._nodes = [node for node in import_ray().nodes() if node["Alive"]]
         return self._nodes
 
     def cpus(self) -> int:
@@ -198,33 +198,33 @@ class Connection:
 
 
 @contextmanager
-def connected(
+def connect(
     address: str | None = None, *, cpus: int | None = None, patience: float = PATIENCE_SECONDS
 ) -> Iterator[Connection]:
     """Be the driver of a cluster: `HOST:PORT` of its head, or "local" for a Ray of one machine that ends with us.
 
     Without an address that of RAY_ADDRESS is taken, else "local". `cpus` is for "local" alone.
     """
-    wanted = wanted_address(address)
+    wanted = choose_address(address)
     if wanted == "local":
-        with _started(cpus, patience) as connection:
+        with _start_local(cpus, patience) as connection:
             yield connection
         return
-    host, _port = parsed(wanted)
+    host, _port = parse_address(wanted)
     reason = unreachable(wanted, REACH_SECONDS)
     if reason is not None:
         raise ClusterError(
             f"{wanted}: no Ray cluster answers there ({reason}); check the address, or start one with "
             "`ray start --head` or `fader cluster up`"
         )
-    token = known_token()
+    token = find_token()
     if token is None and os.environ.get("RAY_AUTH_MODE", "token") == "token":
         raise ClusterError(f"{wanted}: the cluster's token is not known; set {TOKEN}, or put it into {token_file()}")
-    with prepared(token or "", is_loopback(host)):
-        ray = imported()
+    with prepare_environment(token or "", is_loopback(host)):
+        ray = import_ray()
         _check_free(ray)
         _quiet(ray)
-        with _in_words(wanted):
+        with _explain_failure(wanted):
             ray.init(
                 address=wanted,
                 namespace="fader",
@@ -234,23 +234,23 @@ def connected(
                 **_plugins_of_workers(),
             )
         try:
-            with _failures_told(ray, wanted):
+            with _explain_ray_errors(ray, wanted):
                 yield Connection(wanted, patience)
         finally:
             ray.shutdown()
 
 
 @contextmanager
-def _started(cpus: int | None, patience: float) -> Iterator[Connection]:
+def _start_local(cpus: int | None, patience: float) -> Iterator[Connection]:
     """A Ray of this machine alone, under a token that no other process has."""
     with (
         tempfile.TemporaryDirectory(prefix="fray-", dir=short_folder(), ignore_cleanup_errors=True) as folder,
-        prepared(secrets.token_hex(32), True, RAY_TMPDIR=folder, RAY_AUTH_MODE="token"),
+        prepare_environment(secrets.token_hex(32), True, RAY_TMPDIR=folder, RAY_AUTH_MODE="token"),
     ):
-        ray = imported()
+        ray = import_ray()
         _check_free(ray)
         _quiet(ray)
-        with _in_words("local"):
+        with _explain_failure("local"):
             ray.init(
                 address="local",
                 num_cpus=cpus,
@@ -263,7 +263,7 @@ def _started(cpus: int | None, patience: float) -> Iterator[Connection]:
                 **_plugins_of_workers(),
             )
         try:
-            with _failures_told(ray, "local"):
+            with _explain_ray_errors(ray, "local"):
                 yield Connection(ray.get_runtime_context().gcs_address, patience)
         finally:
             ray.shutdown()
@@ -276,7 +276,7 @@ def _plugins_of_workers() -> dict[str, Any]:
 
 
 @contextmanager
-def _failures_told(ray: Any, address: str) -> Iterator[None]:
+def _explain_ray_errors(ray: Any, address: str) -> Iterator[None]:
     """What Ray raises where nobody expected it, as one line."""
     try:
         yield
@@ -307,12 +307,12 @@ def _check_free(ray: Any) -> None:
         raise UsageError("this process is connected to a Ray cluster already; it can be the driver of only one")
 
 
-def wanted_address(address: str | None) -> str:
+def choose_address(address: str | None) -> str:
     """The address that was given; else that of the environment, else "local"."""
     return (os.environ.get("RAY_ADDRESS") or "local" if address is None else address).strip()
 
 
-def parsed(address: str) -> tuple[str, int]:
+def parse_address(address: str) -> tuple[str, int]:
     """Host and port of `HOST:PORT`."""
     match = _ADDRESS.fullmatch(address)
     if match is None or not 0 < int(match["port"]) < 65536:
@@ -329,14 +329,14 @@ def is_loopback(host: str) -> bool:
 def unreachable(address: str, seconds: float) -> str | None:
     """Why nothing answers at an address; None if something does."""
     try:
-        socket.create_connection(parsed(address), timeout=seconds).close()
+        socket.create_connection(parse_address(address), timeout=seconds).close()
     except OSError as error:
         return str(error.strerror or error or type(error).__name__).lower()
     return None
 
 
 @contextmanager
-def _in_words(address: str) -> Iterator[None]:
+def _explain_failure(address: str) -> Iterator[None]:
     """What Ray says while it connects, which its compiled part writes straight to the error output, as one error."""
     with tempfile.TemporaryFile() as said, _error_output(said):
         try:

@@ -1,6 +1,6 @@
 """What the controller of a service knows: what is wanted, the hosts, and the commits of an index.
 
-    seen("/shared/index", newest_commit("/shared/index"), groups=4)      a Commit, cut into four groups
+    describe_commit("/shared/index", newest_commit("/shared/index"), groups=4)      a Commit, cut into four groups
 
 Knows nothing of what is done about it (controller.py).
 """
@@ -17,7 +17,7 @@ from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.placement import Placed
 from fader.cluster.hosts.runtime import PATIENCE_SECONDS
 from fader.cluster.shards.groups import plan
-from fader.cluster.storage import commits_of, masked, plain_path, storage_errors, storage_of
+from fader.cluster.storage import commits_of, mask_passwords, plain_path, storage_errors, storage_of
 from fader.errors import ClusterError, UsageError
 from fader.index.commit import read_commit
 from fader.index.numbering import read_starts
@@ -126,15 +126,15 @@ def newest_commit(path: str) -> int:
     if not there and is_shared(path):
         return read_commit(plain_path(path)).commit  # else it says what the folder is instead
     if not there:
-        raise ClusterError(f"{masked(path)}: holds no index; build one with `fader cluster build`")
+        raise ClusterError(f"{mask_passwords(path)}: holds no index; build one with `fader cluster build`")
     return there[-1]
 
 
-def seen(path: str, number: int, groups: int) -> Commit:
+def describe_commit(path: str, number: int, groups: int) -> Commit:
     """A commit, cut into groups; where all nodes see its files, with the numbers of documents."""
     folder = local_folder(path, number, [])
     manifest = read_commit(folder, number)
     if not manifest.segments:
-        raise UsageError(f"{masked(path)}: the index is empty; there is nothing to serve")
+        raise UsageError(f"{mask_passwords(path)}: the index is empty; there is nothing to serve")
     starts = read_starts(folder, manifest) if is_shared(path) else None
     return Commit(number, manifest.fingerprint, plan(manifest, groups), len(manifest.segments), starts)

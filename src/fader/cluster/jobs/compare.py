@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.cluster.hosts.runtime import Connection, imported
+from fader.cluster.hosts.runtime import Connection, import_ray
 from fader.cluster.jobs.scheduler import OnRay
 from fader.cluster.jobs.task import Task, make_worker
 from fader.experiment.judged import JudgedQueries
@@ -174,7 +174,7 @@ class Spread:
 
     def _put(self, value: Any) -> Any:
         """What tasks get the value by."""
-        return imported().put(_pack(value)) if self._connection else _Here(_pack(value))
+        return import_ray().put(_pack(value)) if self._connection else _Here(_pack(value))
 
 
 class _Here:
@@ -247,7 +247,7 @@ def _load(reference: Any) -> Any:
 def _data(reference: Any) -> bytes:
     if isinstance(reference, _Here):
         return reference.data
-    ray = imported()
+    ray = import_ray()
     try:
         data: bytes = ray.get(reference, timeout=GET_SECONDS)
     except ray.exceptions.RayError as error:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from fader import budget
 from fader.cluster.hosts.cache import local_folder
-from fader.cluster.hosts.runtime import Connection, imported, line_of
+from fader.cluster.hosts.runtime import Connection, import_ray, line_of
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.local import LocalShards
 from fader.cluster.wire.client import ClientSettings, Shards
@@ -116,7 +116,7 @@ class HeldShards:
 
     def __init__(self, held: Held) -> None:
         self._held, self._shards = held, Shards(held.secret, SETTINGS)
-        self._head, self._problem = Connection(imported().get_runtime_context().gcs_address), ""
+        self._head, self._problem = Connection(import_ray().get_runtime_context().gcs_address), ""
         self._lock, self._looked = threading.Lock(), 0.0
         until = time.monotonic() + PATIENCE_SECONDS
         while not self._look():
@@ -176,7 +176,7 @@ class HeldShards:
 
     def _about(self) -> list[dict[str, Any]] | None:
         """What the actors say of themselves; None where some do not answer."""
-        ray = imported()
+        ray = import_ray()
         asked, until = [actor.about.remote() for actor in self._held.actors], time.monotonic() + ABOUT_SECONDS
         while ray.wait(asked, num_returns=len(asked), timeout=TURN_SECONDS)[1]:
             self._head.check()

@@ -31,7 +31,7 @@ from fader.cluster.hosts.actors import (
     starts_from,
 )
 from fader.cluster.hosts.cache import local_folder
-from fader.cluster.hosts.runtime import Connection, imported, line_of
+from fader.cluster.hosts.runtime import Connection, import_ray, line_of
 from fader.cluster.jobs.index_handle import Held, forget
 from fader.cluster.jobs.scheduler import OnRay
 from fader.cluster.jobs.task import Task, make_worker
@@ -66,7 +66,7 @@ class Holder:
 @contextmanager
 def holding(connection: Connection, path: str, at: int | None, groups: int, limits: Limits) -> Iterator[Held]:
     """All groups of a commit, held; `groups` 0: one for each node."""
-    ray, path = imported(), index_path(path)
+    ray, path = import_ray(), index_path(path)
     nodes = _usable(connection)
     with storage_errors(path):
         folder = local_folder(path, at, [])

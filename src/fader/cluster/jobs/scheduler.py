@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from fader.cluster.hosts.runtime import Connection, imported, line_of
+from fader.cluster.hosts.runtime import Connection, import_ray, line_of
 from fader.cluster.jobs.task import Task
 from fader.errors import ClusterError
 from fader.jobs.runners import Failure, Result, Take, Work
@@ -41,7 +41,7 @@ class OnRay:
 
     def run(self, work: Work[Task, Result], items: Iterable[Task], take: Take[Task, Result]) -> None:
         """Do all tasks; those to come are made one by one, when they are sent."""
-        ray, source = imported(), iter(items)
+        ray, source = import_ray(), iter(items)
         lost, flying = deque[Task](), dict[Any, Task]()
         coming = next(source, None)
         try:

@@ -197,7 +197,7 @@ class Call:
         group.look_at = now + hang if is_hanging else group.began + hang
         if is_hanging:
             for attempt in group.attempts:
-                attempt.server.failed(f"does not answer for {1000 * (now - attempt.began):,.0f} ms")
+                attempt.server.note_failure(f"does not answer for {1000 * (now - attempt.began):,.0f} ms")
         elif not self._shards.pace.may_hedge():
             return
         if self._ask_another(group):
@@ -322,7 +322,7 @@ class Call:
         """Go on with another replica."""
         group = attempt.group
         if is_down:
-            attempt.server.failed(why)
+            attempt.server.note_failure(why)
             group.is_refused = False
         group.attempts.remove(attempt)
         group.why = f"{attempt.server.address} {why}"

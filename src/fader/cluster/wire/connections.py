@@ -97,12 +97,12 @@ class Server:
         if asked_at is not None and at > asked_at:
             raise WireError(why)
         try:
-            return self._connected(time.monotonic() + seconds)
+            return self._open(time.monotonic() + seconds)
         except OSError as error:
             self._failed = time.monotonic(), said(error)
             raise
 
-    def _connected(self, until: float) -> Connection:
+    def _open(self, until: float) -> Connection:
         host, _, port = self.address.rpartition(":")
         sock = socket.create_connection((host.strip("[]"), int(port)), timeout=until - time.monotonic())
         try:
@@ -126,7 +126,7 @@ class Server:
         if was_down:
             log.info("shard server %s answers again", self.address)
 
-    def failed(self, why: str) -> None:
+    def note_failure(self, why: str) -> None:
         """Try others first for a while, and no connection that was open then."""
         with self._lock:
             is_new = self._failures == 0

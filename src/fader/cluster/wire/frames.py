@@ -128,25 +128,25 @@ def frame(value: Any, most: int = MOST_ANSWER) -> list[Any]:
             raise UsageError(f"cannot be sent: {type(given).__name__} {getattr(given, 'dtype', '')}".rstrip())
         described = msgspec.msgpack.encode((given.dtype.str, given.shape, at))
         arrays.append(np.ascontiguousarray(given))
-        at += _padded(given.nbytes)
+        at += _pad(given.nbytes)
         return msgspec.msgpack.Ext(_ARRAY, described)
 
     try:
         plain = msgspec.msgpack.encode(value, enc_hook=put)
     except UnicodeEncodeError as error:
         raise UsageError(f"cannot be sent: {error}") from None
-    size = _padded(len(plain)) + at
+    size = _pad(len(plain)) + at
     if size > most:
         raise LimitError(f"{size:,} bytes cannot be sent between machines at once, {most:,} at most; ask for less")
-    head = _HEADER.pack(len(plain), at) + plain + bytes(_padded(len(plain)) - len(plain))
+    head = _HEADER.pack(len(plain), at) + plain + bytes(_pad(len(plain)) - len(plain))
     buffers: list[Any] = [head]
     for array in arrays:
         if array.nbytes:
-            buffers += [array.reshape(-1).view(np.uint8).data, bytes(_padded(array.nbytes) - array.nbytes)]
+            buffers += [array.reshape(-1).view(np.uint8).data, bytes(_pad(array.nbytes) - array.nbytes)]
     return buffers
 
 
-def _padded(size: int) -> int:
+def _pad(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED
 
 
@@ -157,11 +157,11 @@ def send(sock: socket.socket, value: Any, most: int = MOST_ANSWER) -> None:
 
 def send_frame(sock: socket.socket, buffers: list[Any]) -> None:
     """Send what `frame` has made; the socket waits."""
-    for some in _gathered(buffers):
+    for some in _gather(buffers):
         sock.sendall(some)
 
 
-def _gathered(buffers: list[Any]) -> Iterator[Any]:
+def _gather(buffers: list[Any]) -> Iterator[Any]:
     """Small buffers put together, so that few packets are sent."""
     held: list[Any] = []
     for buffer in buffers:
@@ -204,7 +204,7 @@ class Receiver:
 
     def _open(self) -> None:
         self._plain, arrays = _HEADER.unpack(self._head)
-        size = _padded(self._plain) + arrays
+        size = _pad(self._plain) + arrays
         if size > self._most:
             raise WireError(f"sends {size:,} bytes at once; at most {self._most:,}")
         self._body, self._got = np.empty(size, dtype=np.uint8), 0
@@ -212,7 +212,7 @@ class Receiver:
 
     def value(self) -> Any:
         """What was sent; arrays are views of the frame, and may be written to."""
-        body, start = self._body, _padded(self._plain)
+        body, start = self._body, _pad(self._plain)
         assert body is not None
 
         def array(code: int, data: memoryview) -> Any:

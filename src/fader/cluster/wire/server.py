@@ -82,6 +82,7 @@ class ShardServer:
                 if number != commit or (groups is not None and group not in groups)
             }
 
+    @property
     def held(self) -> list[tuple[int, int]]:
         """The (commit, group) that are served."""
         return sorted(self._shards)
@@ -128,7 +129,7 @@ class ShardServer:
                 request = receive(connection, MOST_REQUEST)
                 self.asked_at = time.monotonic()
                 connection.settimeout(None)
-                answer = self._framed(request, connection)
+                answer = self._frame_answer(request, connection)
                 connection.settimeout(FRAME_S)
                 send_frame(connection, answer)
         except OSError:
@@ -170,7 +171,7 @@ class ShardServer:
             self._strangers.pop(connection, None)
         connection.close()
 
-    def _framed(self, request: Any, connection: socket.socket) -> list[Any]:
+    def _frame_answer(self, request: Any, connection: socket.socket) -> list[Any]:
         """The answer as it is sent; where it cannot be sent, that is the answer."""
         answer = self._answer(request, connection)
         try:
@@ -188,13 +189,13 @@ class ShardServer:
         if shard is None:
             return {"error": [NOT_HELD, f"does not hold group {key[1]} of commit {key[0]}", None]}
         try:
-            return {"value": self._called(shard, method, arguments, deadline_ms, connection)}
+            return {"value": self._call_shard(shard, method, arguments, deadline_ms, connection)}
         except FaderError as error:
             return {"error": [type(error).__name__, str(error), getattr(error, "position", None)]}
         except Exception as error:  # whatever it is, the caller must hear of it, and the server go on
             return {"error": [INTERNAL, f"failed at {method}: {type(error).__name__}: {error}", None]}
 
-    def _called(
+    def _call_shard(
         self, shard: Shard, method: str, arguments: dict[str, Any], deadline_ms: float | None, connection: socket.socket
     ) -> Any:
         """The answer of the shard, once there is quota, as long as there is time and the client waits."""
