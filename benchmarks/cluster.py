@@ -63,7 +63,7 @@ def by_sockets(folder: Path, groups: int) -> Iterator[Any]:
         for process in processes:
             process.start()
         addresses = {g: address for held, address in (told.get(timeout=300) for _ in processes) for g in held}
-        shards.update({"commit": manifest.commit, "groups": [[addresses[g]] for g in cut]})
+        shards.update(manifest.commit, [[addresses[g]] for g in cut])
         yield Index(ShardedCollection(folder, shards))
     finally:
         shards.close()

@@ -52,7 +52,7 @@ def serving(
     try:
         for g, servers in enumerate(found.servers):
             servers += [found.start(g) for _ in range(replicas)]
-        found.client.update(found.map)
+        found.client.update(**found.map)
         yield found
     finally:
         found.client.close()

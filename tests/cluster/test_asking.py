@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from cluster.serving import ranged_index
-from fader.cluster.hosts.runtime import Connection
+from fader.cluster.hosts.messages import HostAbout
 from fader.cluster.jobs import index_handle as asking
-from fader.cluster.jobs.index_handle import Held, HeldShards
+from fader.cluster.jobs.index_handle import HandleSettings, Held, HeldShards
 from fader.cluster.shards.shard import Shard
 from fader.cluster.wire.client import ClientSettings
 from fader.cluster.wire.server import ShardServer
@@ -75,24 +75,22 @@ def head() -> Iterator[socket.socket]:
         yield listening
 
 
+QUICK = HandleSettings(patience=0.5, pause=0.01, about=0.0, head_patience=0.1, client=ClientSettings(patience_ms=20.0))
+
+
 @pytest.fixture
-def quick(head: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Little patience."""
+def ray(head: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Ray whose head is `head`."""
     port = head.getsockname()[1]
     monkeypatch.setattr(asking, "import_ray", lambda: Ray(f"127.0.0.1:{port}"))
-    monkeypatch.setattr(asking, "Connection", partial(Connection, patience=0.1))
-    monkeypatch.setattr(asking, "SETTINGS", ClientSettings(patience_ms=20.0))
-    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.5)
-    monkeypatch.setattr(asking, "PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(asking, "ABOUT_SECONDS", 0.0)
 
 
 def held(*actors: Actor) -> Held:
     return Held("key", "path", 1, SECRET, actors, tuple(range(len(actors))), Limits())
 
 
-def about(address: str, **problems: str) -> dict[str, Any]:
-    return {"address": address, "problems": problems}
+def about(address: str, **problems: str) -> HostAbout:
+    return HostAbout(address, problems=dict(problems))
 
 
 def nowhere() -> str:
@@ -111,40 +109,37 @@ def server(tmp_path: Path) -> Iterator[ShardServer]:
     serving.close()
 
 
-@pytest.mark.usefixtures("quick")
-def test_an_actor_is_found_where_it_is_started_again(server: ShardServer, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("ray")
+def test_an_actor_is_found_where_it_is_started_again(server: ShardServer) -> None:
     """It is asked where it is until it answers, at first and after it has died."""
-    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 3600.0)
     actor = Actor(None, ActorUnavailableError(), about(nowhere()), ActorUnavailableError(), about(server.address))
-    shards = HeldShards(held(actor))
+    shards = HeldShards(held(actor), replace(QUICK, patience=3600.0))
     assert len(shards.call_all("about", {})) == 1
     assert len(actor.answers) == 1
     shards.close()
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("ray")
 def test_in_the_end_it_is_told_why_a_group_is_not_there() -> None:
     """Its actor answers, but cannot open it."""
-    shards = HeldShards(held(Actor(about(nowhere(), group="disk is full"))))
+    shards = HeldShards(held(Actor(about(nowhere(), group="disk is full"))), QUICK)
     with pytest.raises(IncompleteError, match="its actor says: disk is full"):
         shards.call_all("about", {})
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("ray")
 def test_actors_that_never_answer() -> None:
     with pytest.raises(IncompleteError, match="look whether all nodes are up"):
-        HeldShards(held(Actor(None)))
+        HeldShards(held(Actor(None)), QUICK)
     with pytest.raises(IncompleteError, match="ended for good"):
-        HeldShards(held(Actor(RayError("no restart is left\nand more"))))
+        HeldShards(held(Actor(RayError("no restart is left\nand more"))), QUICK)
 
 
-@pytest.mark.usefixtures("quick")
-def test_nothing_is_waited_for_when_the_head_is_gone(head: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("ray")
+def test_nothing_is_waited_for_when_the_head_is_gone(head: socket.socket) -> None:
     """Neither for a group nor for an actor: none will be started again."""
-    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 3600.0)
-    monkeypatch.setattr(asking, "ABOUT_SECONDS", 3600.0)
     actor = Actor(about(nowhere()))
-    shards = HeldShards(held(actor))
+    shards = HeldShards(held(actor), replace(QUICK, patience=3600.0, about=3600.0))
     head.close()
     for answer in (about(nowhere()), None):
         actor.answers = [answer]

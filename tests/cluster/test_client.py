@@ -119,7 +119,7 @@ def test_replicas_take_turns(folder: Path) -> None:
 def test_a_dead_replica_is_replaced(folder: Path) -> None:
     """At once, call after call, whichever replica is dead; then it is left alone for a while."""
     with serving(folder, 2, replicas=2, settings=PATIENT) as served:
-        served.client.update(with_address(served, 1, nobody(), nobody()))
+        served.client.update(**with_address(served, 1, nobody(), nobody()))
         for _ in range(12):
             assert len(served.client.call_all("about", {})) == 2
         assert served.client.counts["failovers"] >= 1
@@ -149,7 +149,7 @@ def test_a_server_that_starts_again(folder: Path) -> None:
         def again() -> None:
             time.sleep(0.3)
             served.servers[1].append(served.start(1))
-            served.client.update(with_address(served, 0))
+            served.client.update(**with_address(served, 0))
 
         helper = threading.Thread(target=again)
         helper.start()
@@ -175,7 +175,7 @@ def test_a_hanging_replica_is_overtaken(folder: Path) -> None:
     """A replica that keeps silent costs a bounded delay once, and is asked last then."""
     settings = ClientSettings(connect_ms=20_000, patience_ms=60_000, hang_ms=150)
     with serving(folder, 2, settings=settings) as served, hanging() as silent:
-        served.client.update(with_address(served, 0, silent))
+        served.client.update(**with_address(served, 0, silent))
         for _ in range(6):
             assert len(served.client.call_all("about", {})) == 2
         assert served.client.counts["hedges"] >= 1
@@ -186,10 +186,8 @@ def test_a_new_replica_of_a_hanging_group(folder: Path) -> None:
     settings = ClientSettings(connect_ms=20_000, patience_ms=60_000, hang_ms=100)
     with serving(folder, 2, settings=settings) as served, hanging() as one, hanging() as other:
         good = [servers[0].address for servers in served.servers]
-        served.client.update({"commit": 1, "groups": [[good[0]], [one, other]]})
-        again = threading.Timer(
-            0.4, lambda: served.client.update({"commit": 1, "groups": [[good[0]], [one, other, good[1]]]})
-        )
+        served.client.update(1, [[good[0]], [one, other]])
+        again = threading.Timer(0.4, lambda: served.client.update(1, [[good[0]], [one, other, good[1]]]))
         again.start()
         found = served.client.call_all("about", {})
         again.join()
@@ -199,7 +197,7 @@ def test_a_new_replica_of_a_hanging_group(folder: Path) -> None:
 def test_a_hanging_group_ends_with_the_time(folder: Path) -> None:
     """By the call's own deadline an IncompleteError, by the query's budget a BudgetError as on one machine."""
     with serving(folder, 2, settings=QUICK) as served, hanging() as silent:
-        served.client.update({"commit": 1, "groups": [[served.servers[0][0].address], [silent]]})
+        served.client.update(1, [[served.servers[0][0].address], [silent]])
         with pytest.raises(IncompleteError, match=r"shard group 1 .* in time \(.* does not answer\)"):
             served.client.call_all("about", {}, deadline_ms=300)
         with deadline(250), pytest.raises(BudgetError, match="needs more than its 250 ms"):
@@ -216,7 +214,7 @@ def test_slow_answers_are_hedged(folder: Path) -> None:
         for _ in range(40):
             served.client.call_all("about", {})
         release, slow = threading.Event(), served.servers[0][0]
-        slow._called = lambda *_given: release.wait(60)  # type: ignore[method-assign]
+        slow._call_shard = lambda *_given: release.wait(60)  # type: ignore[method-assign]
         before = served.client.counts["hedges"]
         assert served.client.call_all("about", {})[0]["segments"] == served.shards[0].segments
         assert served.client.call_all("about", {})[0]["segments"] == served.shards[0].segments
@@ -248,7 +246,7 @@ def test_work_for_a_client_that_hangs_up_ends(folder: Path, is_waiting: bool) ->
         try:
             if is_waiting:
                 slow._room.acquire()
-            served.client.update(with_address(served, 0, slow.address))
+            served.client.update(**with_address(served, 0, slow.address))
             for _ in range(2):  # one of them is asked of the slow one first
                 assert served.client.call_all("about", {})[0]["segments"] == served.shards[0].segments
             if is_waiting:
@@ -291,7 +289,7 @@ def test_idle_connections_make_room(folder: Path, monkeypatch: pytest.MonkeyPatc
         clients = [Shards(SECRET, QUICK) for _ in range(4)]
         for client in clients:
             stack.callback(client.close)
-            client.update(served.map)
+            client.update(**served.map)
         for client in [*clients, *clients]:
             assert client.call_all("about", {})[0]["segments"] == served.shards[0].segments
             wait_until(lambda: len(server._idle) == len(server._connections))
@@ -304,7 +302,7 @@ def test_connections_in_use_are_not_hung_up_on(folder: Path, monkeypatch: pytest
     monkeypatch.setattr("fader.cluster.wire.server.MOST_CONNECTIONS", 1)
     with serving(folder, 1, settings=PATIENT) as served:
         server, other, found = served.servers[0][0], Shards(SECRET, QUICK), []
-        other.update(served.map)
+        other.update(**served.map)
         with ExitStack() as stack:
             for _ in range(4):
                 stack.enter_context(server._room)
@@ -343,7 +341,7 @@ def test_connections_are_closed(folder: Path) -> None:
         served.client.forget(served.commit)
         server.give_back(connection)
         assert connection.fileno() == -1
-        served.client.update(served.map)
+        served.client.update(**served.map)
         assert served.client.call_all("about", {})
         served.client.close()
         with pytest.raises(IncompleteError, match="no shards are known"):
@@ -402,10 +400,10 @@ def test_a_replica_that_cannot_answer(folder: Path, error: Exception) -> None:
         def fail(*_given: Any) -> Any:
             raise error
 
-        served.servers[0][0]._called = fail  # type: ignore[method-assign]
+        served.servers[0][0]._call_shard = fail  # type: ignore[method-assign]
         for _ in range(4):
             assert served.client.call_all("about", {})[0]["segments"] == served.shards[0].segments
-        served.servers[0][1]._called = fail  # type: ignore[method-assign]
+        served.servers[0][1]._call_shard = fail  # type: ignore[method-assign]
         with pytest.raises(IncompleteError, match=str(error)):
             served.client.call_all("about", {})
 
@@ -414,7 +412,7 @@ def test_another_secret(folder: Path) -> None:
     """Nothing is answered, and the error says why."""
     with serving(folder, 1, settings=QUICK) as served:
         stranger = Shards(b"quite another secret", QUICK)
-        stranger.update(served.map)
+        stranger.update(**served.map)
         with pytest.raises(IncompleteError, match="does not accept the secret"):
             stranger.call_all("about", {})
         stranger.close()
@@ -448,7 +446,7 @@ def test_calls_wait_for_room(folder: Path) -> None:
     server.serve(0, Shard(folder, 1, range(len(manifest.segments))))
     server.start()
     client = Shards(SECRET)
-    client.update({"commit": 1, "groups": [[server.address]]})
+    client.update(1, [[server.address]])
     try:
         found: list[Any] = []
         threads = [threading.Thread(target=lambda: found.append(client.call_all("about", {}))) for _ in range(8)]
@@ -469,16 +467,16 @@ def test_maps(folder: Path) -> None:
     shards = Shards(SECRET)
     with pytest.raises(IncompleteError, match="no shards are known yet"):
         shards.call_all("about", {})
-    for wrong in ({}, {"commit": 1}, {"commit": 1, "groups": []}, {"commit": 1, "groups": [["nohost"]]}, None):
+    for wrong in ([], [["nohost"]], [["host:1"], ["host:0"]]):
         with pytest.raises(UsageError, match="map of shard groups"):
-            shards.update(wrong)  # type: ignore[arg-type]
-    shards.update({"commit": 1, "groups": [["a:1"], ["b:1"]]})
-    shards.update({"commit": 3, "groups": [["a:1"]]})
+            shards.update(1, wrong)
+    shards.update(1, [["a:1"], ["b:1"]])
+    shards.update(3, [["a:1"]])
     assert (shards.commit, shards.groups(1), shards.groups(3)) == (3, 2, 1)
     with pytest.raises(IncompleteError, match=r"no shards of commit 2 .*known: 1, 3"):
         shards.groups(2)
     with pytest.raises(UsageError, match="has 2 shard groups, not 1"):
-        shards.update({"commit": 1, "groups": [["a:1"]]})
+        shards.update(1, [["a:1"]])
     shards.forget(3)
     assert shards.commit == 1
     shards.close()
@@ -493,7 +491,7 @@ def test_shards_of_another_index(folder: Path, tmp_path: Path) -> None:
             index.search("a")
         first = served.servers[0][0]
         first.serve(1, served.shards[0])
-        served.client.update({"commit": 1, "groups": [[first.address], [first.address]]})
+        served.client.update(1, [[first.address], [first.address]])
         with pytest.raises(IncompleteError, match="do not hold each segment"):
             Index(ShardedCollection(folder, served.client)).search("a")
 
@@ -510,7 +508,7 @@ def test_a_rolling_switch(tmp_path: Path) -> None:
         shards = [Shard(folder, commit, list(places)[:3]), Shard(folder, commit, list(places)[3:])]
         for g, shard in enumerate(shards):
             served.servers[g][0].serve(g, shard)
-        served.client.update({"commit": commit, "groups": served.map["groups"]})
+        served.client.update(commit, served.map["groups"])
         new = old.refresh()
         assert isinstance(new.collection, ShardedCollection)
         assert (old.commit, new.commit) == (local_old.commit, commit)

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 import fader
@@ -21,7 +22,8 @@ from cluster.serving import SECRET, mingled_index
 from fader.cluster.hosts import controller
 from fader.cluster.hosts.actors import Given, ShardHost
 from fader.cluster.hosts.controller import Controller
-from fader.cluster.hosts.service_state import STARTING, Wanted
+from fader.cluster.hosts.messages import Message, Retire
+from fader.cluster.hosts.service_state import Wanted
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.wire.client import Shards
 from fader.errors import FaderError, NotAnIndexError
@@ -121,7 +123,7 @@ class Trial:
     nodes: Nodes
     ray: FakeRay
     actors: dict[str, Actor]
-    told: list[dict[str, Any]]
+    told: list[Message]
     clients: list[Shards] = field(default_factory=list)
 
     def close(self) -> None:
@@ -132,7 +134,7 @@ class Trial:
 
     def succeeded(self, *used: tuple[int, str]) -> Trial:
         """Another controller over the same hosts, as it is started after this one was killed."""
-        told: list[dict[str, Any]] = []
+        told: list[Message] = []
         wanted = replace(self.controller._wanted, used=used)
         return replace(self, controller=Controller(self.nodes, wanted, told.append), told=told)  # type: ignore[arg-type]
 
@@ -146,17 +148,16 @@ class Trial:
 
     @property
     def maps(self) -> list[dict[str, Any]]:
-        return [message["map"] for message in self.told if "map" in message]
+        return [msgspec.to_builtins(message.map) for message in self.told if message.map]
 
     @property
     def problems(self) -> dict[str, str]:
-        state: dict[str, Any] = [message["state"] for message in self.told if "state" in message][-1]
-        return dict(state["problems"])
+        return [message.state for message in self.told if message.state][-1].problems
 
     def index(self, folder: Path) -> Index:
         shards = Shards(SECRET)
         self.clients.append(shards)
-        shards.update(self.maps[-1])
+        shards.update(self.maps[-1]["commit"], self.maps[-1]["groups"])
         return Index(ShardedCollection(folder, shards))
 
 
@@ -232,7 +233,7 @@ def test_a_host_that_ray_has_given_up_is_started_anew(
     actor.is_given_up = True
     found.turns()
     assert found.actors[name] is actor
-    monkeypatch.setattr(controller, "AGAIN", 0.0)
+    found.controller.settings = replace(found.controller.settings, retry=0.0)
     found.turns()
     assert found.actors[name] is not actor
     assert [len(addresses) for addresses in found.maps[-1]["groups"]] == [2] * 4
@@ -245,13 +246,13 @@ def test_a_host_is_silent_from_when_it_was_asked(trial: Callable[..., Trial], tm
     hosts = list(found.controller._hosts.values())
     for host in hosts:
         assert host.heard is not None
-        host.heard -= 10 * controller.HANGING
+        host.heard -= 10 * found.controller.settings.hanging_after
     found.ray.is_hanging = True
     found.turns()
     assert found.ray.killed == []
     assert all(host.is_there for host in hosts)
     assert hosts[0].ping is not None
-    hosts[0].ping.since -= 10 * controller.HANGING
+    hosts[0].ping.since -= 10 * found.controller.settings.hanging_after
     found.turns(1)
     assert found.ray.killed == [hosts[0].handle]
 
@@ -261,10 +262,10 @@ def test_what_hosts_do_is_told(trial: Callable[..., Trial], tmp_path: Path, monk
     monkeypatch.setattr(FakeRay, "is_slow", True)
     found = trial(some_index(tmp_path / "index"), Nodes(2, shards=1.0, CPU=16.0))
     found.turns()
-    assert found.controller._state["opening"] == 2
+    assert found.controller._state.opening == 2
     next(iter(found.controller._hosts.values())).trouble = "no room"
     found.turns()
-    assert found.controller._state["opening"] == 1
+    assert found.controller._state.opening == 1
     assert {actor.given.calls for actor in found.actors.values()} == {16}
 
 
@@ -272,13 +273,12 @@ def test_what_hosts_do_is_told(trial: Callable[..., Trial], tmp_path: Path, monk
 def test_whatever_ends_the_orders_is_the_end(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """That nobody writes any more, or a line that is no order."""
     ended: list[int] = []
-    monkeypatch.setattr(controller, "ENDING", 0.0)
     monkeypatch.setattr(controller.os, "_exit", ended.append)
     monkeypatch.setattr(controller.sys, "stdin", io.StringIO('{"retire": 1}\n' + line))
     orders: queue.Queue[Any] = queue.Queue()
-    with suppress(ValueError):
-        controller._read(orders)
-    assert [orders.get_nowait(), orders.get_nowait()] == [{"retire": 1}, None]
+    with suppress(msgspec.DecodeError):
+        controller._read_orders(orders, 0.0)
+    assert [orders.get_nowait(), orders.get_nowait()] == [Retire(1), None]
     assert ended == [1]
 
 
@@ -295,7 +295,7 @@ def test_groups_of_a_lost_node_go_to_others_and_come_back(trial: Callable[..., T
     assert len({a for addresses in found.maps[-1]["groups"] for a in addresses}) == 3
     assert held_by(found) > 2 * 4
     for commit in found.controller._commits.values():
-        commit.settled -= controller.SETTLED
+        commit.settled -= found.controller.settings.settled
     found.turns()
     assert held_by(found) == 2 * 4
     assert [len(set(addresses)) for addresses in found.maps[-1]["groups"]] == [2] * 4
@@ -340,7 +340,7 @@ def test_a_commit_that_is_being_opened_is_served_before_a_newer_one(
         for number in (2, 3):
             fader.add(folder, more(number), merge=False)
             found.turns()
-        patched.setattr(controller, "SLOW", 0.0)
+        found.controller.settings = replace(found.controller.settings, slow=0.0)
         found.turns()
         assert "has been opening shards for more than" in found.problems["slow"]
     found.turns(1)
@@ -386,7 +386,7 @@ def test_another_index_in_the_place_of_ours_is_not_mixed_with_it(trial: Callable
     first.turns()
     assert "belongs to another index than the one" in first.problems["shards"]
     assert [len(addresses) for addresses in first.maps[-1]["groups"]] == [1] * 4
-    index.collection.groups.shards.update(first.maps[-1])
+    index.collection.groups.shards.update(first.maps[-1]["commit"], first.maps[-1]["groups"])
     assert index.rank("violin physics") == expected
     second = first.succeeded((1, first.maps[-1]["files"]))
     second.turns()
@@ -456,7 +456,7 @@ def test_nodes_of_another_release_are_not_used(trial: Callable[..., Trial], tmp_
     assert second.host is not None
     address = second.host.about()["address"]
     for host in found.controller._hosts.values():
-        host.made -= STARTING  # they were waited for
+        host.made -= found.controller.settings.starting  # they were waited for
     found.turns()
     assert found.maps[-1]["groups"] == [[address]] * 4
     assert "install the same release on all nodes" in found.problems["host"]

@@ -8,17 +8,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 import fader
 from cluster.http import more, some_index
 from cluster.serving import SECRET, Serving, serving
 from fader.cluster.hosts import frontend
-from fader.cluster.hosts.frontend import Front
+from fader.cluster.hosts.frontend import Front, FrontSettings
+from fader.cluster.hosts.messages import GroupMap, Message, Retire
 from fader.cluster.hosts.runtime import connect
 from fader.errors import ClusterError, StorageError, UsageError
 from fader.index.commit import read_commit
@@ -33,15 +36,20 @@ def until(condition: Callable[[], Any]) -> None:
         time.sleep(0.01)
 
 
+def hear(front: Front, message: dict[str, Any]) -> None:
+    """Let the front read a line of its controller."""
+    front._hear(msgspec.json.decode(json.dumps(message), type=Message))
+
+
 def told(served: Serving, folder: Path) -> dict[str, Any]:
     return served.map | {"files": read_commit(folder, served.commit).fingerprint}
 
 
 @pytest.fixture
-def controller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+def controller(tmp_path: Path) -> Callable[..., FrontSettings]:
     """Programs that are run as the controller, one after the other and then the last again; what they hear is kept."""
 
-    def make(*programs: str) -> Path:
+    def make(*programs: str) -> FrontSettings:
         for n, program in enumerate(programs):
             (tmp_path / f"{n}.py").write_text(program)
         first = f"""
@@ -52,15 +60,13 @@ open({str(tmp_path)!r} + f"/{{n}}.wanted", "w").write(line)
 say = lambda text, end="\\n": print(text, end=end, flush=True)
 exec(open({str(tmp_path)!r} + f"/{{min(n, {len(programs) - 1})}}.py").read())
 """
-        monkeypatch.setattr(frontend, "COMMAND", (sys.executable, "-c", first))
-        monkeypatch.setattr(frontend, "FIRST_PAUSE", 0.01)
-        return tmp_path
+        return FrontSettings(command=(sys.executable, "-c", first), first_pause=0.01)
 
     return make
 
 
 def test_a_controller_that_breaks_off_is_started_again(
-    controller: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    controller: Callable[..., FrontSettings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the middle of a line, with a line that is none, and without a word. The next is told what is used."""
     folder = some_index(tmp_path / "index")
@@ -71,31 +77,26 @@ def test_a_controller_that_breaks_off_is_started_again(
         ]
         good = "\n".join([*whole, "sys.stdin.read()"])
         torn = "\n".join([*whole, "say('{\"map\": {\"comm', end='')"])
-        place = controller(torn, "say('none')", "", good)
-        with Front(folder, "local", watch_seconds=0.1) as front:
+        settings = controller(torn, "say('none')", "", good)
+        with Front(folder, "local", watch_seconds=0.1, settings=settings) as front:
             index = front.open_index()
-            until(lambda: front.restarts == 3 and front.health()["controller"] == "up")
+            until(lambda: front.restarts == 3 and front.health().controller == "up")
             assert index.rank("violin physics") == fader.open(folder).rank("violin physics")
-            assert front.health()["lacking"] == {"0": 1, "1": 1}
-    heard = [json.loads((place / f"{n}.wanted").read_text()) for n in range(4)]
+            assert front.health().lacking == {"0": 1, "1": 1}
+    heard = [json.loads((tmp_path / f"{n}.wanted").read_text()) for n in range(4)]
     assert [one["used"] for one in heard] == [[], *[[[1, told(served, folder)["files"]]]] * 3]
     assert [one["groups"] for one in heard] == [0, 2, 2, 2]
 
 
-def test_a_controller_that_hangs_is_ended(
-    controller: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_controller_that_hangs_is_ended(controller: Callable[..., FrontSettings], tmp_path: Path) -> None:
     """One that says nothing for so long is in the way of one that would."""
     folder = some_index(tmp_path / "index")
-    monkeypatch.setattr(frontend, "HUSH_SECONDS", 0.5)
     hanging = f"say({json.dumps({'state': STATE})!r})\ntime.sleep(1000)"
-    controller(hanging)
-    front = Front(folder, "local")
+    front = Front(folder, "local", settings=replace(controller(hanging), hang=0.5, end=0.1))
     front._thread.start()
     try:
         until(lambda: front.restarts >= 2)
     finally:
-        monkeypatch.setattr(frontend, "END_SECONDS", 0.1)
         front.close()
 
 
@@ -110,11 +111,11 @@ def test_a_map_that_cannot_be_taken_is_tried_again(tmp_path: Path, monkeypatch: 
                 raise StorageError("away")
 
             patched.setattr(frontend, "local_folder", away)
-            front._hear({"map": told(served, folder)})
-            front._hear({"state": STATE})
-            assert front.health()["commit"] is None
-        front._hear({"state": STATE})
-        assert front.health()["commit"] == 1
+            hear(front, {"map": told(served, folder)})
+            hear(front, {"state": STATE})
+            assert front.health().commit is None
+        hear(front, {"state": STATE})
+        assert front.health().commit == 1
         front.shards.close()
 
 
@@ -124,16 +125,16 @@ def test_commits_that_nobody_uses_are_retired(tmp_path: Path) -> None:
     with serving(folder, 2) as served:
         front, sent = Front(folder, "local"), []
         front._send = sent.append  # type: ignore[method-assign]
-        front._hear({"map": told(served, folder)})
+        hear(front, {"map": told(served, folder)})
         index = front.open_index()
         for commit in range(2, 7):
             fader.add(folder, more(commit), merge=False)
-            front._hear({"map": served.map | {"commit": commit, "files": read_commit(folder, commit).fingerprint}})
-            front._hear({"state": STATE})
+            hear(front, {"map": served.map | {"commit": commit, "files": read_commit(folder, commit).fingerprint}})
+            hear(front, {"state": STATE})
         assert sorted(front._maps) == [index.commit, 5, 6]
-        assert sent == [{"retire": commit} for commit in (2, 3, 4)]
+        assert sent == [Retire(commit) for commit in (2, 3, 4)]
         index = front.open_index()
-        front._hear({"state": STATE})
+        hear(front, {"state": STATE})
         assert sorted(front._maps) == [index.commit] == [6]
         front.shards.close()
 
@@ -151,7 +152,7 @@ def test_a_start_waits_as_long_as_hosts_open_shards(tmp_path: Path, monkeypatch:
             state = next(heard, None)
             clock[0] += (timeout or 0.0) * (1.0 if state is None else 0.5)
             if state is not None:
-                front._hear({"state": state})
+                hear(front, {"state": state})
             return True
 
     monkeypatch.setattr(frontend, "time", SimpleNamespace(monotonic=lambda: clock[0]))
@@ -167,16 +168,16 @@ def test_a_controller_imports_nothing_from_the_working_folder(tmp_path: Path, mo
     (tmp_path / "json.py").write_text("raise SystemExit('not the module')")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAY_AUTH_TOKEN", "token")
-    ended = subprocess.run(frontend.COMMAND, input="none\n", capture_output=True, text=True, timeout=100)
+    ended = subprocess.run(FrontSettings().command, input="none\n", capture_output=True, text=True, timeout=100)
     assert "the controller failed" in json.loads(ended.stdout)["error"]
 
 
-def test_what_hinders_a_start_is_said(controller: Callable[..., Path], tmp_path: Path) -> None:
+def test_what_hinders_a_start_is_said(controller: Callable[..., FrontSettings], tmp_path: Path) -> None:
     """The controller's own words, and that it ended without any; an address that is none before anything is started."""
-    controller(f"say({json.dumps({'error': 'no head there', 'kind': 'ClusterError'})!r})", "sys.exit(3)")
-    with pytest.raises(ClusterError, match="no head there"), Front(tmp_path, "local"):
+    settings = controller(f"say({json.dumps({'error': 'no head there', 'kind': 'ClusterError'})!r})", "sys.exit(3)")
+    with pytest.raises(ClusterError, match="no head there"), Front(tmp_path, "local", settings=settings):
         pass
-    with pytest.raises(ClusterError, match="exit code 3"), Front(tmp_path, "local"):
+    with pytest.raises(ClusterError, match="exit code 3"), Front(tmp_path, "local", settings=settings):
         pass
     with pytest.raises(UsageError, match="must be HOST:PORT"):
         Front(tmp_path, "head")
@@ -201,10 +202,10 @@ def test_health_is_that_of_the_commit_in_use(tmp_path: Path) -> None:
         commit = 1
 
     front, used = Front(some_index(tmp_path / "index"), "local", replicas=1), Used()
-    front._maps = {1: {"groups": [["a:1"], []]}, 3: {"groups": [["a:1"], ["b:1"]]}}
-    assert (front.health()["status"], front.health()["commit"]) == ("ok", 3)
+    front._maps = {1: GroupMap(1, [["a:1"], []]), 3: GroupMap(3, [["a:1"], ["b:1"]])}
+    assert (front.health().status, front.health().commit) == ("ok", 3)
     front._opened.add(used)  # type: ignore[arg-type]
-    assert (front.health()["status"], front.health()["commit"]) == ("incomplete", 1)
+    assert (front.health().status, front.health().commit) == ("incomplete", 1)
     front.close()
 
 

@@ -63,14 +63,14 @@ def test_a_host_serves_what_it_is_told_to_hold(tmp_path: Path) -> None:
         assert host.hold(1, groups, read_starts(folder, first)) == {}
         assert host.hold(1, groups) == {}
         assert host.about()["held"] == [[1, 0], [1, 1], [1, 2]]
-        shards.update({"commit": 1, "groups": [[host.about()["address"]]] * 3})
+        shards.update(1, [[host.about()["address"]]] * 3)
         index, local = Index(ShardedCollection(folder, shards)), fader.open(folder)
         assert index.rank("violin physics") == local.rank("violin physics")
         fader.add(folder, more(1), merge=False)
         second = read_commit(folder)
         assert host.hold(2, dict(enumerate(plan(second, 2)))) == {}
         assert host.about()["held"] == [[1, 0], [1, 1], [1, 2], [2, 0], [2, 1]]
-        shards.update({"commit": 2, "groups": [[host.about()["address"]]] * 2})
+        shards.update(2, [[host.about()["address"]]] * 2)
         assert Index(ShardedCollection(folder, shards)).rank("violin physics") == fader.open(folder).rank(
             "violin physics"
         )
@@ -172,7 +172,7 @@ def test_a_host_that_is_asked_does_not_end(asked_by: str, tmp_path: Path, monkey
     with host_of(folder) as host:
         assert host.hold(1, {0: list(range(len(read_commit(folder).segments)))}) == {}
         shards = Shards(SECRET)
-        shards.update({"commit": 1, "groups": [[host.about()["address"]]]})
+        shards.update(1, [[host.about()["address"]]])
         host._wanted_at = host._server.asked_at = 0.0
         assert host._silent() > 0
         before = time.monotonic()
@@ -192,7 +192,10 @@ def test_another_index_of_the_same_commit_is_not_held(tmp_path: Path) -> None:
         assert host.hold(1, {0: groups[0]}) == {}
         other = some_index(tmp_path / "other")
         fader.add(other, more(1), merge=False)
-        assert "belongs to another index than the one" in host.hold(1, {1: groups[1]}, None, read_commit(other).fingerprint)[1]
+        assert (
+            "belongs to another index than the one"
+            in host.hold(1, {1: groups[1]}, None, read_commit(other).fingerprint)[1]
+        )
         shutil.rmtree(folder)
         fader.build(folder, more(1), ENTITIES, TYPES)
         assert "belongs to another index than the one" in host.hold(1, {1: [0]})[1]

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -20,6 +19,7 @@ from fader import Index
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.wire.client import ClientSettings
 from fader.limits import Limits
+from fader.search.health import ClusterHealth
 from fader.serve.settings import Settings
 from serve.live import running
 
@@ -41,13 +41,9 @@ class Backing:
     def partial(self, index: Index) -> Index:
         return Index(ShardedCollection(self.folder, self.served.client, allow_partial=True), index.limits)
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> ClusterHealth:
         lacking = {str(g): 2 for g in range(self.lost)}
-        status = "incomplete" if self.lost else "ok"
-        return {
-            "status": status, "commit": 1, "groups": 3, "replicas": 2, "nodes": 3, "hosts": 3, "lacking": lacking,
-            "controller": "up",
-        }  # fmt: skip
+        return ClusterHealth("incomplete" if self.lost else "ok", 1, 3, 2, lacking, nodes=3, hosts=3, controller="up")
 
     def counts(self) -> dict[str, int]:
         return {name: self.served.client.counts[name] for name in ("calls", "hedges", "failovers", "incomplete")}

@@ -13,7 +13,7 @@ import pytest
 
 from cluster.conftest import needs_ray
 from fader.cluster.jobs import scheduler as jobs
-from fader.cluster.jobs.scheduler import OnRay
+from fader.cluster.jobs.scheduler import OnRay, RunSettings
 from fader.cluster.jobs.task import Task
 from fader.errors import ClusterError, CorpusError
 from fader.jobs.runners import Failure, InProcess
@@ -57,17 +57,15 @@ def test_a_task_whose_process_dies_is_done_again(driver: Any, tmp_path: Path) ->
     assert runner.lost == 1
 
 
-def test_one_that_always_dies_is_named(driver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "TRIES", 2)
-
+def test_one_that_always_dies_is_named(driver: Any) -> None:
     def dies(task: Any) -> Any:
         return b"" if task.n != 1 else os._exit(1)
 
     with pytest.raises(ClusterError, match="piece 1: failed 2 times, at last because its worker died"):
-        ran(OnRay(driver), dies)
+        ran(OnRay(driver, settings=RunSettings(tries=2)), dies)
 
 
-def test_what_is_done_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_done_is_told_at_once() -> None:
     """It does not wait for tasks that take longer: another can be given out in its place."""
     waited: list[float] = []
 
@@ -79,11 +77,10 @@ def test_what_is_done_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
             waited.append(timeout if len(ready) < num_returns else 0.0)
             return ready, [one for one in flying if one not in ready]
 
-    assert jobs._ready(Ray(), ["a", "b", "c", "d"]) == ["b", "d"]
+    assert jobs._ready(Ray(), ["a", "b", "c", "d"], 1.0) == ["b", "d"]
     assert sum(waited) == 0.0
-    assert jobs._ready(Ray(), ["a", "c"]) == []
-    monkeypatch.setattr(jobs, "PAUSE", 0.0)
-    assert jobs._ready(Ray(), []) == []
+    assert jobs._ready(Ray(), ["a", "c"], 1.0) == []
+    assert jobs._ready(Ray(), [], 0.0) == []
 
 
 def test_all_ends_when_the_watch_says_so(driver: Any) -> None:

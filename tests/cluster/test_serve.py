@@ -207,7 +207,7 @@ def test_every_system_and_aggregator_by_hosts_of_three_nodes(
                     own = {g: cut[g] for g, hosts_of in enumerate(places) if name in hosts_of}
                     assert ray.get(handle.hold.remote(local.commit, own), timeout=100) == {}
                 at = {name: ray.get(handle.about.remote(), timeout=100)["address"] for name, handle in handles.items()}
-                shards.update({"commit": local.commit, "groups": [[at[name] for name in some] for some in places]})
+                shards.update(local.commit, [[at[name] for name in some] for some in places])
                 index = Index(ShardedCollection(folder, shards))
                 for n, ranker in enumerate(rankers):
                     query, kind = QUERIES[n % len(QUERIES)]
@@ -465,20 +465,20 @@ def test_a_killed_head_ends_in_an_error_and_the_service_comes_back(
             old.kill_head()
             until(lambda: bool(caplog.records))
             assert "the head of the cluster is gone" in str([vars(record) for record in caplog.records])
-            until(lambda: front.health()["controller"] == "down")
-            assert front.health()["status"] == "ok"
+            until(lambda: front.health().controller == "down")
+            assert front.health().status == "ok"
             assert asked.seen == ["right"]
             if not nodes_live_on:
                 old.stop()
                 until(lambda: asked.seen == ["right", "incomplete"])
-                until(lambda: front.health()["status"] == "incomplete")
+                until(lambda: front.health().status == "incomplete")
             new = LocalCluster(2, token=old.token, port=int(old.address.rpartition(":")[2]))
-            until(lambda: not before & addresses(front) and front.health()["lacking"] == {}, 200)
+            until(lambda: not before & addresses(front) and front.health().lacking == {}, 200)
             until(lambda: asked.seen[-1] == "right")
             print(f"\nthe head was killed, its nodes {'lived on' if nodes_live_on else 'too'}: {asked.seen}")
             assert "wrong" not in asked.seen
-            assert front.health()["status"] == "ok"
-            assert front.health()["nodes"] == 2
+            assert front.health().status == "ok"
+            assert front.health().nodes == 2
     finally:
         if new is not None:
             new.stop()

@@ -129,7 +129,7 @@ def test_serve(
         monkeypatch.setenv(name, value)
     groups = len(sharded.collection.manifest.segments)
     with Front(sharded.collection.folder, ray_cluster.address, groups, replicas=2) as front:
-        assert front.health()["groups"] == groups
+        assert front.health().groups == groups
         served = front.open_index(Limits())
         for n, ranker in enumerate(rankers):
             assert answer(served, *query_for(n), ranker) == expected[n], ranker

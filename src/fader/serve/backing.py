@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from fader.limits import Limits
+from fader.search.health import ClusterHealth
 from fader.search.index import Index
 
 
@@ -29,7 +30,7 @@ class Backing(Protocol):
         """The same commit, for answers from what is there; where something is missing, a warning says so."""
         ...
 
-    def health(self) -> dict[str, Any] | None:
+    def health(self) -> ClusterHealth | None:
         """How it is; `status` is `ok`, or `incomplete` where nothing can be answered. None: no part can be missing."""
         ...
 
@@ -51,7 +52,7 @@ class Folders:
     def partial(self, index: Index) -> Index:
         return index
 
-    def health(self) -> dict[str, Any] | None:
+    def health(self) -> ClusterHealth | None:
         return None
 
     def counts(self) -> dict[str, int]:

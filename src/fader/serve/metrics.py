@@ -92,13 +92,13 @@ def _collect_backing(backing: Backing) -> Iterator[Metric]:
         yield CounterMetricFamily(f"fader_cluster_{name}", COUNTED[name], value)
     health = backing.health()
     if health is not None:
-        lacking = health["lacking"].values()
+        lacking = health.lacking.values()
         for name, text, value in (
-            ("groups", "Shard groups.", health["groups"]),
-            ("nodes", "Nodes that hold shards.", health["nodes"]),
+            ("groups", "Shard groups.", health.groups),
+            ("nodes", "Nodes that hold shards.", health.nodes),
             ("lacking_replicas", "Replicas that shard groups lack.", sum(lacking)),
-            ("lost_groups", "Shard groups without a replica.", sum(n == health["replicas"] for n in lacking)),
-            ("controller_up", "1 while the controller runs.", int(health["controller"] == "up")),
+            ("lost_groups", "Shard groups without a replica.", sum(n == health.replicas for n in lacking)),
+            ("controller_up", "1 while the controller runs.", int(health.controller == "up")),
         ):
             yield GaugeMetricFamily(f"fader_cluster_{name}", text, value)
 

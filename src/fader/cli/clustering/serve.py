@@ -53,5 +53,5 @@ def command(
     watch = settings.watch_seconds
     with Front(path, address, groups or 0, replicas, time_ms=settings.time_ms, watch_seconds=watch) as front:
         health = front.health()
-        remark(f"Groups of shards: {health['groups']}, on {health['nodes']} nodes.", quiet)
+        remark(f"Groups of shards: {health.groups}, on {health.nodes} nodes.", quiet)
         serve(replace(settings, backing=front), open_page, quiet)

@@ -22,13 +22,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fader import __version__
 from fader.budget import deadline
 from fader.cluster.hosts.cache import local_folder
+from fader.cluster.hosts.messages import HostAbout
 from fader.cluster.shards.scores import dump_features
 from fader.cluster.shards.shard import KEPT_BYTES, Shard
 from fader.cluster.storage import is_plain, mask_passwords, plain_path
-from fader.cluster.wire.serialization import dump_options, dump_query, dump_statistics
+from fader.cluster.wire.serialization import Plain, dump_options, dump_query, dump_statistics
 from fader.cluster.wire.server import ShardServer
 from fader.contexts.match import MatchOptions
 from fader.contexts.query import parse_query
@@ -52,7 +55,7 @@ Range = tuple[str, str, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a host is started with; `calls` are answered at a time."""
+    """What a host is started with; it answers `calls` at a time."""
 
     secret: bytes = field(repr=False)
     path: str
@@ -63,7 +66,7 @@ class Given:
 
 
 class ShardHost:
-    """The actor; a plain class, so that it can be tried without Ray."""
+    """The actor; a plain class, so that it can be tested without Ray."""
 
     def __init__(self, given: Given) -> None:
         self._given = given
@@ -75,17 +78,15 @@ class ShardHost:
         self._closed = threading.Event()
         threading.Thread(target=self._end_when_unwanted, name="lease", daemon=True).start()
 
-    def about(self) -> dict[str, Any]:
-        """Where it is and what it holds."""
+    def describe(self) -> HostAbout:
+        """Where it listens and what it holds; renews the lease."""
         self._wanted_at = time.monotonic()
-        held = [list(key) for key in self._server.held]
-        return {
-            "address": self._server.address,
-            "pid": os.getpid(),
-            "held": held,
-            "files": dict(self._files),
-            "fader": __version__,
-        }
+        return HostAbout(self._server.address, os.getpid(), self._server.held, dict(self._files), __version__)
+
+    def about(self) -> Plain:
+        """The same as a plain dict, which a controller of another release can read."""
+        plain: Plain = msgspec.to_builtins(self.describe())
+        return plain
 
     def hold(
         self,

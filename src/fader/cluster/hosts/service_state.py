@@ -1,8 +1,8 @@
-"""What the controller of a service knows: what is wanted, the hosts, and the commits of an index.
+"""What the controller of a service knows: its settings, what to serve, the hosts, and the commits of an index.
 
-    describe_commit("/shared/index", newest_commit("/shared/index"), groups=4)      a Commit, cut into four groups
+    describe_commit("/shared/index", newest_commit("/shared/index"), groups=4)      a Commit in four groups
 
-Knows nothing of what is done about it (controller.py).
+Does not act on it: controller.py does.
 """
 
 from __future__ import annotations
@@ -22,15 +22,29 @@ from fader.errors import ClusterError, UsageError
 from fader.index.commit import read_commit
 from fader.index.numbering import read_starts
 
-GONE = 15.0  # without an answer a host's groups go to others
-STARTING = 60.0  # a host may take to be there, with a first compilation of kernels
+
+@dataclass(frozen=True, slots=True)
+class ControllerSettings:
+    """Times of the controller, in seconds."""
+
+    period: float = 0.5  # from one turn to the next
+    report_every: float = 2.0  # from one state to the next, also where nothing has changed
+    silent_after: float = 5.0  # without an answer: a host leaves the map where its groups have other replicas
+    gone_after: float = 15.0  # without an answer: the groups of a host go to others
+    hanging_after: float = 30.0  # without an answer: a host is killed, and Ray restarts it
+    starting: float = 60.0  # until a host must answer for the first time, with a first compilation of kernels
+    all_replicas: float = 20.0  # that a new commit waits for its last replicas
+    retry: float = 5.0  # after a host could not open something, or could not be started
+    settled: float = 60.0  # after a new map nobody uses the one before
+    slow: float = 300.0  # that a host may open shards before that is reported as a problem
+    ending: float = 15.0  # that the controller may take to end by itself
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be served; `groups` 0: as many as there are hosts at the start; `calls` 0: as its node has CPUs.
+    """What to serve. `groups` 0: as many as there are hosts at the start. `calls` 0: one per CPU of the node.
 
-    `used` are commits that are asked already, and what their files are told from others by (shards.py).
+    `used` has the commits that clients use already, each with its fingerprint.
     """
 
     path: str
@@ -48,7 +62,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Call:
-    """A call to a host that is not answered yet."""
+    """A call to a host that has not been answered yet."""
 
     ref: Any
     since: float = field(default_factory=time.monotonic)
@@ -56,11 +70,12 @@ class Call:
 
 @dataclass(slots=True)
 class Host:
-    """A host as it is known here; `problem` is why it is not there, `trouble` why it does not hold what it should."""
+    """A host. `problem` says why it is not available, `trouble` why it does not hold what it should."""
 
     name: str
     place: Mapping[str, Any]  # its node, as Ray describes it
     handle: Any
+    settings: ControllerSettings = field(default_factory=ControllerSettings)
     made: float = field(default_factory=time.monotonic)
     heard: float | None = None
     address: str = ""
@@ -68,7 +83,7 @@ class Host:
     files: Mapping[int, str] = field(default_factory=dict)
     problem: str = ""
     trouble: str = ""
-    failing: float | None = None  # since when there is nothing but errors
+    failing: float | None = None  # since when it answers with errors only
     ping: Call | None = None
     work: Call | None = None
     work_of: tuple[int, str] = (0, "")
@@ -79,33 +94,33 @@ class Host:
         return str(self.place["NodeID"])
 
     def silent(self) -> float:
-        """Seconds that it has not answered, since it was asked; since it was last heard if it fails, else made."""
+        """Seconds without an answer, counted from the question; from the last answer if calls fail."""
         since = self.made if self.heard is None else self.heard
         if self.heard is not None and self.ping is not None and self.failing is None:
-            since = max(since, self.ping.since)  # before that nobody asked: whoever does was busy
+            since = max(since, self.ping.since)  # before that the controller was busy and did not ask
         return time.monotonic() - since
 
     @property
     def is_usable(self) -> bool:
-        """Whether groups may be placed on it: it is there, or is being started."""
-        return self.silent() < (STARTING if self.heard is None else GONE)
+        """Whether groups may be placed on it: it answers, or it is being started."""
+        return self.silent() < (self.settings.starting if self.heard is None else self.settings.gone_after)
 
     @property
     def is_there(self) -> bool:
-        return bool(self.address) and self.silent() < GONE
+        return bool(self.address) and self.silent() < self.settings.gone_after
 
     def holds(self, commit: Commit, group: int) -> bool:
-        """Whether it serves a group of this very commit."""
+        """Whether it serves a group of this commit, of this index."""
         return (commit.number, group) in self.held and self.files.get(commit.number) == commit.files
 
     def forget(self) -> None:
-        """It is not there, or not any more."""
+        """Note that it is not available."""
         self.address, self.held, self.files = "", frozenset(), {}
 
 
 @dataclass(slots=True)
 class Commit:
-    """A commit that is served or will be; `starts` None: not known yet."""
+    """A commit that is or will be served. `starts` None: not known yet. `told` has the addresses of the last map."""
 
     number: int
     files: str
@@ -115,7 +130,7 @@ class Commit:
     seen: float = field(default_factory=time.monotonic)
     places: Placed = field(default_factory=list)
     told: list[list[str]] | None = None
-    settled: float = 0.0  # since when the map that was told last has stayed
+    settled: float = 0.0  # when the last map was sent
     ranges: dict[int, Any] = field(default_factory=dict)
 
 
@@ -124,14 +139,14 @@ def newest_commit(path: str) -> int:
     with storage_errors(path):
         there = commits_of(storage_of(path))
     if not there and is_shared(path):
-        return read_commit(plain_path(path)).commit  # else it says what the folder is instead
+        return read_commit(plain_path(path)).commit  # raises an error that says what the folder is
     if not there:
         raise ClusterError(f"{mask_passwords(path)}: holds no index; build one with `fader cluster build`")
     return there[-1]
 
 
 def describe_commit(path: str, number: int, groups: int) -> Commit:
-    """A commit, cut into groups; where all nodes see its files, with the numbers of documents."""
+    """Read a commit and divide it into groups; with the first document numbers where all nodes see its files."""
     folder = local_folder(path, number, [])
     manifest = read_commit(folder, number)
     if not manifest.segments:

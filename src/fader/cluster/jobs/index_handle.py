@@ -1,11 +1,11 @@
-"""Shards asked from a task of a job: where they are is asked of the actors that hold them, again whenever one has died.
+"""The index that a task of a job works on: shards in actors, found again after one of them has died.
 
-    open_index(held).rank(...)                       an index like any other, in whatever process of the cluster
+    open_index(held).rank(...)                       an index like any other, in any process of the cluster
 
-A task gets a `Recipe`, plain enough to travel, and opens the index that it stands for; a process keeps the one that it
-opened last, as its next task has the same. When a group does not answer, its actor may be being started again, on
-another node perhaps: the actors are asked anew where they are, until patience is over, or the head is gone. A query's
-own time, where it has one, is not stretched by that. Knows nothing of what is asked, or of how actors are started.
+A task gets a `Recipe`, which can be pickled, and opens the index with it. A process keeps the index that it opened
+last, since its next task has the same one. When a group does not answer, Ray may be restarting its actor, perhaps on
+another node: the actors are asked again where they listen, until patience ends or the head is gone. The time limit of a
+query still holds. Knows nothing of what is asked, or of how actors are started.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Any, Protocol
 
 from fader import budget
 from fader.cluster.hosts.cache import local_folder
-from fader.cluster.hosts.runtime import Connection, import_ray, line_of
+from fader.cluster.hosts.messages import HostAbout
+from fader.cluster.hosts.runtime import PATIENCE_SECONDS, Connection, import_ray, line_of
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.local import LocalShards
 from fader.cluster.wire.client import ClientSettings, Shards
@@ -27,19 +28,26 @@ from fader.errors import IncompleteError
 from fader.limits import Limits
 from fader.search.index import Index
 
-PATIENCE_SECONDS = 600.0  # for a group that does not answer: a node must be found, and the shards opened there
-PAUSE_SECONDS = 0.2
-ABOUT_SECONDS, TURN_SECONDS = 30.0, 1.0
-# A node that vanishes without a word costs a call's deadline; no group takes so long for its share of a query.
-SETTINGS = ClientSettings(deadline_ms=120_000.0, patience_ms=1_000.0)
+
+@dataclass(frozen=True, slots=True)
+class HandleSettings:
+    """How long tasks wait for actors that hold shards; times in seconds."""
+
+    patience: float = 600.0  # for a group that does not answer: Ray must find a node and open the shards there
+    pause: float = 0.2
+    about: float = 30.0  # for all actors to say where they listen
+    turn: float = 1.0
+    head_patience: float = PATIENCE_SECONDS
+    # A node that vanishes silently costs the deadline of a call; no group takes that long for its part of a query.
+    client: ClientSettings = field(default_factory=lambda: ClientSettings(deadline_ms=120_000.0, patience_ms=1_000.0))
 
 
 class Recipe(Protocol):
-    """What an index can be opened by in another process."""
+    """What another process needs to open an index."""
 
     @property
     def key(self) -> str:
-        """Equal for recipes of the same index alone."""
+        """Equal only for recipes of the same index."""
         ...
 
     @property
@@ -52,7 +60,7 @@ class Recipe(Protocol):
 
 @dataclass(frozen=True)
 class Held:
-    """A commit whose groups are held by actors: `holder[g]` is the place, among the actors, of who holds group g."""
+    """A commit whose groups are held by actors: group g by `actors[holder[g]]`."""
 
     key: str
     path: str
@@ -69,7 +77,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Here:
-    """A commit whose groups are opened by whoever asks: for one machine, and for tests."""
+    """A commit whose groups each process opens itself: for one machine, and for tests."""
 
     path: str
     commit: int
@@ -90,12 +98,12 @@ _opening = threading.Lock()
 
 
 def open_index(recipe: Recipe) -> Index:
-    """The index of a recipe. A copy in another process opens it there by the same recipe."""
+    """Open the index of a recipe. A pickled copy opens it in its process with the same recipe."""
     return Index(open_collection(recipe), recipe.limits)
 
 
 def open_collection(recipe: Recipe) -> ShardedCollection:
-    """The collection of a recipe; the one that this process has open, if it is that."""
+    """Open the collection of a recipe, unless it is the one that this process has open."""
     with _opening:
         if recipe.key not in _open:
             _open.clear()
@@ -104,7 +112,7 @@ def open_collection(recipe: Recipe) -> ShardedCollection:
 
 
 def forget(key: str) -> None:
-    """Close the collection of a recipe, if this process has it open; its shards have ended."""
+    """Close the collection of a recipe, if this process has it open: its shards have ended."""
     with _opening:
         collection = _open.pop(key, None)
     if collection is not None and isinstance(collection.groups.shards, HeldShards):
@@ -112,17 +120,18 @@ def forget(key: str) -> None:
 
 
 class HeldShards:
-    """The groups of a commit, wherever their actors are at the moment. Safe to share among threads."""
+    """The groups of a commit, on whatever nodes their actors are. Safe to share among threads."""
 
-    def __init__(self, held: Held) -> None:
-        self._held, self._shards = held, Shards(held.secret, SETTINGS)
-        self._head, self._problem = Connection(import_ray().get_runtime_context().gcs_address), ""
-        self._lock, self._looked = threading.Lock(), 0.0
-        until = time.monotonic() + PATIENCE_SECONDS
+    def __init__(self, held: Held, settings: HandleSettings | None = None) -> None:
+        self.settings = own = settings or HandleSettings()
+        self._held, self._shards = held, Shards(held.secret, own.client)
+        self._head = Connection(import_ray().get_runtime_context().gcs_address, own.head_patience)
+        self._lock, self._looked, self._problem = threading.Lock(), 0.0, ""
+        until = time.monotonic() + own.patience
         while not self._look():
             if time.monotonic() > until:
                 raise IncompleteError("the actors that hold the shards do not answer; look whether all nodes are up")
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(own.pause)
 
     @property
     def commit(self) -> int:
@@ -142,7 +151,7 @@ class HeldShards:
         allow_partial: bool = False,
     ) -> list[Any]:
         """The answer of each group."""
-        until = time.monotonic() + PATIENCE_SECONDS
+        until = time.monotonic() + self.settings.patience
         while True:
             began = time.monotonic()
             try:
@@ -156,34 +165,33 @@ class HeldShards:
                     raise IncompleteError(f"{error}{self._problem}") from error
                 if self._looked < began:
                     self._look()
-                time.sleep(PAUSE_SECONDS)
+                time.sleep(self.settings.pause)
 
     def close(self) -> None:
         """Close all connections."""
         self._shards.close()
 
     def _look(self) -> bool:
-        """Ask the actors where they are; whether all have answered. One that is being started is waited for."""
+        """Ask the actors where they listen; returns whether all have answered. Waits for one that is being started."""
         with self._lock:
             about = self._about()
             if about is None:
                 return False
-            self._problem = next((f"; its actor says: {why}" for a in about for why in a["problems"].values()), "")
-            groups = [[about[place]["address"]] for place in self._held.holder]
-            self._shards.update({"commit": self._held.commit, "groups": groups})
+            self._problem = next((f"; its actor says: {why}" for a in about for why in a.problems.values()), "")
+            self._shards.update(self._held.commit, [[about[place].address] for place in self._held.holder])
             self._looked = time.monotonic()
         return True
 
-    def _about(self) -> list[dict[str, Any]] | None:
-        """What the actors say of themselves; None where some do not answer."""
+    def _about(self) -> list[HostAbout] | None:
+        """What each actor says about itself; None where some do not answer."""
         ray = import_ray()
-        asked, until = [actor.about.remote() for actor in self._held.actors], time.monotonic() + ABOUT_SECONDS
-        while ray.wait(asked, num_returns=len(asked), timeout=TURN_SECONDS)[1]:
+        asked, until = [actor.about.remote() for actor in self._held.actors], time.monotonic() + self.settings.about
+        while ray.wait(asked, num_returns=len(asked), timeout=self.settings.turn)[1]:
             self._head.check()
             if time.monotonic() > until:
                 return None
         try:
-            found: list[dict[str, Any]] = ray.get(asked, timeout=ABOUT_SECONDS)
+            found: list[HostAbout] = ray.get(asked, timeout=self.settings.about)
         except (ray.exceptions.GetTimeoutError, ray.exceptions.ActorUnavailableError):
             return None
         except ray.exceptions.RayError as error:

@@ -31,6 +31,7 @@ from fader.cluster.hosts.actors import (
     starts_from,
 )
 from fader.cluster.hosts.cache import local_folder
+from fader.cluster.hosts.messages import HostAbout
 from fader.cluster.hosts.runtime import Connection, import_ray, line_of
 from fader.cluster.jobs.index_handle import Held, forget
 from fader.cluster.jobs.scheduler import OnRay
@@ -57,10 +58,10 @@ class Holder:
         self._host = ShardHost(replace(given, host=ray.util.get_node_ip_address()))
         self._wanted = commit, groups, starts
 
-    def about(self) -> dict[str, Any]:
-        """Where it is, and which groups it cannot open for which reason; these are tried again."""
+    def about(self) -> HostAbout:
+        """Where it listens, and the reason per group that it could not open; each call tries these again."""
         problems = self._host.hold(*self._wanted)
-        return self._host.about() | {"problems": problems}
+        return msgspec.structs.replace(self._host.describe(), problems=problems)
 
 
 @contextmanager
@@ -128,7 +129,7 @@ def _wait(connection: Connection, ray: Any, actors: Sequence[Any]) -> None:
         connection.check()
         for one in ready:
             try:
-                problems = ray.get(one, timeout=30.0)["problems"]
+                problems = ray.get(one, timeout=30.0).problems
             except ray.exceptions.RayError as error:
                 connection.check()
                 raise ClusterError(f"an actor that holds shards cannot be started: {line_of(error)}") from error

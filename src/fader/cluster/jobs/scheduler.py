@@ -1,6 +1,6 @@
 """The runner on Ray: tasks over a cluster, some in flight, lost ones again, and a clean end whatever happens.
 
-Ray does not retry: a task whose worker or node died is started again here, up to `TRIES` times, and an error names what
+Ray does not retry: a task whose worker or node died is started again here, up to `tries` times, and an error names what
 it was working on. The head is watched all the time, as Ray would end this process when that is gone; so is, where it is
 given, whatever else may call for an end. Results come in any order. Knows nothing of what tasks do.
 """
@@ -19,11 +19,16 @@ from fader.cluster.jobs.task import Task
 from fader.errors import ClusterError
 from fader.jobs.runners import Failure, Result, Take, Work
 
-TRIES = 12  # deaths of workers under one task before it is held to be the task's fault
-ERROR_TRIES = 3  # the same for errors of the storage
-PAUSE = 1.0
-STARVED_SECONDS = 60.0
-COUNT_SECONDS = 5.0
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How often tasks are tried, and times in seconds."""
+
+    tries: int = 12  # workers that may die while they run one task
+    error_tries: int = 3  # storage errors of one task
+    pause: float = 1.0
+    starved: float = 60.0  # without a node that has a CPU
+    count_every: float = 5.0
 
 
 @dataclass
@@ -33,6 +38,7 @@ class OnRay:
     connection: Connection
     lost: int = 0
     watch: Callable[[], None] | None = None
+    settings: RunSettings = RunSettings()
     _tries: dict[tuple[str, int], int] = field(default_factory=dict)
     _starved_since: float | None = None
     _cpus: int = 0
@@ -50,7 +56,7 @@ class OnRay:
                     self._check_room(coming.memory)
                     flying[_start(ray, work, coming)] = coming
                     coming = lost.popleft() if lost else next(source, None)
-                ready = _ready(ray, list(flying))
+                ready = _ready(ray, list(flying), self.settings.pause)
                 self.connection.check()
                 if self.watch is not None:
                     self.watch()
@@ -76,7 +82,7 @@ class OnRay:
     def _most(self) -> int:
         """How many tasks to have out at once; the nodes are counted now and then."""
         if time.monotonic() >= self._count_again:
-            self._cpus, self._count_again = self.connection.cpus(), time.monotonic() + COUNT_SECONDS
+            self._cpus, self._count_again = self.connection.cpus(), time.monotonic() + self.settings.count_every
         return max(2, 2 * self._cpus)
 
     def _result(self, ray: Any, reference: Any, task: Task) -> Any:
@@ -90,13 +96,13 @@ class OnRay:
             ) from error
         except ray.exceptions.RayError as error:
             self.connection.check()
-            self._count_failure(task, TRIES, f"its worker died ({line_of(error)})")
+            self._count_failure(task, self.settings.tries, f"its worker died ({line_of(error)})")
             return None
         if not isinstance(result, Failure):
             return result
         if not result.again:
             raise result.to_error()
-        self._count_failure(task, ERROR_TRIES, result.message)
+        self._count_failure(task, self.settings.error_tries, result.message)
         return None
 
     def _count_failure(self, task: Task, most: int, why: str) -> None:
@@ -104,7 +110,7 @@ class OnRay:
         self.lost, kind = self.lost + 1, (task.name, most)
         self._tries[kind] = self._tries.get(kind, 0) + 1
         if self._tries[kind] >= most:
-            remedy = "check this input and the memory of the nodes" if most == TRIES else "correct that"
+            remedy = "check this input and the memory of the nodes" if most == self.settings.tries else "correct that"
             raise ClusterError(
                 f"{task.name}: failed {most} times, at last because {why}; {remedy}, then run the same command again: "
                 "it goes on where it was"
@@ -130,19 +136,19 @@ class OnRay:
             self._starved_since = None
         elif self._starved_since is None:
             self._starved_since = now
-        elif now - self._starved_since > STARVED_SECONDS:
+        elif now - self._starved_since > self.settings.starved:
             raise ClusterError(
                 f"{self.connection.address}: no node with a CPU is left; add nodes, then run the same command again: "
                 "it goes on where it was"
             )
 
 
-def _ready(ray: Any, flying: list[Any]) -> list[Any]:
+def _ready(ray: Any, flying: list[Any], pause: float) -> list[Any]:
     """All tasks that are done, as soon as one is; none after a while."""
     if not flying:  # nothing is given out while the head is silent
-        time.sleep(PAUSE)
+        time.sleep(pause)
         return []
-    if not ray.wait(flying, num_returns=1, timeout=PAUSE)[0]:
+    if not ray.wait(flying, num_returns=1, timeout=pause)[0]:
         return []
     ready: list[Any] = ray.wait(flying, num_returns=len(flying), timeout=0)[0]
     return ready

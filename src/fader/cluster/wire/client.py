@@ -1,7 +1,7 @@
 """All shard groups asked at once through sockets: any replica of a group, another where it fails or is slow.
 
     shards = Shards(secret)
-    shards.update({"commit": 3, "groups": [["10.0.0.1:4001", "10.0.0.2:4001"], ["10.0.0.3:4001", "10.0.0.1:4002"]]})
+    shards.update(3, [["10.0.0.1:4001", "10.0.0.2:4001"], ["10.0.0.3:4001", "10.0.0.1:4002"]])   groups of commit 3
     shards.call_all("contexts", {"query": ..., "options": ...})                 one answer a group
 
     failover   a replica that fails is replaced by another at once; where none answers, all are tried again, by the map
@@ -20,7 +20,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -48,13 +48,9 @@ class Shards:
         self.pace = Pace(settings)
         self.counts: Counter[str] = Counter()
 
-    def update(self, groups: Mapping[str, Any]) -> None:
-        """Where the groups of a commit are served from now on: {"commit", "groups": [[address, ...], ...]}."""
-        try:
-            commit = int(groups["commit"])
-            addresses = tuple(tuple(map(str, replicas)) for replicas in groups["groups"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"not a map of shard groups ({type(error).__name__}: {error})") from None
+    def update(self, commit: int, groups: Sequence[Sequence[str]]) -> None:
+        """Set where the groups of a commit are served from now on: the addresses of the replicas, per group."""
+        addresses = tuple(map(tuple, groups))
         wrong = next((a for replicas in addresses for a in replicas if not _is_address(a)), None)
         if not addresses or wrong is not None:
             raise UsageError(f"a map of shard groups has addresses host:port, not {quote(wrong)}")

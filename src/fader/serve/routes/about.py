@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Literal
 
 from fastapi import APIRouter, Request
@@ -101,7 +102,7 @@ def health_of(service: Service) -> Health:
     commits = {each.name: each.index.commit for each in service.library}
     problems = dict.fromkeys(service.problems, PROBLEM)
     cluster = service.settings.backing.health()
-    whole = cluster is None or cluster["status"] == "ok"
-    told = None if cluster is None else {k: v for k, v in cluster.items() if k != "status"}
+    whole = cluster is None or cluster.status == "ok"
+    told = None if cluster is None else {k: v for k, v in asdict(cluster).items() if k != "status"}
     status: Literal["ok", "incomplete"] = "ok" if whole else "incomplete"
     return Health(status if service.ready else "starting", __version__, commits, problems, told)
