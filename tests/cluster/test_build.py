@@ -79,10 +79,10 @@ def test_as_built_on_one_machine(given: dict[str, Any], tmp_path: Path, shards: 
     """Documents, tables and answers are equal to the bit; so are the counts of faults and their first examples, with
     file and line. The index is whole, and of so many segments with ranges of ids that do not overlap."""
     report = built(given, tmp_path / "out", shards)
-    assert report.faults.counts == given["report"].faults.counts
-    assert report.faults.examples == given["report"].faults.examples
-    assert report.manifest.skipped == given["report"].manifest.skipped
-    assert report.shards == shards == len(report.manifest.segments)
+    assert report.built.faults.counts == given["report"].faults.counts
+    assert report.built.faults.examples == given["report"].faults.examples
+    assert report.built.manifest.skipped == given["report"].manifest.skipped
+    assert report.shards == shards == len(report.built.manifest.segments)
     assert same(contents(tmp_path / "out"), contents(given["here"]))
     assert check(tmp_path / "out") == []
     assert not (tmp_path / "out" / ".unfinished").exists()
@@ -95,13 +95,13 @@ def test_as_built_on_one_machine(given: dict[str, Any], tmp_path: Path, shards: 
 def test_the_cuts_do_not_matter(given: dict[str, Any], tmp_path: Path, piece_bytes: int, run_bytes: int) -> None:
     """However the corpus is cut into pieces and runs, the same faults at the same lines, and the same contents."""
     report = built(given, tmp_path / "out", 3, piece_bytes=piece_bytes, run_bytes=run_bytes)
-    assert report.faults.counts == given["report"].faults.counts
-    assert report.faults.examples == given["report"].faults.examples
+    assert report.built.faults.counts == given["report"].faults.counts
+    assert report.built.faults.examples == given["report"].faults.examples
     assert same(contents(tmp_path / "out"), contents(given["here"]))
 
 
 def test_shards_are_of_about_one_size(given: dict[str, Any], tmp_path: Path) -> None:
-    tokens = [s.tokens for s in built(given, tmp_path / "out", 4).manifest.segments]
+    tokens = [s.tokens for s in built(given, tmp_path / "out", 4).built.manifest.segments]
     assert max(tokens) < 2 * min(tokens)
 
 
@@ -109,7 +109,7 @@ def test_a_shard_may_have_several_segments(given: dict[str, Any], tmp_path: Path
     """Those of a shard follow each other, and every name is used once."""
     how = dataclasses.replace(HOW, segment_tokens=800)
     report = built(given, tmp_path / "out", 2, build=how)
-    names = [segment.name for segment in report.manifest.segments]
+    names = [segment.name for segment in report.built.manifest.segments]
     assert len(set(names)) == len(names) > 4
     assert same(contents(tmp_path / "out"), contents(given["here"]))
 
@@ -117,10 +117,10 @@ def test_a_shard_may_have_several_segments(given: dict[str, Any], tmp_path: Path
 def test_an_empty_corpus_is_an_empty_index(given: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "void.jsonl").touch()
     with_nothing = given | {"corpus": [str(tmp_path / "void.jsonl")]}
-    assert built(with_nothing, tmp_path / "void", 2).manifest.operation.documents == 0
+    assert built(with_nothing, tmp_path / "void", 2).built.manifest.operation.documents == 0
     (tmp_path / "empty.jsonl").write_bytes(b"\n\n")
     report = built(given | {"corpus": [str(tmp_path / "empty.jsonl")]}, tmp_path / "out", 4)
-    assert report.manifest.operation.documents == 0
+    assert report.built.manifest.operation.documents == 0
     assert IndexReader(tmp_path / "out").documents == 0
 
 
@@ -129,8 +129,8 @@ def test_more_shards_than_documents(given: dict[str, Any], tmp_path: Path) -> No
     few = [json.dumps({"id": f"d{n}", "text": "birch"}) for n in range(3)]
     (tmp_path / "few.jsonl").write_text("\n".join(few))
     report = built(given | {"corpus": [str(tmp_path / "few.jsonl")]}, tmp_path / "out", 8)
-    assert report.manifest.operation.documents == 3
-    assert report.shards == len(report.manifest.segments) <= 3
+    assert report.built.manifest.operation.documents == 3
+    assert report.shards == len(report.built.manifest.segments) <= 3
 
 
 class Stopped(BaseException):
@@ -169,7 +169,7 @@ def test_it_goes_on_where_it_was(given: dict[str, Any], tmp_path: Path) -> None:
     assert len(done) == len(set(done)) > 10
     assert report.resumed > 0
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
-    assert report.faults.examples == whole.faults.examples
+    assert report.built.faults.examples == whole.built.faults.examples
 
 
 class Crash:
@@ -260,7 +260,7 @@ def test_a_crash_after_the_commit_makes_no_second_one(
             built(given, tmp_path / "out", 2)
     assert (tmp_path / "out" / ".unfinished").exists()
     report = built(given, tmp_path / "out", 2)
-    assert report.manifest.commit == 1
+    assert report.built.manifest.commit == 1
     assert not (tmp_path / "out" / ".unfinished").exists()
     assert same(contents(tmp_path / "out"), contents(given["here"]))
     with monkeypatch.context() as patch:
@@ -279,7 +279,7 @@ def test_an_index_is_replaced_only_if_told(given: dict[str, Any], tmp_path: Path
     with pytest.raises(StorageError, match="--overwrite"):
         built(given, tmp_path / "out", 2)
     report = built(given, tmp_path / "out", 2, build=dataclasses.replace(HOW, overwrite=True))
-    assert report.manifest.commit == 2
+    assert report.built.manifest.commit == 2
     assert IndexReader(tmp_path / "out", at=1).documents == IndexReader(tmp_path / "out").documents
 
 
@@ -293,7 +293,7 @@ def test_an_index_that_came_meanwhile_is_not_replaced(given: dict[str, Any], tmp
         built(given, tmp_path / "out", 2)
     assert files_of(tmp_path / "out") == files_of(given["here"])
     report = built(given, tmp_path / "out", 2, build=dataclasses.replace(HOW, overwrite=True))
-    assert report.manifest.commit == 2
+    assert report.built.manifest.commit == 2
     assert report.resumed > 10
 
 
@@ -302,7 +302,7 @@ def test_other_options_are_another_commit(given: dict[str, Any], tmp_path: Path)
     built(given, tmp_path / "out", 2)
     how = dataclasses.replace(HOW, overwrite=True, analysis=Analysis("english", ("pine", "nowhere")))
     report = built(given, tmp_path / "out", 2, build=how)
-    assert report.manifest.commit == 2
+    assert report.built.manifest.commit == 2
     assert read_commit(tmp_path / "out").analysis.stopwords == ("nowhere", "pine")
 
 
@@ -351,7 +351,7 @@ def test_a_disk_that_fails_is_told_and_nothing_is_lost(
         assert not list((tmp_path / "out").rglob("work-*"))
     report = built(given, tmp_path / "out", 2)
     assert report.resumed > 10
-    assert report.faults.examples == whole.faults.examples
+    assert report.built.faults.examples == whole.built.faults.examples
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 

@@ -55,7 +55,7 @@ def built(out: str | Path, given: dict[str, Any], how: ClusterBuildOptions = HOW
 def test_the_index_is_that_of_a_plain_folder(given: dict[str, Any], bucket: str, tmp_path: Path) -> None:
     """File by file, and so are the counts of faults; nothing else stays in the bucket, and a copy of it is whole."""
     far, near = built(f"{bucket}/index", given["there"]), built(tmp_path / "near", given["here"])
-    assert far.faults.counts == near.faults.counts
+    assert far.built.faults.counts == near.built.faults.counts
     copy = local_folder(f"{bucket}/index", cache=tmp_path / "cache")
     assert files_of(copy) == files_of(tmp_path / "near")
     assert check(copy) == []

@@ -140,7 +140,7 @@ def test_no_password_is_kept_or_told(given: dict[str, Any], monkeypatch: pytest.
     assert all(b"secret" not in memory.cat_file(path) for path in memory.find("/out"))
     with pytest.raises(InputError, match=r"memory://me:\*\*\*@host/gone: no such file"):
         describe_file(far("secret", "gone"))
-    assert run("changed").manifest.commit == 1
+    assert run("changed").built.manifest.commit == 1
     with pytest.raises(StorageError, match=r"memory://me:\*\*\*@host/out: holds an index already"):
         run("secret")
     for folder in ("/in", "/out"):
@@ -237,7 +237,7 @@ def test_an_object_store(given: dict[str, Any], tmp_path: Path) -> None:
     far = {"entities": "memory://test/in/entities.tsv", "types": "memory://test/in/types.tsv"}
     found = built(far, "memory://test/out", ["memory://test/in/part-*"])
     here = built(given, f"{tmp_path}/plain")
-    assert found.faults.counts == here.faults.counts
+    assert found.built.faults.counts == here.built.faults.counts
     folder = local_folder("memory://test/out", cache=tmp_path / "cache")
     assert files_of(folder) == files_of(tmp_path / "plain")
     assert storage_of("memory://test/out").names(".unfinished") == {}

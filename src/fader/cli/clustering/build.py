@@ -82,12 +82,13 @@ def _print_report(
     output: str, report: ClusterBuildReport, lost: int, seconds: float, as_json: bool, quiet: bool
 ) -> None:
     """What was built, and what could not be used."""
-    segments, counts = report.manifest.segments, report.manifest.live._asdict()
+    built = report.built
+    segments, counts = built.manifest.segments, built.manifest.live._asdict()
     tasks = {"done": report.tasks, "done before": report.resumed, "lost and done again": lost}
-    remark_faults(report, counts, quiet)
+    remark_faults(built, counts, quiet)
     if as_json:
         shown = {"index": output, **counts, "shards": report.shards, "segments": len(segments), "tasks": tasks}
-        print_json({**shown, "skipped": count_skipped(report), "seconds": seconds})
+        print_json({**shown, "skipped": count_skipped(built), "seconds": seconds})
     else:
         text = ", ".join(f"{v:,} {k}" for k, v in counts.items())
         work = ", ".join(f"{v:,} {k}" for k, v in tasks.items() if v)

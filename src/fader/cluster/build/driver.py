@@ -1,14 +1,14 @@
-"""`fader cluster build`: a corpus to an index of N shards, by tasks on many nodes, with one commit at the end.
+"""`fader cluster build`: builds an index of N shards from a corpus, by tasks on many nodes, with one commit at the end.
 
-    1  the corpus is cut into pieces, and a sample of its ids into N ranges: the shards
-    2  each piece is split into buckets, one for each shard; beside that the catalog is written
-    3  each shard's buckets, in the order of the corpus, become segments
+    1  cut the corpus into pieces, and the ids, by a sample, into N ranges: the shards
+    2  split each piece into buckets, one per shard; at the same time write the catalog
+    3  build the segments of each shard from its buckets, in corpus order
     4  the driver alone gives the files their names in the index, and commits (`publish.py`)
 
-What is left is an ordinary index: the segments of a shard follow each other in the manifest, in the order of ids. The
-first of several documents with one id is taken, and faults are counted and shown, as in a build on one machine. All
-that is finished is kept in a journal (`journal.py`), so that the same command goes on after any crash.
-Steps 1 to 3 are jobs (`fader.jobs`). Knows nothing of Ray: tasks are run by a `Runner`.
+The result is an ordinary index: the segments of a shard are adjacent in the manifest, in id order. Of several documents
+with one id the first is used, and faults are counted and shown, as in a build on one machine. A journal (`journal.py`)
+keeps every result, so after any crash the same command goes on from there. Steps 1 to 3 are jobs (`fader.jobs`). Knows
+nothing of Ray: a `Runner` runs the tasks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from fader.cluster.build.publish import check_destination, hold_destination, pub
 from fader.cluster.build.tasks import (
     CATALOG,
     BuildShard,
+    BuildSite,
     CatalogRecord,
+    CorpusPiece,
     MakeCatalog,
     SampleIds,
     Samples,
@@ -59,15 +61,15 @@ from fader.limits import Limits
 from fader.progress import Progress, Silent
 
 MOST_SHARDS = 100_000
-SAMPLES = 200  # ids for each shard that is to be cut
-RUNS_HELD = 4  # memory that reading or writing a run takes, in runs
-PROCESS_BYTES = 100 << 20  # what a worker takes before it does anything
-CATALOG_TIMES = 20  # memory that making the catalog takes, in bytes of its files
+SAMPLES = 200  # ids per shard
+RUNS_HELD = 4  # memory to read or write a run, in runs
+PROCESS_BYTES = 100 << 20  # memory of an idle worker
+CATALOG_TIMES = 20  # memory to write the catalog, in bytes of its files
 
 
 @dataclass(frozen=True)
 class ClusterBuildOptions:
-    """How to build. `memory_mb` bounds what a task may need; `restart` drops what an unfinished build has done."""
+    """How to build. `memory_mb` bounds the memory of a task; `restart` drops the results of an unfinished build."""
 
     shards: int
     build: BuildOptions = field(default_factory=BuildOptions)
@@ -81,18 +83,19 @@ class ClusterBuildOptions:
             raise UsageError(f"shards must be at most {MOST_SHARDS:,}, not {self.shards:,}")
 
 
-@dataclass
-class ClusterBuildReport(BuildReport):
-    """What was built, and how: shards with documents in them, tasks in all, and those that were done before."""
+@dataclass(frozen=True)
+class ClusterBuildReport:
+    """What was built, and how: shards that have documents, tasks in all, and tasks that an earlier run had done."""
 
-    shards: int = 0
-    tasks: int = 0
-    resumed: int = 0
+    built: BuildReport
+    shards: int
+    tasks: int
+    resumed: int
 
 
 @dataclass(frozen=True)
 class BuildInput:
-    """What is built of: the files of the corpus and of the catalog, described; and the limits that hold."""
+    """The input of a build: descriptions of the corpus and catalog files, and the limits that hold."""
 
     sources: list[SourceFile]
     entities: SourceFile
@@ -107,7 +110,7 @@ class BuildInput:
         types: str | Path,
         options: ClusterBuildOptions,
     ) -> BuildInput:
-        """Look at all files; what cannot be read is refused."""
+        """Describe all files; raises where one cannot be read."""
         if any(str(path) == "-" for path in (*corpus, entities, types)):
             raise UsageError("standard input cannot be read by other nodes; give files that all of them see")
         paths = [str(entities), str(types), *expand_paths(map(str, corpus))]
@@ -117,7 +120,7 @@ class BuildInput:
         return cls(sources, entities_file, types_file, limits)
 
     def make_key(self, options: ClusterBuildOptions) -> Key:
-        """All that the result depends on, without passwords: others may read it."""
+        """Everything that the result depends on, without passwords, since others may read it."""
         how = options.build
         return {
             "fader": __version__,
@@ -157,7 +160,7 @@ def build(
         journal = begin(storage, key, options.restart)
         try:
             return _Build(storage, journal, key, given, options, runner, progress or Silent()).run()
-        except (InputError, UsageError):  # with other input it is another build, so nothing of this one is of use
+        except (InputError, UsageError):  # other input makes another build, so the results of this one are useless
             _forget(storage)
             raise
 
@@ -165,7 +168,7 @@ def build(
 def refuse_early(
     out: str | Path, corpus: Sequence[str | Path], entities: str | Path, types: str | Path, options: ClusterBuildOptions
 ) -> None:
-    """Raise what `build` would raise before it does anything: for callers who have a cluster to start or to join."""
+    """Raise the errors that `build` would raise at once, before a caller starts or joins a cluster."""
     BuildInput.describe(corpus, entities, types, options)
     storage = storage_of(out)
     with storage_errors(str(out)):
@@ -174,7 +177,7 @@ def refuse_early(
 
 
 def _forget(storage: Storage) -> None:
-    """Remove what an unfinished build has left, and the folder where nothing else is in it."""
+    """Remove the journal of an unfinished build, and the folder if nothing else is in it."""
     storage.remove_folder(FOLDER)
     if isinstance(storage, LocalFolder):
         with suppress(OSError):
@@ -185,7 +188,7 @@ Record = TypeVar("Record")
 
 
 class _Collected(Generic[Record]):
-    """The join of a step: the tasks keep their results themselves; here these are decoded, by their entries."""
+    """The join of a step: decodes results, by entry. The tasks write the results to the journal themselves."""
 
     def __init__(
         self, found: dict[str, Record], decode: Callable[[Task, bytes], Record], taken: Callable[[], None]
@@ -219,13 +222,14 @@ class _Build:
         self._storage, self._journal, self._key, self._given = storage, journal, key, given
         self._options, self._runner, self._progress = options, runner, progress
         self._spans, self._pieces = cut(given.sources, options.piece_bytes)
+        self._site = BuildSite(storage.path, journal.key, given.limits)
         self._blocks = Blocks()
         self._done = self._resumed = 0
-        # What a task needs for itself and for runs.
+        # Memory of a task without data, plus that of runs.
         self._run_memory = PROCESS_BYTES + RUNS_HELD * options.run_bytes
 
     def run(self) -> ClusterBuildReport:
-        """Do all steps that are left."""
+        """Do the steps that are left."""
         splitters = self._find_splitters()
         pieces, catalog = self._split(splitters)
         lines = Lines(self._spans, self._given.sources, {span: n for p in pieces for span, n in p.lines.items()})
@@ -237,19 +241,15 @@ class _Build:
         manifest = publish(self._storage, self._journal, catalog.catalog, segments, faults, self._options.build)
         end(self._storage, manifest.commit)
         filled = sum(1 for shard in shards if any(s.documents for s in shard.segments))
-        return ClusterBuildReport(manifest, faults, catalog.notes, filled, self._done, self._resumed)
+        return ClusterBuildReport(BuildReport(manifest, faults, catalog.notes), filled, self._done, self._resumed)
 
-    def _common(self, name: str, memory: int) -> dict[str, Any]:  # fields of all tasks
-        own = {"out": self._storage.path, "key": self._journal.key, "limits": self._given.limits}
-        return {"name": name, "memory": memory, **own}
-
-    def _piece(self, piece: int, name: str) -> dict[str, Any]:  # fields of the tasks of a piece
+    def _describe_piece(self, piece: int) -> CorpusPiece:
         spans = [(number, self._spans[number]) for number in self._pieces[piece]]
         sources = {span.source: self._given.sources[span.source] for _number, span in spans}
-        return self._common(name, self._run_memory) | {"piece": piece, "spans": spans, "sources": sources}
+        return CorpusPiece(piece, spans, sources)
 
     def _name_piece(self, piece: int) -> str:
-        """What messages call a piece."""
+        """The name of a piece in messages."""
         spans: list[Span] = [self._spans[number] for number in self._pieces[piece]]
         first, last = spans[0], spans[-1]
         name = quote(self._given.sources[first.source].shown)
@@ -258,7 +258,7 @@ class _Build:
         return name if first.whole else f"{name}, bytes {first.start:,} to {first.end:,}"
 
     def _find_splitters(self) -> list[str]:
-        """The ids at which shards begin, but the first: found once, then kept."""
+        """The ids at which all shards but the first begin; sampled once, then kept in the journal."""
         kept = self._journal.find("splitters")
         if kept is not None:
             found: list[str] = from_json(kept.data, list[str])
@@ -267,7 +267,13 @@ class _Build:
         if self._options.shards > 1:
             every = max(1, sum(s.bytes for s in self._given.sources) // (SAMPLES * self._options.shards))
             tasks = [
-                SampleIds(**self._piece(piece, f"ids of {self._name_piece(piece)}"), every=every)
+                SampleIds(
+                    name=f"ids of {self._name_piece(piece)}",
+                    memory=self._run_memory,
+                    site=self._site,
+                    piece=self._describe_piece(piece),
+                    every=every,
+                )
                 for piece in range(len(self._pieces))
             ]
             samples = self._run("looking at ids", tasks, len(tasks), {}, lambda _task, data: from_json(data, Samples))
@@ -276,11 +282,11 @@ class _Build:
         return splitters
 
     def _split(self, splitters: list[str]) -> tuple[list[SplitRecord], CatalogRecord]:
-        """What splitting every piece has found, and writing the catalog."""
-        found: dict[str, Any] = {f"map/{n}": r for n, r in self._journal.read_all("map", _decode_split).items()}
-        for entry, (record, runs) in found.items():
-            self._blocks.add(int(entry[4:]), runs)
-            found[entry] = record
+        """Split all pieces, and write the catalog."""
+        found: dict[str, Any] = {}  # a CatalogRecord, and a SplitRecord per piece
+        for name, (record, runs) in self._journal.read_all("map", _decode_split).items():
+            self._blocks.add(int(name), runs)
+            found[f"map/{name}"] = record
         kept = self._journal.read_all("", bytes).get(CATALOG)
         if kept is not None:
             found[CATALOG] = from_json(kept, CatalogRecord)
@@ -289,7 +295,7 @@ class _Build:
         def decode(task: Task, data: bytes) -> SplitRecord | CatalogRecord:
             if isinstance(task, SplitPiece):
                 record, runs = _decode_split(data)
-                self._blocks.add(task.piece, runs)
+                self._blocks.add(task.piece.number, runs)
                 return record
             made: CatalogRecord = from_json(data, CatalogRecord)
             return made
@@ -298,14 +304,19 @@ class _Build:
         memory = PROCESS_BYTES + CATALOG_TIMES * (entities.bytes + types.bytes)
         tasks: list[Task] = [
             MakeCatalog(
-                **self._common(f"catalog {quote(entities.shown)}", memory),
+                name=f"catalog {quote(entities.shown)}",
+                memory=memory,
+                site=self._site,
                 entities=entities,
                 types=types,
                 on_error=self._options.build.catalog_on_error,
             ),
             *(
                 SplitPiece(
-                    **self._piece(piece, self._name_piece(piece)),
+                    name=self._name_piece(piece),
+                    memory=self._run_memory,
+                    site=self._site,
+                    piece=self._describe_piece(piece),
                     splitters=splitters,
                     run_bytes=self._options.run_bytes,
                 )
@@ -316,7 +327,7 @@ class _Build:
         return [found[f"map/{piece:06d}"] for piece in range(len(self._pieces))], found[CATALOG]
 
     def _build_shards(self, catalog: CatalogRecord, shards: int) -> list[ShardRecord]:
-        """The segments of every shard, in order."""
+        """Build the segments of all shards; results in shard order."""
 
         def decode(data: bytes) -> ShardRecord:
             record: ShardRecord = from_json(data, ShardRecord)
@@ -326,10 +337,12 @@ class _Build:
         self._resumed += len(found)
         how = self._options.build
         memory = (how.memory_mb << 20) + self._run_memory
-        # Where the blocks of a shard lie is found when its task is sent: for all shards that is much.
+        # The block table of a shard is made when its task is sent: those of all shards take much memory.
         tasks = (
             BuildShard(
-                **self._common(f"shard {shard} of {shards}", memory),
+                name=f"shard {shard} of {shards}",
+                memory=memory,
+                site=self._site,
                 shard=shard,
                 catalog=catalog.catalog,
                 options=how,
@@ -349,7 +362,7 @@ class _Build:
         found: dict[str, Record],
         decode: Callable[[Task, bytes], Record],
     ) -> dict[str, Record]:
-        """Run a step: the tasks whose results are not found yet, `total` of them."""
+        """Run the `total` tasks of a step whose results are not in `found` yet."""
         count = 0
 
         def report() -> None:
@@ -368,11 +381,11 @@ class _Build:
             texts = [text for one in found for examples in one.faults.examples.values() for text in examples]
             if texts:
                 first = min(map(lines.restore_place, texts))
-                raise CorpusError(f"{first[1]}; mend it, or pass --on-error skip")
+                raise CorpusError(f"{first[1]}; correct it, or pass --on-error skip")
 
 
 def _decode_split(data: bytes) -> tuple[SplitRecord, Any]:
-    """What splitting a piece has found, with its runs as an array: lists of all pieces take five times as much."""
+    """Decode the result of splitting a piece, with its runs as an array: lists take five times the memory."""
     record: SplitRecord = from_json(data, SplitRecord)
     runs = np.array(record.runs, dtype=np.int64)
     record.runs = []

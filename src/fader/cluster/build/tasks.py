@@ -1,12 +1,12 @@
-"""The tasks of a build, each plain data that may be worked on anywhere, several times, and at the same time.
+"""The tasks of a build. Each is plain data; any node may run it, more than once and at the same time as another.
 
-    SampleIds     some ids of a piece with their weights
-    SplitPiece    the lines of a piece to buckets, one for each shard; lines that are no documents are counted
-    MakeCatalog   entities and types to the file of the catalog
-    BuildShard    a shard's buckets, in the order of the corpus, to its segments
+    SampleIds     samples ids of a piece, with weights
+    SplitPiece    divides the lines of a piece into buckets, one per shard; counts lines that are not documents
+    MakeCatalog   writes the catalog file from entities and types
+    BuildShard    builds the segments of a shard from its buckets, in corpus order
 
-Each writes under names of its own, syncs, renames, and keeps its entry in the journal last; done twice it leaves the
-same bytes. Knows nothing of Ray.
+A task writes under its own names, syncs, renames, and writes its journal entry last; run twice, it leaves the same
+bytes. Knows nothing of Ray.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ BATCH_LINES = 4096
 
 
 class Samples(msgspec.Struct):
-    """What `SampleIds` finds: ids, each with the bytes that it stands for."""
+    """The result of `SampleIds`: ids, each with the bytes that it stands for."""
 
     samples: list[tuple[str, float]]
 
 
 class SplitRecord(msgspec.Struct):
-    """What `SplitPiece` finds: the sizes of blocks, the number of lines of each span, and faults."""
+    """The result of `SplitPiece`: the sizes of blocks, the number of lines per span, and faults."""
 
     runs: list[Run]
     lines: dict[int, int]
@@ -78,38 +78,54 @@ class SplitRecord(msgspec.Struct):
 
 
 class CatalogRecord(msgspec.Struct):
-    """What `MakeCatalog` finds; the entry gets its name when it is published."""
+    """The result of `MakeCatalog`; the entry gets its name when it is published."""
 
     catalog: CatalogEntry
     notes: list[str]
 
 
 class ShardRecord(msgspec.Struct):
-    """What `BuildShard` finds; segments get their names when they are published."""
+    """The result of `BuildShard`; segments get their names when they are published."""
 
     segments: list[SegmentEntry]
     faults: Faults
 
 
-@dataclass(frozen=True, kw_only=True)
-class BuildTask(Task):
-    """What all tasks of a build are given: where it is, and its limits."""
+@dataclass(frozen=True)
+class BuildSite:
+    """Where a build writes: the folder of the index and the key of its journal; and the limits that hold."""
 
     out: str
     key: str
     limits: Limits
 
     def open_journal(self) -> tuple[Storage, Journal]:
-        """The folder of the index, and the journal in it."""
+        """Open the folder of the index, and the journal in it."""
         folder = f"{FOLDER}/{self.key}"
         storage = storage_of(self.out, folder)
         return storage, Journal(storage, folder, self.key)
+
+
+@dataclass(frozen=True)
+class CorpusPiece:
+    """A piece of the corpus: its number, its spans by their numbers, and the files of the spans."""
+
+    number: int
+    spans: Sequence[tuple[int, Span]]
+    sources: Mapping[int, SourceFile]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildTask(Task):
+    """A task of a build."""
+
+    site: BuildSite
 
     @abstractmethod
     def run(self) -> bytes: ...
 
     def explain(self, error: Exception) -> Failure | None:
-        if isinstance(error, UsageError):  # the command could use what it was given: it is this node that cannot
+        if isinstance(error, UsageError):  # the command could use the input, so the fault is that of this node
             return self._fail("ClusterError", f"a node cannot do what the command can: {error}")
         if isinstance(error, FaderError):
             return self._fail(type(error).__name__, str(error))
@@ -117,39 +133,31 @@ class BuildTask(Task):
             return self._fail("ClusterError", "a node has too little memory; pass less --memory", again=True)
         if isinstance(error, FAULTS):
             return None
-        # Of a disk or of a storage, whose packages raise what they like: it may pass.
-        return self._fail("StorageError", f"{name_file(error, self.out)}: {reason(error)}", again=True)
+        # An error of a disk or of a storage package, which may raise anything: it may pass.
+        return self._fail("StorageError", f"{name_file(error, self.site.out)}: {reason(error)}", again=True)
 
     def _fail(self, kind: str, message: str, again: bool = False) -> Failure:
         return Failure(self.name, kind, mask_passwords(message), again)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PieceTask(BuildTask):
-    """A piece: its number, its spans by their numbers, and the files these are of."""
+class SampleIds(BuildTask):
+    """Samples ids of a piece, about one per `every` bytes, each with the bytes that it stands for."""
 
-    piece: int
-    spans: Sequence[tuple[int, Span]]
-    sources: Mapping[int, SourceFile]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampleIds(PieceTask):
-    """Ids of some lines, about one in every so many bytes, each with the bytes that it stands for."""
-
+    piece: CorpusPiece
     every: int
 
     @property
     def entry(self) -> str:
-        return f"sample/{self.piece:06d}"
+        return f"sample/{self.piece.number:06d}"
 
     def run(self) -> bytes:
         kept: list[tuple[str, float]] = []
-        for _number, span in self.spans:
-            source = self.sources[span.source]
+        for _number, span in self.piece.spans:
+            source = self.piece.sources[span.source]
             windows, times = windows_of(span, source)
             for window in windows:
-                found = _sample(window, source, self.limits, self.every / times)
+                found = _sample(window, source, self.site.limits, self.every / times)
                 kept += [(identifier, weight * times) for identifier, weight in found]
         return to_json(Samples(kept))
 
@@ -165,32 +173,34 @@ def _sample(span: Span, source: SourceFile, limits: Limits, every: float) -> Ite
 
 
 @dataclass(frozen=True, kw_only=True)
-class SplitPiece(PieceTask):
-    """The lines of a piece to its buckets."""
+class SplitPiece(BuildTask):
+    """Divides the lines of a piece among its buckets."""
 
+    piece: CorpusPiece
     splitters: Sequence[str]
     run_bytes: int
 
     @property
     def entry(self) -> str:
-        return f"map/{self.piece:06d}"
+        return f"map/{self.piece.number:06d}"
 
     def run(self) -> bytes:
-        storage, journal = self.open_journal()
+        storage, journal = self.site.open_journal()
         faults, counts = Faults("skip"), dict[int, int]()
-        reader, name = DocumentReader(faults, self.limits), f"{self.piece:06d}.buckets"
+        reader, name = DocumentReader(faults, self.site.limits), f"{self.piece.number:06d}.buckets"
         with storage.workspace() as work:
             file = open(work / name, "wb")  # noqa: SIM115  closed by sync_and_close
             try:
                 writer = BucketWriter(file, self.splitters, self.run_bytes)
-                for number, span in self.spans:
-                    counts[number] = _split(number, span, self.sources[span.source], self.limits, reader, writer)
+                for number, span in self.piece.spans:
+                    source = self.piece.sources[span.source]
+                    counts[number] = _split(number, span, source, self.site.limits, reader, writer)
                 writer.flush()
                 size = file.tell()
                 sync_and_close(file)
             finally:
                 file.close()
-            for source in self.sources.values():
+            for source in self.piece.sources.values():
                 check_unchanged(source)
             storage.put({work / name: journal.path(f"map/{name}")})
         found = to_json(SplitRecord(writer.runs, counts, faults))
@@ -201,13 +211,13 @@ class SplitPiece(PieceTask):
 def _split(
     number: int, span: Span, source: SourceFile, limits: Limits, reader: DocumentReader, writer: BucketWriter
 ) -> int:
-    """The lines of a span to their buckets; returns how many there were."""
+    """Write the lines of a span to their buckets; returns the number of lines."""
     count = 0
     for first, lines in lines_of(span, source, limits):
         count += len(lines)
         for n, line in enumerate(lines, first):
             found = id_of(line, n)
-            if found is None:  # no document, most likely: then this counts it
+            if found is None:  # most likely not a document: the reader counts the fault
                 for document in reader.lines([(place_of(number, n), n, line)]):
                     found = document.id
             if found is not None:
@@ -217,7 +227,7 @@ def _split(
 
 @dataclass(frozen=True, kw_only=True)
 class MakeCatalog(BuildTask):
-    """The catalog's file."""
+    """Writes the catalog file."""
 
     entities: SourceFile
     types: SourceFile
@@ -228,13 +238,13 @@ class MakeCatalog(BuildTask):
         return CATALOG
 
     def run(self) -> bytes:
-        storage, journal = self.open_journal()
+        storage, journal = self.site.open_journal()
         with _fetch(self.entities) as entities, _fetch(self.types) as types:
             shown = {entities: self.entities.shown, types: self.types.shown}
             try:
-                read = read_catalog(entities, types, self.on_error, self.limits)
+                read = read_catalog(entities, types, self.on_error, self.site.limits)
             except FaderError as error:
-                if isinstance(error.__cause__, OSError):  # the file could not be read, whatever it holds
+                if isinstance(error.__cause__, OSError):  # the storage failed, not the contents of the file
                     starts = ((file, name) for file, name in shown.items() if str(error).startswith(f"{file}: "))
                     raise UnreadError(next(starts, ("", "the catalog"))[1], error.__cause__) from error
                 raise type(error)(_name_as_given(str(error), shown)) from None
@@ -249,7 +259,7 @@ class MakeCatalog(BuildTask):
 
 
 def _name_as_given(message: str, shown: Mapping[str, str]) -> str:
-    """A message with the names that the user has given to files."""
+    """Replace the paths in a message by the names that the user gave."""
     for file, name in shown.items():
         message = message.replace(file, name)
     return message
@@ -257,7 +267,7 @@ def _name_as_given(message: str, shown: Mapping[str, str]) -> str:
 
 @contextmanager
 def _fetch(source: SourceFile) -> Iterator[str]:
-    """A file of this machine with what a source holds."""
+    """A local file with the contents of a source."""
     if is_plain(source.path):
         yield str(plain_path(source.path))
         return
@@ -275,7 +285,7 @@ def _copy(file: BinaryIO, target: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildShard(BuildTask):
-    """A shard's segments. Places of documents are those of the buckets; the driver knows the lines they stand for."""
+    """Builds the segments of a shard. Faults name places in buckets; the driver maps these to corpus lines."""
 
     shard: int
     catalog: CatalogEntry
@@ -288,7 +298,7 @@ class BuildShard(BuildTask):
 
     def run(self) -> bytes:
         keep_freed_memory()
-        storage, journal = self.open_journal()
+        storage, journal = self.site.open_journal()
         faults, how = Faults("skip"), self.options
         with storage.workspace() as work:
             stored = StoredCatalog(self._find_catalog(storage, journal, work), self.catalog.file)
@@ -305,9 +315,9 @@ class BuildShard(BuildTask):
                 how.segment_tokens,
                 1,
                 how.keep_text,
-                self.limits,
+                self.site.limits,
             )
-            documents = self._read_documents(storage, journal, DocumentReader(faults, self.limits))
+            documents = self._read_documents(storage, journal, DocumentReader(faults, self.site.limits))
             segments = intake.build_segments(documents, Silent())
             files, moves = dict[str, int](), dict[Path, str]()
             for place, segment in enumerate(segments):
@@ -321,7 +331,7 @@ class BuildShard(BuildTask):
         return found
 
     def _find_catalog(self, storage: Storage, journal: Journal, work: Path) -> Path:
-        """The catalog as a file of this machine: of a plain folder the file itself."""
+        """The catalog as a local file: the file itself where the folder is local."""
         if is_plain(storage.path):
             return plain_path(storage.path) / journal.path(CATALOG)
         with storage.open(journal.path(CATALOG)) as file:
@@ -329,7 +339,7 @@ class BuildShard(BuildTask):
         return work / CATALOG
 
     def _read_documents(self, storage: Storage, journal: Journal, reader: DocumentReader) -> Iterator[DocumentBatch]:
-        """The documents of a shard, in the order of the corpus."""
+        """The documents of a shard, in corpus order."""
         for piece, blocks in read_blocks(self.blocks):
             name = journal.path(f"map/{piece:06d}.buckets")
             with reading(f"{storage.path}/{name}"), storage.open(name) as file:

@@ -316,7 +316,7 @@ def parse_address(address: str) -> tuple[str, int]:
     """Host and port of `HOST:PORT`."""
     match = _ADDRESS.fullmatch(address)
     if match is None or not 0 < int(match["port"]) < 65536:
-        what = "Ray's client protocol is not used" if address.startswith("ray://") else "it is none"
+        what = "Ray's client protocol is not used" if address.startswith("ray://") else "no port, or no host"
         raise UsageError(f'address must be HOST:PORT of the cluster\'s head, or "local", not {quote(address)}: {what}')
     return match["host"].strip("[]"), int(match["port"])
 

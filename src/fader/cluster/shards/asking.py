@@ -101,7 +101,7 @@ class ShardGroups:
         return self._fetch("document_ids", documents)
 
     def read_documents(self, documents: Sequence[int]) -> list[Stored]:
-        """What is shown of some documents."""
+        """Ids, titles, urls and texts of some documents."""
         return [Stored(*found) for found in self._fetch("texts", documents)]
 
     def _fetch(self, method: str, documents: Sequence[int]) -> list[Any]:
