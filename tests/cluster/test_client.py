@@ -378,7 +378,7 @@ def test_errors_cross_as_they_are(folder: Path) -> None:
     with serving(folder, 2, replicas=2, settings=QUICK) as served:
         with pytest.raises(UsageError, match=r'no method "evil"; there are about'):
             served.client.call_all("evil", {})
-        with pytest.raises(UsageError, match="about of a shard cannot be called so"):
+        with pytest.raises(UsageError, match="about of a shard cannot be called this way"):
             served.client.call_all("about", {"what": 1})
         with pytest.raises(UsageError, match=r'no column "nonsense"'):
             served.client.call_all("contexts", ASKED | {"columns": ["nonsense"]})
@@ -583,7 +583,7 @@ def test_an_address_that_is_taken() -> None:
     """A port that cannot be listened at is an error in words."""
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
-        pytest.raises(StorageError, match="cannot be listened at"),
+        pytest.raises(StorageError, match="cannot listen there"),
     ):
         ShardServer(SECRET, port=taken.getsockname()[1])
 

@@ -62,21 +62,21 @@ def test_a_host_serves_what_it_is_told_to_hold(tmp_path: Path) -> None:
         assert host.about()["held"] == []
         assert host.hold(1, groups, read_starts(folder, first)) == {}
         assert host.hold(1, groups) == {}
-        assert host.about()["held"] == [[1, 0], [1, 1], [1, 2]]
+        assert host.about()["held"] == [(1, 0), (1, 1), (1, 2)]
         shards.update(1, [[host.about()["address"]]] * 3)
         index, local = Index(ShardedCollection(folder, shards)), fader.open(folder)
         assert index.rank("violin physics") == local.rank("violin physics")
         fader.add(folder, more(1), merge=False)
         second = read_commit(folder)
         assert host.hold(2, dict(enumerate(plan(second, 2)))) == {}
-        assert host.about()["held"] == [[1, 0], [1, 1], [1, 2], [2, 0], [2, 1]]
+        assert host.about()["held"] == [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)]
         shards.update(2, [[host.about()["address"]]] * 2)
         assert Index(ShardedCollection(folder, shards)).rank("violin physics") == fader.open(folder).rank(
             "violin physics"
         )
         assert index.rank("violin physics") == local.rank("violin physics")
         host.retire(1)
-        assert host.about()["held"] == [[2, 0], [2, 1]]
+        assert host.about()["held"] == [(2, 0), (2, 1)]
         shards.close()
 
 
@@ -104,11 +104,11 @@ def test_a_host_answers_while_it_opens_shards(tmp_path: Path, monkeypatch: pytes
         for order in orders:
             order.join(20)
         assert not any(order.is_alive() for order in orders)
-        assert host.about()["held"] == [[1, 0]]
+        assert host.about()["held"] == [(1, 0)]
         go_on.set()
         holding.join(60)
         host.retire(1, [0])
-        assert host.about()["held"] == [[1, 1]]
+        assert host.about()["held"] == [(1, 1)]
 
 
 def test_groups_of_a_host_share_what_it_may_keep(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_what_cannot_be_held_is_said(tmp_path: Path) -> None:
         problems = host.hold(1, dict(enumerate(groups)))
         assert list(problems) == [1]
         assert broken.name in problems[1]
-        assert host.about()["held"] == [[1, 0], [1, 2]]
+        assert host.about()["held"] == [(1, 0), (1, 2)]
 
 
 def test_a_host_that_nobody_asks_ends_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,4 +199,4 @@ def test_another_index_of_the_same_commit_is_not_held(tmp_path: Path) -> None:
         shutil.rmtree(folder)
         fader.build(folder, more(1), ENTITIES, TYPES)
         assert "belongs to another index than the one" in host.hold(1, {1: [0]})[1]
-        assert host.about()["held"] == [[1, 0]]
+        assert host.about()["held"] == [(1, 0)]

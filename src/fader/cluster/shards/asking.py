@@ -1,7 +1,7 @@
-"""The shard groups of one commit: asked all at once, checked before the first query, and what is missing of an answer.
+"""The shard groups of one commit: calls to all of them, a check before the first query, and partial answers.
 
-Before anything is asked it is made sure that the shards hold each segment of this very commit, and each once. Ids and
-texts of documents are fetched in batches, and those seen last are kept. Knows nothing of queries or sockets.
+The check makes sure that the groups hold every segment of this commit exactly once. Ids and texts of documents are
+fetched in batches, and the most recent are cached. Knows nothing of queries or sockets.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ShardGroups:
 
     @property
     def count(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return self.shards.groups(self.head.commit)
 
     def ask(self, method: str, arguments: Arguments, allow_partial: bool = False) -> list[Any]:
@@ -42,7 +42,7 @@ class ShardGroups:
         return self.shards.call_all(method, arguments, commit=self.head.commit, allow_partial=allow_partial)
 
     def about(self) -> list[Any]:
-        """What each group holds; asked until all have answered once."""
+        """What each group holds; cached once all have answered."""
         if self._about is not None:
             return self._about
         found = self.ask("about", {}, self.allow_partial)
@@ -53,25 +53,25 @@ class ShardGroups:
         return found
 
     def _check(self, there: list[Any], groups: int) -> None:
-        """All segments of this commit are held once; none twice, where a group is missing."""
+        """Check that all segments are held once; where a group is missing, that none is held twice."""
         held = sorted(s for about in there for s in about["segments"])
         every = list(range(len(self.head.manifest.segments)))
         is_whole = held == every if len(there) == groups else len(set(held)) == len(held) and set(held) < set(every)
         if not is_whole or any(about["files"] != self.head.manifest.fingerprint for about in there):
             raise IncompleteError(
-                f"{self.head.folder}: the shards do not hold each segment of commit {self.head.commit} once; start "
-                "them again from this index"
+                f"{self.head.folder}: the shards do not hold each segment of commit {self.head.commit} once; "
+                "restart them from this index"
             )
 
     def warn_of_missing(self, answers: Sequence[Any]) -> list[str]:
-        """A warning of what a partial answer lacks; an error where no group has answered."""
+        """Warn of what a partial answer lacks; raises where no group has answered."""
         missing = [a for a in answers if isinstance(a, Missing)]
         if not missing:
             return []
         if len(missing) == len(answers):
             raise describe_absence(answers)
         lacking, documents = {a.group for a in missing}, self.head.manifest.live.documents
-        for one in missing:  # the log may name machines, the answer must not
+        for one in missing:  # addresses of machines belong in the log, not in the answer
             log.warning("partial answer of commit %d: shard group %d: %s", self.head.commit, one.group, one.why)
         held = [(g, a["documents"]) for g, a in enumerate(self.about()) if not isinstance(a, Missing)]
         there = sum(held_here for g, held_here in held if g not in lacking)
@@ -82,16 +82,16 @@ class ShardGroups:
         ]
 
     def forget_documents(self) -> None:
-        """Drop the documents that are kept."""
+        """Drop the cached documents."""
         self._kept = Cache(CACHE_MB << 20)
 
     @cached_property
     def entity_documents(self) -> I32:
-        """How many documents mention each entity; gathered when first read. All groups must answer."""
+        """The number of documents per entity; computed on first use. All groups must answer."""
         return add_counts(self.ask("entity_documents", {}))
 
     def entity_documents_of(self, entities: I32) -> I32:
-        """How many documents mention each of some entities; from all counts where these are known already."""
+        """The number of documents per given entity; from all counts where these are cached."""
         if "entity_documents" in self.__dict__:
             return self.entity_documents[entities]
         return add_counts(self.ask("entity_documents", {"entities": entities}))
@@ -105,7 +105,7 @@ class ShardGroups:
         return [Stored(*found) for found in self._fetch("texts", documents)]
 
     def _fetch(self, method: str, documents: Sequence[int]) -> list[Any]:
-        """Ids or texts of documents: those that are not kept in one call, of those groups that may have them."""
+        """Ids or texts of documents; those that are not cached in one call to the groups that may have them."""
         found = {d: self._kept.find((method, d)) for d in documents}
         wanted = [d for d, value in found.items() if value is None]
         if wanted:
@@ -130,12 +130,12 @@ class ShardGroups:
 
 
 def describe_absence(answers: Sequence[Any]) -> IncompleteError:
-    """The error where all groups are missing."""
+    """The error where no group has answered."""
     why = next((a.why for a in answers if isinstance(a, Missing)), "none is known")
     return IncompleteError(f"no shard group answers ({why}); ask again, or look whether all nodes are up")
 
 
 def add_counts(counts: list[Any]) -> I32:
-    """Counts of all groups that were asked, summed."""
+    """The sum of the counts of all groups that were asked."""
     total: I32 = np.sum([c for c in counts if c is not None], axis=0, dtype=np.int32)
     return total

@@ -1,9 +1,9 @@
-"""Which segments of a commit make a shard group: runs of neighbours with about as many tokens in each.
+"""Divides the segments of a commit into shard groups: adjacent segments, with about the same number of tokens.
 
     plan(manifest, 3) -> [[0, 1], [2], [3, 4]]
 
-Segments stand in the manifest in the order in which they were made, which for a sharded build is that of their ids, so
-neighbours stay together. Deterministic: whoever plans gets the same. Knows the manifest alone.
+Segments are in the manifest in the order in which they were built, which for a sharded build is id order, so adjacent
+ranges of ids stay together. Deterministic. Knows only the manifest.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fader.index.manifest import Manifest
 
 
 def plan(manifest: Manifest, groups: int) -> list[list[int]]:
-    """The segments of each group, by their places in the manifest; as many groups as there are segments at most."""
+    """The segments per group, by their places in the manifest; at most one group per segment."""
     if groups < 1:
         raise UsageError(f"there must be one shard group at least, not {groups}")
     weights = [1 + segment.tokens for segment in manifest.segments]
@@ -24,7 +24,7 @@ def plan(manifest: Manifest, groups: int) -> list[list[int]]:
             done = weight
             continue
         left = groups - len(found)
-        # Go on to the next group where the middle of this segment lies behind the fair end of this one.
+        # Start the next group where the middle of this segment lies behind the fair end of the current one.
         is_over = (2 * done + weight) * groups > 2 * total * len(found)
         if left and (is_over or len(weights) - s == left):
             found.append([s])
@@ -35,5 +35,5 @@ def plan(manifest: Manifest, groups: int) -> list[list[int]]:
 
 
 def documents_in(manifest: Manifest, segments: list[int]) -> int:
-    """How many documents, not deleted, some segments have."""
+    """The number of documents of some segments, without deleted ones."""
     return sum(manifest.segments[s].live.documents for s in segments)

@@ -1,4 +1,4 @@
-"""Shards in this process, asked as those of a cluster are: for tests, and for small jobs on one machine.
+"""Shards in this process behind the interface of a cluster: for tests, and for small jobs on one machine.
 
     shards = LocalShards.of(folder, groups=4)
     index = Index(ShardedCollection(folder, shards))
@@ -21,14 +21,14 @@ from fader.index.commit import read_commit
 
 
 class LocalShards:
-    """Some shards, one a group."""
+    """Some shards, one per group."""
 
     def __init__(self, shards: Sequence[Shard]) -> None:
         self._shards = list(shards)
 
     @classmethod
     def of(cls, folder: str | Path, groups: int, at: int | None = None) -> Self:
-        """A commit of an index folder, in so many groups."""
+        """Open a commit of an index folder in `groups` groups."""
         manifest = read_commit(Path(folder), at)
         return cls([Shard(folder, manifest.commit, segments) for segments in plan(manifest, groups)])
 
@@ -37,7 +37,7 @@ class LocalShards:
         return self._shards[0].commit
 
     def groups(self, commit: int) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         if commit != self.commit:
             raise IncompleteError(f"no shards of commit {commit} are here, only of commit {self.commit}")
         return len(self._shards)
@@ -51,7 +51,7 @@ class LocalShards:
         deadline_ms: float | None = None,
         allow_partial: bool = False,
     ) -> list[Any]:
-        """The answer of each group; None of one that was not asked."""
+        """The answer of each group; None for one that was not asked."""
         each = for_each(arguments, self.groups(self.commit if commit is None else commit))
         found = []
         for shard, given in zip(self._shards, each, strict=True):

@@ -1,11 +1,11 @@
-"""Scores computed where contexts are: per candidate those of the contexts that count, in the order of documents.
+"""Scores computed in the shards: per candidate, those of the contexts that the policy selects, in document order.
 
-    shard         w . f(x) of its contexts, the policy, scores by entity          8 bytes per context that counts
-    coordinator   scores of all shards by entity, in the order of documents       = the evidence of one machine
+    shard         w . f(x) of its contexts, the policy, scores by entity          8 bytes per selected context
+    coordinator   scores of all shards by entity, in document order               = the evidence of one machine
 
-A document lies in one shard, so the policy is applied there; a context's score depends on nothing but the context and
+A document is in one shard, so the shard can apply the policy; the score of a context depends only on the context and
 the statistics of the whole collection. The aggregator gets the same numbers in the same order as on one machine, so its
-values have the same bits. For features that need more of the collection than that, a shard answers None.
+values have the same bits. A shard answers None for features that need more of the collection.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ I64 = NDArray[np.int64]
 
 
 class _ElsewhereError(Exception):
-    """A feature needs what one shard does not know."""
+    """A feature needs data that a single shard does not have."""
 
 
 @dataclass(frozen=True)
 class LocalColumns:
-    """The columns that one shard knows of its rows, and a note of those that were read."""
+    """The columns of the rows of one shard; `used` lists those that were read."""
 
     source: ColumnSource
     used: list[Column]
@@ -83,7 +83,7 @@ class LocalColumns:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a shard answers: entity i has the next `size[i]` of the scores; `document` where it was asked for."""
+    """The answer of a shard: entity i has the next `size[i]` scores; `document` only on request."""
 
     entity: I32
     size: I32
@@ -94,11 +94,11 @@ class Scores:
     contexts: int
     matched: int
     taken: int
-    used: list[Column]  # the columns that the features have read
+    used: list[Column]  # the columns that the features read
 
 
 def dump_features(features: FeatureMap) -> str | None:
-    """The text from which a shard makes the same features; None where it cannot."""
+    """The text from which a shard can parse the same features; None where it cannot."""
     text = str(features)
     try:
         return text if load_features(text, isinstance(features, Combined)) == features else None
@@ -108,7 +108,7 @@ def dump_features(features: FeatureMap) -> str | None:
 
 @lru_cache(maxsize=64)
 def load_features(text: str, combined: bool) -> FeatureMap:
-    """The features of a text; one map may stand by itself."""
+    """Parse features; a single map is not wrapped in a `Combined` unless `combined`."""
     maps = feature_map(text)
     return maps if combined or len(maps.maps) != 1 else maps.maps[0]
 
@@ -122,7 +122,7 @@ def score_partial(
     policy: str,
     documents: bool,
 ) -> Scores | None:
-    """The scores of the contexts that count here; None where the features need more than one shard knows."""
+    """The scores of the selected contexts of a shard; None where the features need more than it has."""
     used: list[Column] = []
     table = table_partial(query, statistics, partial, LocalColumns(partial.columns, used))
     try:
@@ -144,13 +144,13 @@ def score_partial(
 
 
 def interleave(parts: Sequence[Scores]) -> bool:
-    """Whether the ranges of documents of some parts overlap, so that their scores must come with documents."""
+    """Whether the document ranges of the parts overlap, so that scores must come with document numbers."""
     ranges = sorted((p.first, p.last) for p in parts if p.contexts)
     return any(after[0] <= before[1] for before, after in pairwise(ranges))
 
 
 def merge_scores(parts: Sequence[Scores]) -> Evidence:
-    """The evidence of all parts. Its rows are -1, as the tables are elsewhere."""
+    """The evidence of all parts. Its rows are -1, since the tables are on other machines."""
     parts = sorted((p for p in parts if p.contexts), key=lambda p: p.first)
     entity = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *(p.entity for p in parts)]))
     places = [np.searchsorted(entity, p.entity) for p in parts]
@@ -165,7 +165,7 @@ def merge_scores(parts: Sequence[Scores]) -> Evidence:
 
 
 def _lay_end_to_end(parts: Sequence[Scores], places: Sequence[I64], at: I64) -> F64:
-    """Scores by entity, those of one part after those of the part before."""
+    """Scores by entity, part after part."""
     out, put = np.empty(int(at[-1])), at[:-1].copy()
     for part, place in zip(parts, places, strict=True):
         before = np.cumsum(part.size, dtype=np.int64) - part.size
@@ -175,7 +175,7 @@ def _lay_end_to_end(parts: Sequence[Scores], places: Sequence[I64], at: I64) -> 
 
 
 def _sort_by_document(parts: Sequence[Scores], places: Sequence[I64]) -> F64:
-    """Scores by entity and document; those of one document are in one part, and stay in their order."""
+    """Scores by entity and document; those of one document are in one part and keep their order."""
     entity = np.concatenate([np.repeat(place, part.size) for part, place in zip(parts, places, strict=True)])
     document = np.concatenate([part.document for part in parts if part.document is not None])
     scores: F64 = np.concatenate([part.scores for part in parts])

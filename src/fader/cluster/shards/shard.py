@@ -1,10 +1,10 @@
-"""A shard: some segments of a commit, and what they answer. Every method is a pure function of its arguments.
+"""A shard: some segments of a commit, and the calls that they answer. Every method is a pure function.
 
     Shard(folder, commit, segments).call("contexts", {"query": ..., "options": ..., "columns": ["start"]})
 
-So any replica answers a call, a call may be made twice, and a later call may go to another machine than the first. The
-matches of the last queries are kept, so that asking for more columns of one does not match it again. Arguments and
-answers are plain data (`wire.serialization`). Knows nothing of sockets, of other shards or of Ray.
+So any replica can answer a call, a call may be repeated, and a later call may go to another machine. The matches of
+recent queries are cached, so a call for more columns of one does not match it again. Arguments and answers are plain
+data (`wire.serialization`). Knows nothing of sockets, of other shards or of Ray.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from fader.errors import UsageError, quote
 from fader.index.reader import CACHE_MB, IndexReader
 
 I32 = NDArray[np.int32]
-KEPT = 32  # queries whose matches are kept, if they are not too large
-KEPT_BYTES = 256 << 20  # of matches, by all groups of a host together
+KEPT = 32  # queries whose matches are cached
+KEPT_BYTES = 256 << 20  # of cached matches, for all groups of a host together
 _OF_QUERIES = ("statistics", "contexts", "columns", "scores")
 METHODS = ("about", *_OF_QUERIES, "texts", "document_ids", "find_document", "entity_documents")
 
@@ -68,19 +68,19 @@ class Shard:
         return self.reader.places
 
     def warm(self) -> None:
-        """Number the documents, so that the first query need not."""
+        """Number the documents before the first query."""
         if not self.reader.numbered_as_stored:
-            self.reader.numbers  # noqa: B018 - made when it is asked for
+            self.reader.numbers  # noqa: B018 - computed on first use
 
     def call(self, method: str, arguments: Plain, deadline_ms: float | None = None) -> Any:
-        """The answer of a method, by name, within a time."""
+        """Call a method by name, within a time limit."""
         if method not in METHODS:
             raise UsageError(f"a shard has no method {quote(method)}; there are {', '.join(METHODS)}")
         with deadline(deadline_ms):
             return getattr(self, method)(**_bound(getattr(self, method), arguments))
 
     def about(self) -> Plain:
-        """What is held: segments, living documents, and the least and the largest of their numbers."""
+        """What it holds: segments, the number of documents that are not deleted, and the range of document numbers."""
         first, last = self.reader.number_range
         return {
             "commit": self.commit,
@@ -92,16 +92,16 @@ class Shard:
         }
 
     def statistics(self, query: Plain) -> Plain:
-        """df and cf of the query's literals here."""
+        """df and cf of the query's literals in this shard."""
         df, cf = count_query(self.reader, load_query(query))
         return {"df": df, "cf": cf}
 
     def contexts(self, query: Plain, options: Plain, columns: Sequence[str] = (), entities: Any = None) -> Plain:
-        """The rows of the query here, or those of some entities alone, with some further columns."""
+        """The rows of the query in this shard, or those of some entities only, with further columns."""
         return dump_partial(self._select(query, options, entities), parse_columns(columns))
 
     def columns(self, query: Plain, options: Plain, names: Sequence[str], entities: Any = None) -> Plain:
-        """Further columns of the rows that `contexts` gives for the same query, options and entities."""
+        """Further columns of the rows that `contexts` returns for the same query, options and entities."""
         return dump_columns(self._select(query, options, entities).columns, parse_columns(names))
 
     def scores(
@@ -115,7 +115,7 @@ class Shard:
         combined: bool = True,
         documents: bool = False,
     ) -> Plain | None:
-        """The scores of the contexts that count, by entity; statistics are those of the whole collection."""
+        """Scores per entity of the contexts that the policy selects; statistics are those of the whole collection."""
         partial, whole = self._match(query, options), load_statistics(statistics)
         maps, weights = load_features(features, combined), np.asarray(weights)
         found = score_partial(load_query(query), whole, partial, maps, weights, policy, documents)
@@ -136,7 +136,7 @@ class Shard:
         return self.reader.find_document(doc_id)
 
     def entity_documents(self, entities: Any = None) -> I32:
-        """How many documents here mention each of some entities; of all without any named."""
+        """The number of documents here per given entity; per entity of the catalog where none is given."""
         return self.reader.entity_documents if entities is None else self.reader.entity_documents_of(entities)
 
     def _match(self, query: Plain, options: Plain) -> PartialContexts[ColumnSource]:
@@ -153,16 +153,16 @@ class Shard:
 
 
 def _bound(method: Any, arguments: Plain) -> Plain:
-    """Arguments that the method takes."""
+    """Check the arguments of a method."""
     try:
         inspect.signature(method).bind(**arguments)
     except TypeError as error:
-        raise UsageError(f"{method.__name__} of a shard cannot be called so: {error}") from None
+        raise UsageError(f"{method.__name__} of a shard cannot be called this way: {error}") from None
     return arguments
 
 
 class _Kept:
-    """The matches found last, few and not too large."""
+    """A cache of recent matches, bounded in number and bytes."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -177,7 +177,9 @@ class _Kept:
             return found[0] if found else None
 
     def put(self, key: bytes, found: PartialContexts[ColumnSource]) -> None:
-        size = 3 * sum(a.nbytes for a in (found.slot, found.document, found.distances))  # with what is behind columns
+        size = 3 * sum(
+            a.nbytes for a in (found.slot, found.document, found.distances)
+        )  # with the data behind the columns
         with self._lock:
             self._matches[key] = found, size
             while len(self._matches) > 1 and (len(self._matches) > KEPT or self._bytes > self._most):

@@ -1,10 +1,10 @@
-"""One call to all shard groups: a small loop over their sockets, in the thread that asks.
+"""One call to all shard groups: a loop over their sockets, in the thread of the caller.
 
     with Call(shards, commit, "contexts", arguments, deadline_ms, allow_partial) as call:
         call.answers()
 
-Failover, hedging and deadlines, as client.py says, are here. Whatever happens, connections on which an answer may still
-come are closed in the end, which tells their servers to stop. Knows nothing of what is asked.
+Implements failover, hedging and deadlines as client.py describes them. At the end, connections that may still receive
+an answer are closed, which tells their servers to stop. Knows nothing of what is asked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REMEDY = "ask again, or look whether all nodes are up"
 
 @dataclass(eq=False)
 class _Attempt:
-    """One replica asked for one group: connecting, then waited for."""
+    """A call to one replica of one group: connecting, or waiting for the answer."""
 
     group: _Group
     server: Server
@@ -44,7 +44,7 @@ class _Attempt:
 
 @dataclass(eq=False)
 class _Group:
-    """One group in one call."""
+    """The state of one group in one call."""
 
     number: int
     arguments: dict[str, Any]
@@ -52,18 +52,15 @@ class _Group:
     tried: set[str] = field(default_factory=set)
     why: str = "no replica is known"
     began: float = 0.0
-    again: float | None = None  # when all replicas are tried again
-    look_at: float | None = None  # when it is looked at again whether a replica hangs
-    is_refused: bool = False  # the replica asked last has answered that it cannot
+    again: float | None = None  # when to try all replicas again
+    look_at: float | None = None  # when to check again whether a replica hangs
+    is_refused: bool = False  # the last replica answered that it cannot
     answer: Any = None
     is_done: bool = False
 
-    def done(self, answer: Any) -> None:
-        self.answer, self.is_done = answer, True
-
 
 class Call:
-    """One method asked of all groups; a small loop over their sockets, in the thread that asks."""
+    """A call of one method to all groups."""
 
     def __init__(
         self,
@@ -83,7 +80,7 @@ class Call:
         own = shards.settings.deadline_ms if deadline_ms is None and self._budget is None else deadline_ms
         ends = [] if own is None else [now + own / 1000]
         self._until = min([*ends, *([self._budget.deadline] if self._budget else [])])
-        # Where a partial answer is allowed, time must be left to make one.
+        # Where a partial answer is allowed, leave time to compute it.
         self._enough = (now + self._until) / 2 if allow_partial else self._until
         self._patience = min(now + shards.settings.patience_ms / 1000, self._enough)
         self._selector = selectors.DefaultSelector()
@@ -96,7 +93,7 @@ class Call:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Answers that nobody waits for any more are not read: their connections are closed."""
+        """Close the connections whose answers are no longer needed."""
         with self._lock:
             self._is_over = True
             late = list(self._connected)
@@ -111,7 +108,7 @@ class Call:
             end.close()
 
     def answers(self) -> list[Any]:
-        """One a group."""
+        """Make the call; returns one answer per group."""
         self._shards.count("calls")
         for group in self._groups:
             self._begin(group)
@@ -157,7 +154,7 @@ class Call:
         )
 
     def _pause(self, waiting: list[_Group]) -> float:
-        """Seconds until something other than an answer must be looked at."""
+        """Seconds until the next deadline, hedge or round."""
         ends = [self._until, *(end for g in waiting for end in self._ends(g))]
         return max(0.0, min(ends) - time.monotonic())
 
@@ -167,20 +164,20 @@ class Call:
         return ends
 
     def _hedge_at(self, group: _Group) -> float:
-        """When another replica is asked too."""
+        """When to ask another replica too."""
         if group.look_at is not None:
             return group.look_at
         slow, hang = self._shards.pace.slow(self._method), self._settings.hang_ms / 1000
         return group.began + (hang if slow is None else min(slow, hang))
 
     def _begin(self, group: _Group) -> None:
-        """A round through all replicas."""
+        """Start a round through all replicas."""
         group.tried.clear()
         group.again, group.look_at, group.began = None, None, time.monotonic()
         self._ask_another(group)
 
     def _ask_more(self, waiting: list[_Group]) -> None:
-        """Hedges that are due, and rounds."""
+        """Start the hedges and rounds that are due."""
         now = time.monotonic()
         for group in waiting:
             if group.is_done:
@@ -191,7 +188,7 @@ class Call:
                 self._hedge(group, now)
 
     def _hedge(self, group: _Group, now: float) -> None:
-        """Ask another replica too: one call in some where it is slow, any where it seems to hang, and so on."""
+        """Ask another replica too: always where a replica seems to hang, within the hedge rate where it is slow."""
         hang = self._settings.hang_ms / 1000
         is_hanging = now - group.began >= hang
         group.look_at = now + hang if is_hanging else group.began + hang
@@ -204,7 +201,7 @@ class Call:
             self._shards.count("hedges")
 
     def _ask_another(self, group: _Group) -> bool:
-        """Ask a replica that was not asked in this round; whether there is one."""
+        """Ask a replica that was not asked in this round; returns whether there is one."""
         for server in self._shards.in_turn(self._commit, group.number):
             if server.address not in group.tried:
                 group.tried.add(server.address)
@@ -230,7 +227,7 @@ class Call:
         self._shards.connect(server).add_done_callback(lambda future: self._note_connected(attempt, future))
 
     def _note_connected(self, attempt: _Attempt, future: Future[Connection]) -> None:
-        """Called in another thread."""
+        """Pass a new connection to the loop; called in another thread."""
         with self._lock:
             if not self._is_over and self._wake is not None:
                 self._connected.append((attempt, future))
@@ -286,7 +283,7 @@ class Call:
         attempt.connection = None
         attempt.server.give_back(connection)
         if not isinstance(answer, dict) or answer.keys() not in ({"value"}, {"error"}):
-            self._fail(attempt, "answers what is no answer")
+            self._fail(attempt, "sent an invalid answer")
         elif "error" in answer:
             self._hear(attempt, *answer["error"])
         else:
@@ -294,7 +291,7 @@ class Call:
             self._end(attempt.group, answer["value"])
 
     def _hear(self, attempt: _Attempt, name: str, text: str, position: int | None) -> None:
-        """An error of the shard: of the question, or of this replica alone."""
+        """Handle an error of a shard: raise one of the query, go on where it is one of this replica."""
         error = error_of(name, text, position)
         if name == NOT_HELD:
             self._fail(attempt, text)
@@ -308,7 +305,7 @@ class Call:
         raise error
 
     def _lose(self, attempt: _Attempt, error: OSError) -> None:
-        """A connection broke. One that was open before may have lost its server long ago: that says nothing of now."""
+        """Handle a broken connection. One that was idle may have lost its server long ago; the server may be well."""
         assert attempt.connection is not None
         was_fresh = attempt.connection.is_fresh
         attempt.connection.close()
@@ -319,7 +316,7 @@ class Call:
         self._fail(attempt, said(error), is_down=was_fresh)
 
     def _fail(self, attempt: _Attempt, why: str, is_down: bool = True) -> None:
-        """Go on with another replica."""
+        """End an attempt, and go on with another replica."""
         group = attempt.group
         if is_down:
             attempt.server.note_failure(why)
@@ -330,23 +327,23 @@ class Call:
             self._shards.count("failovers")
 
     def _end(self, group: _Group, answer: Any) -> None:
-        """A group is done; other replicas that were asked too are not listened to."""
+        """Set the answer of a group, and drop its other attempts."""
         for attempt in group.attempts:
             if attempt.connection is not None:
                 self._selector.unregister(attempt.connection)
                 attempt.connection.close()
         group.attempts.clear()
-        group.done(answer)
+        group.answer, group.is_done = answer, True
 
 
 def _keep(server: Server, future: Future[Connection]) -> None:
-    """A connection that came too late serves the next call."""
+    """Keep a connection that came too late for the next call."""
     if not future.cancelled() and future.exception() is None:
         server.give_back(future.result())
 
 
 def error_of(name: str, text: str, position: int | None = None) -> FaderError:
-    """The error of a shard, as it was raised there."""
+    """Restore an error that a shard raised."""
     kind = getattr(fader.errors, name, None)
     if not (isinstance(kind, type) and issubclass(kind, FaderError)):
         return IncompleteError(f"a shard failed: {text}")

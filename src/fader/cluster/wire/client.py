@@ -1,18 +1,17 @@
-"""All shard groups asked at once through sockets: any replica of a group, another where it fails or is slow.
+"""Calls to all shard groups at once through sockets: to any replica of a group, to another where it fails or is slow.
 
     shards = Shards(secret)
     shards.update(3, [["10.0.0.1:4001", "10.0.0.2:4001"], ["10.0.0.3:4001", "10.0.0.1:4002"]])   groups of commit 3
-    shards.call_all("contexts", {"query": ..., "options": ...})                 one answer a group
+    shards.call_all("contexts", {"query": ..., "options": ...})                 one answer per group
 
-    failover   a replica that fails is replaced by another at once; where none answers, all are tried again, by the map
-               of that moment, until patience or time is over
-    hedging    where an answer takes longer than 19 of 20 lately did, another replica is asked too, and the first answer
-               counts; at most one call in twenty, but always of a replica that seems to hang
+    failover   a call to a replica that fails goes to another at once; where none answers, all replicas of the current
+               map are tried again, until patience or time ends
+    hedging    a call that takes longer than 19 of 20 recent ones also goes to another replica, and the first answer is
+               used; for at most one call in twenty, but always where a replica seems to hang
     deadline   what is left of the query's budget (fader.budget), else `deadline_ms`
 
-A group without an answer is an IncompleteError, or a `Missing` in its place where a partial answer is allowed. Calls
-are pure functions, so that asking twice changes nothing. How one call goes is calls.py. Knows nothing of what is asked,
-or of Ray.
+A group without an answer raises IncompleteError, or gives a `Missing` where a partial answer is allowed. Calls are pure
+functions, so repeating one changes nothing. calls.py makes a single call. Knows nothing of what is asked, or of Ray.
 """
 
 from __future__ import annotations
@@ -62,19 +61,19 @@ class Shards:
             self._drop_servers()
 
     def forget(self, commit: int) -> None:
-        """Ask for a commit no longer."""
+        """Drop a commit."""
         with self._lock:
             self._maps = {known: addresses for known, addresses in self._maps.items() if known != commit}
             self._drop_servers()
 
     def _drop_servers(self) -> None:
-        """Servers that no map names are left: no connection to them is kept, those of calls under way neither."""
+        """Leave the servers that are in no map: no connection to them is kept, not even after calls under way."""
         named = {a for addresses in self._maps.values() for replicas in addresses for a in replicas}
         for address in [a for a in self._servers if a not in named]:
             self._servers.pop(address).leave()
 
     def close(self) -> None:
-        """Close all connections; those of calls under way when these end."""
+        """Close all connections; those of calls under way when the calls end."""
         with self._lock:
             self._maps = {}
             self._drop_servers()
@@ -82,17 +81,17 @@ class Shards:
 
     @property
     def commit(self) -> int:
-        """The newest commit of which the shards are known."""
+        """The newest commit that has a map."""
         if not self._maps:
             raise IncompleteError("no shards are known yet; wait until the cluster is up")
         return max(self._maps)
 
     def groups(self, commit: int) -> int:
-        """How many groups a commit has."""
+        """The number of groups of a commit."""
         return len(self.replicas(commit))
 
     def replicas(self, commit: int) -> tuple[tuple[str, ...], ...]:
-        """The addresses of each group, now."""
+        """The current addresses, per group."""
         found = self._maps.get(commit)
         if found is None:
             known = ", ".join(map(str, sorted(self._maps))) or "none"
@@ -100,7 +99,7 @@ class Shards:
         return found
 
     def in_turn(self, commit: int, group: int) -> list[Server]:
-        """The servers of a group: another one first each time, and those that failed a moment ago last."""
+        """The servers of a group, in rotation; those that failed recently come last."""
         with self._lock:
             replicas = self.replicas(commit)[group]
             self._turns[group] += 1
@@ -114,16 +113,16 @@ class Shards:
         return self._servers[address]
 
     def connect(self, server: Server) -> Future[Connection]:
-        """A new connection, made in another thread."""
+        """Open a new connection in another thread."""
         try:
             return self._connectors.submit(server.connect, self.settings.connect_ms / 1000, time.monotonic())
-        except RuntimeError:  # closed, or no thread can be started
+        except RuntimeError:  # the pool is closed, or no thread can be started
             failed: Future[Connection] = Future()
             failed.set_exception(WireError("cannot be asked: the client is closed"))
             return failed
 
     def count(self, name: str) -> None:
-        """One more of what is counted."""
+        """Count an event."""
         with self._lock:
             self.counts[name] += 1
 
@@ -136,7 +135,7 @@ class Shards:
         deadline_ms: float | None = None,
         allow_partial: bool = False,
     ) -> list[Any]:
-        """The answer of each group; None of one that was not asked."""
+        """The answer of each group; None for one that was not asked."""
         commit = self.commit if commit is None else commit
         each = for_each(arguments, self.groups(commit))
         with Call(self, commit, method, each, deadline_ms, allow_partial) as call:

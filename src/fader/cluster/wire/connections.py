@@ -1,7 +1,7 @@
-"""Connections to one server, kept open between calls, and how it fared lately.
+"""Connections to one server, kept open between calls, and its recent failures.
 
-A connection carries one call at a time. A server that failed is tried after its replicas for a while, the longer the
-more often it failed. Knows nothing of groups or calls.
+A connection carries one call at a time. After a failure a server is tried after the other replicas for a while, longer
+after each further failure. Knows nothing of groups or calls.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 from fader.cluster.wire.frames import MOST_ANSWER, MOST_REQUEST, Receiver, WireError, greet, prepare, send
 
 log = logging.getLogger("fader.cluster")
-KEPT = 16  # connections that are kept open to a server
+KEPT = 16  # open connections per server
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 
 
 class Connection:
-    """A greeted connection; `is_fresh` until a call was made on it."""
+    """A connection after the greeting; `is_fresh` until its first call."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock, self.is_fresh = sock, True
@@ -31,21 +31,21 @@ class Connection:
         return self.sock.fileno()
 
     def send(self, request: Any, seconds: float) -> None:
-        """Send a request; what comes is then read without waiting."""
+        """Send a request; the answer is then read without blocking."""
         self.sock.settimeout(seconds)
         send(self.sock, request, MOST_REQUEST)
         self.sock.setblocking(False)
         self._receiver = Receiver(MOST_ANSWER)
 
     def is_answered(self) -> bool:
-        """Whether the answer is whole; reads what is there."""
+        """Read what has arrived; returns whether the answer is complete."""
         return self._receiver.take(self.sock)
 
     def answer(self) -> Any:
         return self._receiver.value()
 
     def is_open(self) -> bool:
-        """Whether the other end has neither closed it nor sent what was not asked for."""
+        """Whether the other end has neither closed it nor sent unexpected data."""
         try:
             self.sock.setblocking(False)
             self.sock.recv(1, socket.MSG_PEEK)
@@ -68,16 +68,16 @@ class Server:
         self._idle: list[Connection] = []
         self._is_left = False
         self._failures, self._until = 0, 0.0
-        self._failed = 0.0, ""  # when it could last not be reached, and why
+        self._failed = 0.0, ""  # time and reason of the last failed connection
         self._lock = threading.Lock()
 
     @property
     def is_down(self) -> bool:
-        """Whether it failed a moment ago."""
+        """Whether it failed recently."""
         return time.monotonic() < self._until
 
     def idle(self) -> Connection | None:
-        """An open connection that nobody uses."""
+        """Take an open connection that no call uses; None if there is none."""
         while True:
             with self._lock:
                 if not self._idle:
@@ -88,10 +88,10 @@ class Server:
             connection.close()
 
     def connect(self, seconds: float, asked_at: float | None = None) -> Connection:
-        """A new connection, greeted, in so many seconds from now.
+        """Open a new connection, greeting included, within some seconds.
 
-        Where the server has failed since it was asked for, it is not waited for: many calls that ask for a machine
-        that is gone would else wait for each other.
+        Fails at once if the server has failed since `asked_at`: otherwise many calls to a machine that is gone would
+        wait one after another.
         """
         at, why = self._failed
         if asked_at is not None and at > asked_at:
@@ -114,7 +114,7 @@ class Server:
         return Connection(sock)
 
     def give_back(self, connection: Connection) -> None:
-        """A connection whose answer was read whole; the server is well."""
+        """Take back a connection after a complete answer, which shows that the server is well."""
         connection.is_fresh = False
         with self._lock:
             was_down, self._failures, self._until = self._failures > 0, 0, 0.0
@@ -127,7 +127,7 @@ class Server:
             log.info("shard server %s answers again", self.address)
 
     def note_failure(self, why: str) -> None:
-        """Try others first for a while, and no connection that was open then."""
+        """Prefer other servers for a while, and drop the open connections."""
         with self._lock:
             is_new = self._failures == 0
             self._failures += 1
@@ -137,13 +137,13 @@ class Server:
         self.close()
 
     def leave(self) -> None:
-        """Keep no connection from now on, those that are given back neither."""
+        """Keep no connection from now on, not even those that are given back."""
         with self._lock:
             self._is_left = True
         self.close()
 
     def close(self) -> None:
-        """Close what nobody uses."""
+        """Close the connections that no call uses."""
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
@@ -151,7 +151,7 @@ class Server:
 
 
 def said(error: BaseException) -> str:
-    """Why a connection failed, in words."""
+    """Why a connection failed, as text."""
     if isinstance(error, WireError):
         return str(error)
     if isinstance(error, TimeoutError):

@@ -1,13 +1,13 @@
-"""Frames over a socket: plain data with arrays beside it, after both ends have shown that they know the secret.
+"""Frames over a socket: plain data and arrays, after both ends have proved that they know the secret.
 
     greeting  := "FADR" version nonce                            server to client; 32 random bytes
     proof     := version nonce HMAC(secret, "client" nonces)     client to server
-    welcome   := status HMAC(secret, "server" nonces)            server to client; status 0: come in
+    welcome   := status HMAC(secret, "server" nonces)            server to client; status 0: accepted
     frame     := plain length (4), length of all arrays (8), plain as MessagePack, padding, arrays, each padded to 8
     array     := extension 1 in the plain data: its type, shape and place among the arrays
 
-HMAC-SHA256; nothing of a stranger is read but the proof, whose length is fixed. No pickle: what a peer sends is numbers
-and texts, and never code. Frames are neither encrypted nor signed: they belong on a private network. Knows nothing of
+HMAC-SHA256. Of a peer that is not known, only the proof is read, which has a fixed length. No pickle: a frame has
+numbers, texts and arrays, never code. Frames are neither encrypted nor signed: use a private network. Knows nothing of
 shards.
 """
 
@@ -32,10 +32,10 @@ from fader.errors import LimitError, UsageError
 VERSION = 1
 MAGIC = b"FADR"
 NONCE, MAC = 32, 32
-GREETING_S = 5.0  # all of it together
+GREETING_S = 5.0  # for the whole greeting
 LEAST_SECRET = 16
-MOST_REQUEST = 64 << 20  # bytes of a frame that a server takes
-MOST_ANSWER = (4 << 30) - 8  # bytes of a frame that a client takes; a length of plain data has four bytes
+MOST_REQUEST = 64 << 20  # bytes of the largest frame that a server accepts
+MOST_ANSWER = (4 << 30) - 8  # the same for a client; the length of plain data has four bytes
 _HEADER = struct.Struct("<IQ")
 _ALIGNED = 8
 _TYPES = frozenset(("<i4", "<i8", "<f8", "|i1", "|u1", "|b1"))
@@ -44,18 +44,18 @@ U8 = NDArray[np.uint8]
 
 
 class WireError(ConnectionError):
-    """The other end does not keep to the protocol, or does not know the secret."""
+    """The other end breaks the protocol, or does not know the secret."""
 
 
 def check_secret(secret: bytes) -> bytes:
-    """A secret that is one."""
+    """Return the secret; raises where it is too short."""
     if not isinstance(secret, bytes) or len(secret) < LEAST_SECRET:
         raise UsageError(f"the secret of a cluster must be {LEAST_SECRET} bytes at least")
     return secret
 
 
 def prepare(sock: socket.socket) -> None:
-    """Send at once, and notice within two minutes when the other machine is gone without a word."""
+    """Send without delay, and notice within two minutes when the other machine has vanished."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3)):
@@ -64,7 +64,7 @@ def prepare(sock: socket.socket) -> None:
 
 
 def welcome(sock: socket.socket, secret: bytes, seconds: float = GREETING_S) -> None:
-    """The server's side of the greeting; WireError where the client does not know the secret, or is slow to tell."""
+    """The server's side of the greeting; WireError where the client does not know the secret or is too slow."""
     own, until = os.urandom(NONCE), time.monotonic() + seconds
     sock.settimeout(seconds)
     sock.sendall(MAGIC + bytes([VERSION]) + own)
@@ -77,11 +77,11 @@ def welcome(sock: socket.socket, secret: bytes, seconds: float = GREETING_S) -> 
 
 
 def greet(sock: socket.socket, secret: bytes, seconds: float = GREETING_S) -> None:
-    """The client's side of the greeting; WireError where the server does not know the secret, or is slow to tell."""
+    """The client's side of the greeting; WireError where the server does not know the secret or is too slow."""
     until = time.monotonic() + seconds
     greeting = _exactly(sock, len(MAGIC) + 1 + NONCE, until)
     if greeting[: len(MAGIC)] != MAGIC:
-        raise WireError("is no shard server")
+        raise WireError("is not a shard server")
     if greeting[len(MAGIC)] != VERSION:
         raise WireError(
             f"speaks version {greeting[len(MAGIC)]} of the protocol, not {VERSION}; use one release of Fader"
@@ -93,7 +93,7 @@ def greet(sock: socket.socket, secret: bytes, seconds: float = GREETING_S) -> No
     if answer[0] != 0:
         raise WireError("does not accept the secret; give all processes of a cluster the same one")
     if not hmac.compare_digest(answer[1:], _mac(secret, b"server", nonces)):
-        raise WireError("does not know the secret; it is no server of this cluster")
+        raise WireError("does not know the secret; it does not belong to this cluster")
 
 
 def _mac(secret: bytes, side: bytes, nonces: bytes) -> bytes:
@@ -101,7 +101,7 @@ def _mac(secret: bytes, side: bytes, nonces: bytes) -> bytes:
 
 
 def _exactly(sock: socket.socket, size: int, until: float) -> bytes:
-    """So many bytes; the time is that of all of them, however few come at once."""
+    """Receive exactly `size` bytes; the time limit holds for all of them together."""
     found = b""
     while len(found) < size:
         left = until - time.monotonic()
@@ -116,7 +116,7 @@ def _exactly(sock: socket.socket, size: int, until: float) -> bytes:
 
 
 def frame(value: Any, most: int = MOST_ANSWER) -> list[Any]:
-    """A value as buffers to be sent one after the other; LimitError where the other end would not take it."""
+    """A value as buffers to send in order; LimitError where the other end would not accept it."""
     arrays: list[NDArray[Any]] = []
     at = 0
 
@@ -151,18 +151,18 @@ def _pad(size: int) -> int:
 
 
 def send(sock: socket.socket, value: Any, most: int = MOST_ANSWER) -> None:
-    """Send a value whole; the socket waits."""
+    """Send a value through a blocking socket."""
     send_frame(sock, frame(value, most))
 
 
 def send_frame(sock: socket.socket, buffers: list[Any]) -> None:
-    """Send what `frame` has made; the socket waits."""
+    """Send the buffers of `frame` through a blocking socket."""
     for some in _gather(buffers):
         sock.sendall(some)
 
 
 def _gather(buffers: list[Any]) -> Iterator[Any]:
-    """Small buffers put together, so that few packets are sent."""
+    """Join small buffers, to send few packets."""
     held: list[Any] = []
     for buffer in buffers:
         if len(buffer) < 1 << 14:
@@ -177,7 +177,7 @@ def _gather(buffers: list[Any]) -> Iterator[Any]:
 
 
 class Receiver:
-    """Takes a frame from a socket, piece by piece where the socket does not wait."""
+    """Receives a frame from a socket, in parts where the socket does not block."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -187,7 +187,7 @@ class Receiver:
         self._body: U8 | None = None
 
     def take(self, sock: socket.socket) -> bool:
-        """Read what is there; whether the frame is whole. A closed connection is a ConnectionError."""
+        """Read what has arrived; returns whether the frame is complete. ConnectionError where the peer has closed."""
         while True:
             if self._got < len(self._buffer):
                 try:
@@ -206,24 +206,24 @@ class Receiver:
         self._plain, arrays = _HEADER.unpack(self._head)
         size = _pad(self._plain) + arrays
         if size > self._most:
-            raise WireError(f"sends {size:,} bytes at once; at most {self._most:,}")
+            raise WireError(f"sent {size:,} bytes at once; at most {self._most:,}")
         self._body, self._got = np.empty(size, dtype=np.uint8), 0
         self._buffer = self._body.data
 
     def value(self) -> Any:
-        """What was sent; arrays are views of the frame, and may be written to."""
+        """The value that was sent; its arrays are writable views of the frame."""
         body, start = self._body, _pad(self._plain)
         assert body is not None
 
         def array(code: int, data: memoryview) -> Any:
             if code != _ARRAY:
-                raise WireError("sends an extension that is no array")
+                raise WireError("sent an extension that is not an array")
             return _array(body[start:], bytes(data))
 
         try:
             return msgspec.msgpack.decode(body.data[: self._plain], ext_hook=array)
         except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
-            raise WireError(f"sends what is no frame ({error})") from None
+            raise WireError(f"sent an invalid frame ({error})") from None
 
 
 def _array(data: U8, described: bytes) -> NDArray[Any]:
@@ -237,7 +237,7 @@ def _array(data: U8, described: bytes) -> NDArray[Any]:
 
 
 def receive(sock: socket.socket, most: int) -> Any:
-    """The next value; the socket waits."""
+    """Receive the next value from a blocking socket."""
     receiver = Receiver(most)
     receiver.take(sock)
     return receiver.value()

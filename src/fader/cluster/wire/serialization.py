@@ -1,6 +1,6 @@
-"""Queries, options and partial contexts as what crosses a wire, dictionaries of texts, numbers and arrays, and back.
+"""Converts queries, options and partial contexts to dicts of texts, numbers and arrays for the wire, and back.
 
-What is received is not trusted: a value of the wrong kind is an error of the caller. Knows nothing of sockets.
+Received data is not trusted: a value of the wrong type raises UsageError. Knows nothing of sockets.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from fader.limits import DEFAULTS
 
 I32 = NDArray[np.int32]
 Plain = dict[str, Any]
-FARTHEST = 2**32  # no two tokens of a document are so far apart
+FARTHEST = 2**32  # more than the distance of any two tokens of a document
 _NOTHING = np.empty(0, dtype=np.int32)
 
 
 def dump_query(query: Query) -> Plain:
-    """What is searched for; how the query was written does not matter elsewhere."""
+    """The literals and the type of a query; shards do not need its original text."""
     literals, forbidden = ([_dump_literal(one) for one in some] for some in (query.literals, query.forbidden))
     return {"literals": literals, "forbidden": forbidden, "type": query.type}
 
@@ -55,7 +55,7 @@ def _load_literal(plain: Sequence[Any]) -> Literal:
 
 
 def dump_options(options: MatchOptions) -> Plain:
-    """How contexts are taken."""
+    """The options of a match."""
     limits, window = options.limits, options.window
     window = window.item() if isinstance(window, np.generic) else window
     return {

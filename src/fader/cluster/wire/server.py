@@ -1,4 +1,4 @@
-"""Shards served by a socket: a thread a connection, so many calls at once and no more.
+"""A socket server for shards: one thread per connection, and a bounded number of calls at a time.
 
     server = ShardServer(secret)
     server.serve(0, Shard(folder, commit, [0, 1]))
@@ -8,10 +8,10 @@
     request := {"commit", "group", "method", "arguments", "deadline_ms"}
     answer  := {"value"} or {"error": [class, text, position]}
 
-It may hold several commits and groups at once: a new commit is served beside the old one, until nobody asks for that.
-Only clients that know the secret are heard (wire.py); strangers take neither time nor quota from them. A client that
-hangs up, as one does whose answer came from another replica first, ends the work for it. Binds the loopback address
-unless told otherwise. Knows nothing of Ray.
+It may hold several commits and groups: a new commit is served beside the old one, until nobody uses that. Only clients
+that know the secret are served (frames.py); others take neither time nor connections from them. When a client hangs up,
+as it does when another replica answered first, work on its call stops. Binds the loopback address by default. Knows
+nothing of Ray.
 """
 
 from __future__ import annotations
@@ -38,43 +38,43 @@ from fader.cluster.wire.frames import (
 )
 from fader.errors import BudgetError, FaderError, StorageError
 
-FRAME_S = 60.0  # in which a frame that has begun must come or go on
-ROOM_S = 0.25  # between two looks whether a client still waits for quota
-MOST_CONNECTIONS = 512  # known ones; that which is idle longest makes quota for a new one, and its client comes again
-MOST_STRANGERS = 64  # connections that have not greeted yet; the oldest makes quota for a new one
+FRAME_S = 60.0  # longest pause while a frame is received or sent
+ROOM_S = 0.25  # between two checks whether a client still waits for its turn
+MOST_CONNECTIONS = 512  # after the greeting; a new one replaces the one that is idle longest, whose client reconnects
+MOST_STRANGERS = 64  # before the greeting; a new one replaces the oldest
 NOT_HELD, INTERNAL = "not held", "internal"
 
 
 class ShardServer:
-    """A socket server for some shards; `calls` of them are answered at a time, others wait."""
+    """A socket server for some shards; answers `calls` at a time, others wait."""
 
     def __init__(self, secret: bytes, host: str = "127.0.0.1", port: int = 0, calls: int = 4) -> None:
         self._secret = check_secret(secret)
         self._shards: dict[tuple[int, int], Shard] = {}
         self._room = threading.BoundedSemaphore(calls)
         self._connections: set[socket.socket] = set()
-        self._idle: dict[socket.socket, None] = {}  # those that wait for a request, the longest first
+        self._idle: dict[socket.socket, None] = {}  # connections that wait for a request, the longest first
         self._strangers: dict[socket.socket, None] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self.asked_at = time.monotonic()  # when a client was last heard that knows the secret
+        self.asked_at = time.monotonic()  # when a client with the secret last sent a request
         try:
             self._listening = socket.create_server((host, port), backlog=128)
         except OSError as error:
-            raise StorageError(f"{host}:{port}: cannot be listened at: {error.strerror or error}") from error
+            raise StorageError(f"{host}:{port}: cannot listen there: {error.strerror or error}") from error
         self.address = "{}:{}".format(*self._listening.getsockname()[:2])  # where it is reached
 
     def start(self) -> None:
-        """Take connections from now on, in threads of their own."""
+        """Accept connections from now on, each in its own thread."""
         threading.Thread(target=self._accept, name="shard server", daemon=True).start()
 
     def serve(self, group: int, shard: Shard) -> None:
-        """Serve a shard as some group of its commit."""
+        """Serve a shard as a group of its commit."""
         with self._lock:
             self._shards = {**self._shards, (shard.commit, group): shard}
 
     def retire(self, commit: int, groups: Collection[int] | None = None) -> None:
-        """Serve a commit no longer, or some groups of it; calls under way end as they would."""
+        """Stop serving a commit, or some groups of it; calls under way are completed."""
         with self._lock:
             self._shards = {
                 (number, group): shard
@@ -84,11 +84,11 @@ class ShardServer:
 
     @property
     def held(self) -> list[tuple[int, int]]:
-        """The (commit, group) that are served."""
+        """The (commit, group) pairs that are served."""
         return sorted(self._shards)
 
     def close(self) -> None:
-        """Take no connection more, and end those that there are."""
+        """Accept no more connections, and end the open ones."""
         self._closed = True
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
@@ -103,7 +103,7 @@ class ShardServer:
             try:
                 connection, _address = self._listening.accept()
             except OSError:
-                time.sleep(0.05)  # it is closed; or too many files are open, say, which passes
+                time.sleep(0.05)  # closed; or a passing error, such as too many open files
                 continue
             with self._lock:
                 if len(self._strangers) >= MOST_STRANGERS:
@@ -113,7 +113,7 @@ class ShardServer:
                 self._strangers[connection] = None
             try:
                 threading.Thread(target=self._attend, args=(connection,), name="shard call", daemon=True).start()
-            except RuntimeError:  # no thread can be started now, which passes
+            except RuntimeError:  # no thread can be started at the moment
                 self._drop(connection)
 
     def _attend(self, connection: socket.socket) -> None:
@@ -123,7 +123,7 @@ class ShardServer:
             welcome(connection, self._secret)
             while self._is_known(connection):
                 connection.settimeout(None)
-                connection.recv(1, socket.MSG_PEEK)  # the next request may take its time to begin
+                connection.recv(1, socket.MSG_PEEK)  # wait for the next request without a time limit
                 self._begin(connection)
                 connection.settimeout(FRAME_S)
                 request = receive(connection, MOST_REQUEST)
@@ -133,12 +133,12 @@ class ShardServer:
                 connection.settimeout(FRAME_S)
                 send_frame(connection, answer)
         except OSError:
-            pass  # the client has gone, or is none of ours
+            pass  # the client has gone, or does not know the secret
         finally:
             self._drop(connection)
 
     def _is_known(self, connection: socket.socket) -> bool:
-        """Count a connection that has greeted among the known; whether there is quota for it."""
+        """Register a connection after its greeting as idle; returns whether it may stay."""
         with self._lock:
             self._strangers.pop(connection, None)
             if self._closed or not (connection in self._connections or self._has_room()):
@@ -148,7 +148,7 @@ class ShardServer:
             return True
 
     def _has_room(self) -> bool:
-        """Whether there is quota for a connection more; one that is idle goes where there is none."""
+        """Whether one more connection may stay; at the limit it replaces the one that is idle longest."""
         if len(self._connections) < MOST_CONNECTIONS:
             return True
         longest = next(iter(self._idle), None)
@@ -160,7 +160,7 @@ class ShardServer:
         return True
 
     def _begin(self, connection: socket.socket) -> None:
-        """A connection is idle no more."""
+        """Note that a connection is not idle any more."""
         with self._lock:
             self._idle.pop(connection, None)
 
@@ -172,7 +172,7 @@ class ShardServer:
         connection.close()
 
     def _frame_answer(self, request: Any, connection: socket.socket) -> list[Any]:
-        """The answer as it is sent; where it cannot be sent, that is the answer."""
+        """The frame of the answer; of the error where the answer cannot be sent."""
         answer = self._answer(request, connection)
         try:
             return frame(answer)
@@ -184,7 +184,7 @@ class ShardServer:
             key = int(request["commit"]), int(request["group"])
             deadline_ms, method, arguments = request["deadline_ms"], str(request["method"]), dict(request["arguments"])
         except (KeyError, TypeError, ValueError) as error:
-            raise WireError(f"sends what is no request ({error})") from None
+            raise WireError(f"sent an invalid request ({error})") from None
         shard = self._shards.get(key)
         if shard is None:
             return {"error": [NOT_HELD, f"does not hold group {key[1]} of commit {key[0]}", None]}
@@ -192,21 +192,21 @@ class ShardServer:
             return {"value": self._call_shard(shard, method, arguments, deadline_ms, connection)}
         except FaderError as error:
             return {"error": [type(error).__name__, str(error), getattr(error, "position", None)]}
-        except Exception as error:  # whatever it is, the caller must hear of it, and the server go on
+        except Exception as error:  # report any error to the caller, and go on
             return {"error": [INTERNAL, f"failed at {method}: {type(error).__name__}: {error}", None]}
 
     def _call_shard(
         self, shard: Shard, method: str, arguments: dict[str, Any], deadline_ms: float | None, connection: socket.socket
     ) -> Any:
-        """The answer of the shard, once there is quota, as long as there is time and the client waits."""
+        """Call the shard when it is the turn of this call, unless its time is over or the client has gone."""
         until = math.inf if deadline_ms is None else time.monotonic() + deadline_ms / 1000
         while not self._room.acquire(timeout=max(0.0, min(ROOM_S, until - time.monotonic()))):
             if time.monotonic() >= until or _has_gone(connection):
-                raise BudgetError("the shard had no quota for the call in time")
+                raise BudgetError("the shard was too busy for the call in time")
         try:
             left = 1000 * (until - time.monotonic())
             if left <= 0 or _has_gone(connection):
-                raise BudgetError("the shard had no quota for the call in time")
+                raise BudgetError("the shard was too busy for the call in time")
             with deadline(None if deadline_ms is None else left, lambda: _has_gone(connection)):
                 return shard.call(method, arguments)
         finally:
@@ -214,7 +214,7 @@ class ShardServer:
 
 
 def _has_gone(connection: socket.socket) -> bool:
-    """Whether the other end has hung up; where a system cannot tell without waiting, it is not asked."""
+    """Whether the other end has hung up; False on systems that cannot tell without blocking."""
     if not hasattr(socket, "MSG_DONTWAIT"):
         return False
     try:
@@ -226,6 +226,6 @@ def _has_gone(connection: socket.socket) -> bool:
 
 
 def _hang_up(connection: socket.socket) -> None:
-    """End a connection that another thread attends."""
+    """End a connection that another thread reads."""
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)

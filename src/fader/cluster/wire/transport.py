@@ -1,6 +1,6 @@
-"""What asks all shard groups at once, whatever carries the calls: in this process (local.py) or by sockets (client.py).
+"""The interface to call all shard groups at once: in this process (local.py) or through sockets (client.py).
 
-Knows no shard and no socket.
+Knows nothing of shards or sockets.
 """
 
 from __future__ import annotations
@@ -11,21 +11,24 @@ from typing import Any, Protocol
 
 from fader.errors import UsageError
 
-# The same for all groups, or one for each; None: the group is not asked.
+# One mapping for all groups, or one per group; None: the group is not asked.
 Arguments = Mapping[str, Any] | Sequence[Mapping[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """In place of the answer of a group that gave none, where a partial answer is allowed."""
+    """Stands for the answer of a group that gave none, where a partial answer is allowed."""
 
     group: int
     why: str
 
 
 class Transport(Protocol):
-    """`call_all` gives one answer a group: None of one that was not asked, `Missing` of one that did not answer, which
-    is an IncompleteError unless `allow_partial`. Calls take the time that is left of the budget that is counted."""
+    """Calls to all groups of a commit.
+
+    `call_all` returns one answer per group: None for one that was not asked, and with `allow_partial` a `Missing` for
+    one that did not answer, which is an IncompleteError otherwise. A call may take what is left of the query's budget.
+    """
 
     @property
     def commit(self) -> int: ...
@@ -44,7 +47,7 @@ class Transport(Protocol):
 
 
 def for_each(arguments: Arguments, groups: int) -> list[dict[str, Any] | None]:
-    """The arguments of each group."""
+    """The arguments per group."""
     if isinstance(arguments, Mapping):
         return [dict(arguments)] * groups
     if len(arguments) != groups:
