@@ -131,7 +131,7 @@ def test_a_fault_of_ours_is_told_as_one(driver: Any) -> None:
     def wrong(task: Any) -> Any:
         raise KeyError("no such thing")
 
-    with pytest.raises(ClusterError, match=r"piece 0: KeyError: .*no such thing.*fault of Fader"):
+    with pytest.raises(ClusterError, match=r"piece 0: KeyError: .*no such thing.*bug in Fader"):
         ran(OnRay(driver), wrong, 1)
 
 

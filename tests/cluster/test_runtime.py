@@ -111,7 +111,7 @@ def test_a_ray_that_knows_no_tokens_is_refused(monkeypatch: pytest.MonkeyPatch) 
     """It would take commands of everybody."""
     ray = pytest.importorskip("ray")
     monkeypatch.setattr(ray, "__version__", "2.51.2")
-    with pytest.raises(UsageError, match=r"Ray 2\.51\.2 takes no notice of tokens; 2\.52 is needed"):
+    with pytest.raises(UsageError, match=r"Ray 2\.51\.2 does not check tokens; 2\.52 is needed"):
         runtime.import_ray()
 
 
@@ -135,18 +135,18 @@ def test_a_head_that_is_gone_is_an_error_after_a_while(monkeypatch: pytest.Monke
         connection.check()
         assert connection.is_silent == (answer is not None)
     now += 2.0
-    with pytest.raises(ClusterError, match=r"gone \(refused\).*goes on where it was"):
+    with pytest.raises(ClusterError, match=r"gone \(refused\).*continues when its command is run again"):
         connection.check()
 
 
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("rpc failed: Unauthenticated: InvalidAuthToken", "does not take our token; set RAY_AUTH_TOKEN"),
+        ("rpc failed: Unauthenticated: InvalidAuthToken", "does not accept the token; set RAY_AUTH_TOKEN"),
         (
             "Version mismatch: The cluster was started with:\n    Ray: 2.52.0\nThis process was started with:\n"
             "    Ray: 2.60.0\n",
-            "of another version here than on the cluster; install the same",
+            "has another version here than on the cluster; install the same",
         ),
         ("something else\n  altogether", "cannot be joined; .*something else altogether"),
     ],
@@ -183,7 +183,7 @@ def test_a_wrong_token_is_said_in_words(ray_cluster: Any) -> None:
         env={**os.environ, **ray_cluster.environment, "RAY_AUTH_TOKEN": "wrong"},
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
-    assert "does not take our token" in done.stdout
+    assert "does not accept the token" in done.stdout
     assert done.stderr == ""
 
 

@@ -200,7 +200,7 @@ def test_a_star_in_a_url(given: dict[str, Any]) -> None:
     folder = given["folder"]
     found = expand_paths([f"local://{folder}/part-*", "/a/b*"])
     assert [Path(path).name for path in found] == ["part-0.jsonl", "part-1.jsonl.gz", "part-2.jsonl", "b*"]
-    with pytest.raises(InputError, match="no file fits"):
+    with pytest.raises(InputError, match="no file matches"):
         expand_paths([f"local://{folder}/none-*"])
 
 

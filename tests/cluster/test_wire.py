@@ -184,7 +184,7 @@ def test_both_ends_must_know_the_secret() -> None:
 def test_a_server_that_does_not_know_the_secret_is_left(pair: tuple[socket.socket, socket.socket]) -> None:
     """It may say that all is well, but cannot prove it."""
     pair[0].sendall(wire.MAGIC + bytes([wire.VERSION]) + os.urandom(NONCE) + b"\x00" + bytes(MAC))
-    with pytest.raises(WireError, match="no server of this cluster"):
+    with pytest.raises(WireError, match="does not belong to this cluster"):
         greet(pair[1], SECRET)
 
 
@@ -212,7 +212,7 @@ def test_who_greets_too_slowly_is_left(how: Any) -> None:
 
 
 @pytest.mark.parametrize(("greeting", "why"), [
-    (b"HTTP/1.1 400 Bad Request\r\n" + bytes(20), "no shard server"),
+    (b"HTTP/1.1 400 Bad Request\r\n" + bytes(20), "not a shard server"),
     (wire.MAGIC + b"\x63" + bytes(NONCE), "version 99"), (b"FA", "closed the connection at the greeting"),
 ])  # fmt: skip
 def test_other_servers(pair: tuple[socket.socket, socket.socket], greeting: bytes, why: str) -> None:

@@ -27,57 +27,57 @@ from fader.index.lock import lock_for_writing, lock_if_abandoned
 from fader.jobs import storage as jobs
 from fader.jobs.storage import LocalFolder
 
-# Here an object is seen only when it is whole, and renaming would copy it.
+# An object appears only when it is complete there, and a rename would copy it.
 OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "az", "adl", "oci", "oss", "tos", "tosfs", "r2", "memory"}
-YOUNG_SECONDS = 600.0  # what another process may be about to use is not removed so soon
-# What the program's own faults raise, and no storage.
+YOUNG_SECONDS = 600.0  # younger files are not removed: another process may be about to use them
+# Errors of bugs, which no storage raises.
 FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError)
 WORKSPACE = "fader-work-"
 _PASSWORD = re.compile(r"(://[^/\s:@]*):[^/\s]*@")
 
 
 class Storage(jobs.Storage, Protocol):
-    """A folder that tasks on other nodes see, too; `path` is the one to open it by."""
+    """A folder that tasks on other nodes can open, too, by `path`."""
 
     path: str
 
     def open(self, name: str) -> BinaryIO:
-        """Open a file to read from anywhere in it."""
+        """Open a file for reading with seeks."""
         ...
 
     def put(self, files: Mapping[Path, str]) -> None:
-        """Take in files of a `workspace`, each whole and durably; they may be gone from there afterwards."""
+        """Store files of a `workspace`, each completely and durably; they may be moved from there."""
         ...
 
     def double(self, name: str, other: str) -> None:
-        """Give a file a second name, whole and durably; neither changes what the file holds."""
+        """Give a file a second name, durably, by a link or a copy."""
         ...
 
     def workspace(self) -> AbstractContextManager[Path]:
-        """A folder of this machine for files that are then put here."""
+        """A local folder for files that `put` then stores."""
         ...
 
 
 def is_plain(path: str | Path) -> bool:
-    """Whether a path is one of this machine's own file system."""
+    """Whether a path is one of the local file system."""
     return "://" not in str(path) or str(path).startswith("file://")
 
 
 def mask_passwords(text: str) -> str:
-    """A URL, or a text with URLs in it, without the passwords that stand in them."""
+    """A URL, or a text with URLs, with passwords replaced by `***`."""
     return _PASSWORD.sub(r"\1:***@", text)
 
 
 def plain_path(path: str | Path) -> Path:
-    """The path of a plain file or folder, from the root."""
+    """The absolute path of a local file or folder."""
     rest = str(path).removeprefix("file://")
     if rest != str(path) and not rest.startswith("/"):
-        raise UsageError(f"{path}: a file of this machine is file:///PATH, with three slashes")
+        raise UsageError(f"{path}: a local file is file:///PATH, with three slashes")
     return Path(rest).absolute()
 
 
 def storage_of(path: str | Path, scratch: str = "") -> Storage:
-    """The folder of a path; for a plain one, `scratch` is where in it workspaces are made."""
+    """The storage of a path; of a local one, `scratch` is the folder for workspaces."""
     return LocalFolder(plain_path(path), scratch) if is_plain(path) else RemoteStorage(str(path))
 
 
@@ -130,7 +130,7 @@ class RemoteStorage:
     def _rename(self, pending: str, target: str) -> None:
         try:
             self._system.mv(pending, target)
-        except OSError:  # some storages (HDFS, SFTP) give no file a name that is taken
+        except OSError:  # some storages (HDFS, SFTP) do not replace a file by a rename
             if not self._system.exists(target):
                 raise
             self._system.rm_file(target)
@@ -141,7 +141,7 @@ class RemoteStorage:
 
     def make(self, folder: str = "") -> None:
         if self._is_atomic:
-            return  # folders are but parts of names there, and a bucket is not ours to make
+            return  # there, folders are only parts of names, and the user creates the bucket
         with suppress(FileExistsError):
             self._system.makedirs(self._at(folder), exist_ok=True)
 
@@ -152,7 +152,7 @@ class RemoteStorage:
 
     @contextmanager
     def workspace(self) -> Iterator[Path]:
-        """Among the temporary files of this machine, without those that killed processes have left there."""
+        """A folder among the local temporary files; removes those that killed processes have left."""
         place = Path(tempfile.mkdtemp(prefix=WORKSPACE))
         try:
             with lock_for_writing(place):
@@ -168,7 +168,7 @@ def commits_of(storage: Storage) -> list[int]:
 
 
 def _remove_abandoned(own: Path) -> None:
-    """Remove workspaces beside our own that no process holds; one that was made just now may not be held yet."""
+    """Remove other workspaces that no process has locked; a new one may not be locked yet."""
     for place in own.parent.glob(f"{WORKSPACE}*"):
         with suppress(OSError):
             if place != own and time.time() - place.stat().st_mtime > YOUNG_SECONDS:
@@ -191,34 +191,34 @@ def _system(url: str) -> tuple[Any, str]:
 
 
 def _buffer(file: Any) -> BinaryIO:
-    """A file of fsspec as those of Python are, so that one can look at its start before it is read."""
+    """A file of fsspec as a Python file that can peek."""
     return cast(BinaryIO, io.BufferedReader(file, 1 << 20))
 
 
 @contextmanager
 def storage_errors(what: str) -> Iterator[None]:
-    """Whatever a storage raises, in the project's words."""
+    """Turn any error of a storage into a StorageError."""
     try:
         yield
     except (FaderError, *FAULTS):
         raise
-    except Exception as error:  # fsspec's systems raise what their packages do
+    except Exception as error:  # the packages behind fsspec raise errors of their own
         raise StorageError(f"{name_file(error, what)}: cannot be read or written: {reason(error)}") from error
 
 
 def name_file(error: Exception, what: str) -> str:
-    """The file that an error of a storage speaks of, or else `what`."""
+    """The file that a storage error names, or else `what`."""
     return mask_passwords(str(getattr(error, "filename", None) or what))
 
 
 def reason(error: Exception) -> str:
-    """Why a storage has failed, in one line."""
+    """Why a storage failed, in one line."""
     said = getattr(error, "strerror", None) or f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     return mask_passwords(said)
 
 
 class UnreadError(Exception):
-    """A file could not be read, which may pass: no fault of what it holds, which an OSError may be taken for."""
+    """A file could not be read, which may pass. Not an OSError, since readers take that for a fault of the contents."""
 
     def __init__(self, path: str, cause: Exception) -> None:
         self.filename, self.strerror = name_file(cause, path), reason(cause)
@@ -227,17 +227,17 @@ class UnreadError(Exception):
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Whatever the storage of a file raises, with the name of the file."""
+    """Turn any error of the storage of a file into an UnreadError with its name."""
     try:
         yield
     except (FaderError, UnreadError, MemoryError, *FAULTS):
         raise
-    except Exception as error:  # what the package of a storage raises
+    except Exception as error:  # storage packages raise errors of their own
         raise UnreadError(path, error) from error
 
 
 def open_source(path: str) -> BinaryIO:
-    """A file to read, wherever it is."""
+    """Open a local or remote file for reading."""
     if is_plain(path):
         return open(plain_path(path), "rb")
     system, at = _system(path)
@@ -246,9 +246,9 @@ def open_source(path: str) -> BinaryIO:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that the user has given: its path from the root, its size, and what changes when it is replaced.
+    """An input file: its absolute path, its size, and a version that changes when the file is replaced.
 
-    `shown` is its name as the user has given it, fit for messages.
+    `shown` is the name that the user gave, for messages.
     """
 
     path: str
@@ -258,7 +258,7 @@ class SourceFile:
 
 
 def describe_file(path: str) -> SourceFile:
-    """Describe a file that the user has given; InputError where it cannot be read."""
+    """Describe an input file; InputError where it cannot be read."""
     try:
         return _describe(path)
     except FileNotFoundError:
@@ -267,12 +267,12 @@ def describe_file(path: str) -> SourceFile:
         raise InputError(f"{mask_passwords(path)}: is a folder; give a file") from None
     except FaderError:
         raise
-    except Exception as error:  # what the package of a storage raises
+    except Exception as error:  # storage packages raise errors of their own
         raise InputError(f"{mask_passwords(path)}: cannot be read: {reason(error)}") from None
 
 
 def _describe(path: str) -> SourceFile:
-    """The same, with the errors of the storage."""
+    """Describe an input file; raises the errors of the storage."""
     if is_plain(path):
         plain = plain_path(path)
         open(plain, "rb").close()
@@ -288,19 +288,21 @@ def _describe(path: str) -> SourceFile:
 
 
 def check_unchanged(source: SourceFile) -> None:
-    """Raise where a file is another one than when it was described.
+    """Raise InputError where a file has changed since it was described.
 
-    One that this node does not see, or not now, is an error of the storage, which may pass. Of plain files the size
-    alone is compared: the precision of times may differ between nodes.
+    A file that this node cannot see is a storage error, which may pass. Of local files only the size is compared: the
+    precision of times may differ between nodes.
     """
     with reading(source.path):
         now = _describe(source.path)
     if now.bytes != source.bytes or (not is_plain(source.path) and now.version != source.version):
-        raise InputError(f"{source.shown}: has changed since the build began; leave it alone, and build again")
+        raise InputError(
+            f"{source.shown}: has changed since the build began; leave the input unchanged, and build again"
+        )
 
 
 def expand_paths(paths: Iterable[str]) -> list[str]:
-    """The paths, a URL with a `*` in it as all that fit, sorted; for plain paths a shell does that."""
+    """The paths; a URL with `*` is replaced by all URLs that match, sorted. For local paths the shell does this."""
     found = []
     for path in paths:
         if is_plain(path) or "*" not in path:
@@ -310,6 +312,6 @@ def expand_paths(paths: Iterable[str]) -> list[str]:
         with storage_errors(path):
             matching = sorted(system.unstrip_protocol(name) for name in system.glob(at))
         if not matching:
-            raise InputError(f"{mask_passwords(path)}: no file fits; check the path")
+            raise InputError(f"{mask_passwords(path)}: no file matches; check the path")
         found += matching
     return found

@@ -1,12 +1,11 @@
-"""The lines of a piece by shards: what a task that reads the corpus leaves for those that build shards.
+"""Bucket files: the lines of a piece by shard, which tasks that build shards read.
 
     file  := block*
     block := zstandard frame with a checksum of: count:u32, span:u32[count], number:u64[count], lines joined by newlines
 
-A piece is taken in *runs* of bounded size, so that memory does not grow with it; a run has a block for each shard that
-has lines in it, and lines stand in the order of the corpus. How long blocks are is kept beside the file, run by run and
-shard by shard, and so where they lie. Which shard a document is in follows from its id alone: shards are ranges of ids.
-Knows nothing of documents beyond that.
+A piece is processed in *runs* of bounded size, so memory does not grow with it. A run has one block per shard that has
+lines in it, in corpus order. The journal entry of the piece keeps the sizes of the blocks, by run and shard, and so
+their places. The shard of a document follows from its id: shards are ranges of ids. Knows nothing else of documents.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from fader.errors import DamagedError
 
 RUN_BYTES = 64 << 20
 LEVEL = 1
-LINE_BYTES = 160  # what a line that is held takes beside its text
-Run = list[int]  # for each shard the bytes of its block, 0 where it has none
+LINE_BYTES = 160  # memory of a line besides its text
+Run = list[int]  # bytes of the block per shard, 0 where there is none
 
 
 class _Identified(msgspec.Struct, gc=False):
-    """A corpus line of which only the id is taken."""
+    """A corpus line, of which only the id is decoded."""
 
     id: str | int | None = None
 
@@ -41,7 +40,7 @@ _decode = msgspec.json.Decoder(_Identified).decode
 
 
 def id_of(line: bytes, number: int) -> str | None:
-    """The id of a document by its line; None where it is not to be had this way."""
+    """The id in a corpus line; None where it cannot be decoded."""
     if isinstance(line, LongLine):
         return None
     try:
@@ -52,12 +51,12 @@ def id_of(line: bytes, number: int) -> str | None:
 
 
 def shard_of(identifier: str, splitters: Sequence[str]) -> int:
-    """The shard of an id; a splitter is the least id of the shard behind it."""
+    """The shard of an id; a splitter is the first id of the next shard."""
     return bisect_right(splitters, identifier)
 
 
 def splitters_of(samples: Iterable[tuple[str, float]], shards: int) -> list[str]:
-    """Ids that cut the samples, each with a weight, into so many parts of about one weight; fewer if ids are few."""
+    """Ids that divide weighted samples into `shards` parts of about equal weight; fewer if there are few ids."""
     ordered = sorted(samples)
     total = sum(weight for _id, weight in ordered)
     found: list[str] = []
@@ -73,7 +72,7 @@ def splitters_of(samples: Iterable[tuple[str, float]], shards: int) -> list[str]
 
 
 class BucketWriter:
-    """Writes the file of a piece, run by run."""
+    """Writes the bucket file of a piece, run by run."""
 
     def __init__(self, file: BinaryIO, splitters: Sequence[str], run_bytes: int = RUN_BYTES) -> None:
         self._file, self._splitters, self._most = file, splitters, run_bytes
@@ -82,14 +81,14 @@ class BucketWriter:
         self.runs: list[Run] = []
 
     def add(self, identifier: str, span: int, number: int, line: bytes) -> None:
-        """One line, to the shard of its id."""
+        """Add a line to the shard of its id."""
         self._shards.setdefault(shard_of(identifier, self._splitters), []).append((span, number, line))
         self._held += len(line) + LINE_BYTES
         if self._held >= self._most:
             self.flush()
 
     def flush(self) -> None:
-        """Write out what is held, as one run."""
+        """Write the collected lines as one run."""
         if not self._shards:
             return
         sizes = [0] * (len(self._splitters) + 1)
@@ -100,7 +99,7 @@ class BucketWriter:
 
 
 def pack_lines(lines: Sequence[tuple[int, int, bytes]]) -> bytes:
-    """A block of lines with their spans and numbers."""
+    """Pack lines, with their spans and numbers, into a block."""
     spans = np.array([one[0] for one in lines], dtype="<u4").tobytes()
     numbers = np.array([one[1] for one in lines], dtype="<u8").tobytes()
     raw = len(lines).to_bytes(4, "little") + spans + numbers + b"\n".join(one[2] for one in lines)
@@ -108,7 +107,7 @@ def pack_lines(lines: Sequence[tuple[int, int, bytes]]) -> bytes:
 
 
 def unpack_lines(block: bytes, name: str) -> Iterator[tuple[int, int, bytes]]:
-    """The lines of a block; `name` is what an error calls its file."""
+    """The lines of a block; `name` is the file name for errors."""
     try:
         raw = zstandard.ZstdDecompressor().decompress(block)
         count = int.from_bytes(raw[:4], "little")
@@ -124,19 +123,19 @@ def unpack_lines(block: bytes, name: str) -> Iterator[tuple[int, int, bytes]]:
 
 
 class Blocks:
-    """Where the blocks of all pieces lie: runs times shards of them, and so kept as arrays."""
+    """The places of the blocks of all pieces, as arrays, since there are runs x shards of them."""
 
     def __init__(self) -> None:
-        self._pieces: dict[int, tuple[int, NDArray[np.int64]]] = {}  # shards, and where each block ends, after a 0
+        self._pieces: dict[int, tuple[int, NDArray[np.int64]]] = {}  # shards, and the ends of blocks after a 0
 
     def add(self, piece: int, runs: Sequence[Run] | NDArray[np.int64]) -> None:
-        """The runs of a piece."""
+        """Add the runs of a piece."""
         sizes = np.asarray(runs, dtype=np.int64)
         if len(sizes):
             self._pieces[piece] = sizes.shape[1], np.concatenate(([0], np.cumsum(sizes)))
 
     def of(self, shard: int) -> bytes:
-        """The blocks of a shard in the order of the corpus, for `read_blocks`."""
+        """The blocks of a shard in corpus order, for `read_blocks`."""
         rows = []
         for piece in sorted(self._pieces):
             shards, ends = self._pieces[piece]
@@ -148,7 +147,7 @@ class Blocks:
 
 
 def read_blocks(blocks: bytes) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Piece by piece, where the blocks of a shard lie: first byte, and bytes."""
+    """The blocks of a shard per piece: first byte, and size."""
     rows = np.frombuffer(blocks, "<i8").reshape(-1, 3).tolist()
     for piece, own in groupby(rows, key=itemgetter(0)):
         yield piece, [(at, size) for _piece, at, size in own]

@@ -1,11 +1,12 @@
-"""A corpus cut into pieces that tasks can read on their own, and the lines of a piece.
+"""Cuts a corpus into pieces that tasks can read independently, and reads their lines.
 
-A *span* is a whole file, or a range of bytes of a plain one; it has the lines that begin in it. A *piece* is some spans
-that follow each other, of about one size. Compressed files are never cut, as they can be read only from their start.
+A *span* is a whole file, or a byte range of an uncompressed one; the lines that begin in it belong to it. A *piece* is
+a list of adjacent spans; pieces have about the same size. Compressed files are not cut, since they can be read only from
+their start.
 
-Lines of a span are numbered from 1 where it begins a file, else from 2: only the very first line of a file is number 1,
-before which a byte order mark is no part of the line. What number a line has in its file is known when the lines of all
-spans before it have been counted (`Lines`). Until then its place is `@SPAN:NUMBER`. Knows nothing of what lines mean.
+Lines of a span are numbered from 1 at the start of a file, else from 2: only the first line of a file has the number 1,
+and may begin with a byte order mark. The line number in the file is known when the lines of all spans before have been
+counted (`Lines`). Until then the place of a line is `@SPAN:NUMBER`. Knows nothing of the contents of lines.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from fader.limits import Limits
 PIECE_BYTES = 256 << 20
 CHUNK = 1 << 22
 THREADS = 16
-WINDOWS, WINDOW_BYTES = 32, 1 << 17  # what is looked at of a span to learn how ids are spread
+WINDOWS, WINDOW_BYTES = 32, 1 << 17  # parts of a span that are sampled for ids
 _PLACE = re.compile(r"@([0-9]+):([0-9]+)")
 
 
 class Span(NamedTuple):
-    """A whole file, or a range of bytes of a plain one."""
+    """A whole file, or a byte range of an uncompressed one."""
 
     source: int  # the number of the file
     start: int
@@ -61,12 +62,12 @@ def _is_compressed(source: SourceFile) -> bool:
 
 
 def first_number(span: Span) -> int:
-    """The number of the first line that begins in a span."""
+    """The number of the first line of a span."""
     return 1 if span.start == 0 else 2
 
 
 def lines_of(span: Span, source: SourceFile, limits: Limits) -> Iterator[tuple[int, list[bytes]]]:
-    """The number of the first line, and lines, until the span has no more; a line over the limit is a `LongLine`."""
+    """Batches of lines, each with the number of its first line; a line over the limit is a `LongLine`."""
     with reading(source.path), open_source(source.path) as file:
         if span.whole:
             for first, lines, _consumed in batches_of(file, source.shown, limits):
@@ -76,11 +77,11 @@ def lines_of(span: Span, source: SourceFile, limits: Limits) -> Iterator[tuple[i
 
 
 def _of_range(file: BinaryIO, span: Span, limits: Limits) -> Iterator[tuple[int, list[bytes]]]:
-    """The lines that begin in [start, end) of a plain file; the last one may end behind it."""
+    """The lines that begin in [start, end) of an uncompressed file; the last one may end behind it."""
     _number, start, end, _whole = span
     number = first_number(span)
     file.seek(max(0, start - 1))
-    skipping = start > 0  # what stands before the first end of a line belongs to the span before
+    skipping = start > 0  # bytes before the first line end belong to the previous span
     at, cutter = max(0, start - 1), LineCutter(limits.line_bytes)
     while at < end and (chunk := file.read(min(CHUNK, end - at))):
         at += len(chunk)
@@ -105,7 +106,7 @@ def _of_range(file: BinaryIO, span: Span, limits: Limits) -> Iterator[tuple[int,
 
 
 def windows_of(span: Span, source: SourceFile) -> tuple[list[Span], float]:
-    """A few short spans that stand for a long one, and how many times more bytes it has; a compressed file itself."""
+    """Short spans to sample a long one, and the factor of its size; a compressed file is not divided."""
     number, start, end, whole = span
     size = end - start
     if size <= 2 * WINDOWS * WINDOW_BYTES or (whole and _is_compressed(source)):
@@ -115,7 +116,7 @@ def windows_of(span: Span, source: SourceFile) -> tuple[list[Span], float]:
 
 
 class Lines:
-    """From a span and a number in it to the name of the file and the number in that."""
+    """Maps a span and a line number in it to a file name and a line number in the file."""
 
     def __init__(self, spans: Sequence[Span], sources: Sequence[SourceFile], counts: Mapping[int, int]) -> None:
         self._spans, self._sources, self._before = spans, sources, list[int]()
@@ -133,7 +134,7 @@ class Lines:
         return f"{self._sources[found.source].shown}:{line}"
 
     def restore_place(self, message: str) -> tuple[tuple[int, int], str]:
-        """What to sort a message by that begins with a place `@SPAN:NUMBER`, and its text with the real place."""
+        """The sort key of a message that begins with `@SPAN:NUMBER`, and the message with the real place."""
         match = _PLACE.match(message)
         if match is None:
             return (len(self._spans), 0), message
@@ -142,5 +143,5 @@ class Lines:
 
 
 def place_of(span: int, number: int) -> str:
-    """The place of a line as long as its number in its file is not known."""
+    """The place of a line whose number in its file is not known yet."""
     return f"@{span}:{number}"

@@ -1,9 +1,9 @@
-"""The first and the last step of a build: a folder that may be written, and its files made an index by one commit.
+"""The first and the last step of a build: check the folder, and turn the files into an index by one commit.
 
-Files lie in the journal already, whole and for good. They get their names in the index, by second names where the
-storage has such, and then the manifest is written as on one machine; on an object store it is the last object. A crash
-before that leaves the index as it was; after it, the build is finished, and the same command says so. Knows nothing
-of how the files were made.
+The files are in the journal already, complete and durable. They get their names in the index, by hard links where the
+storage has them; then the manifest is written as on one machine, on an object store as the last object. A crash before
+that leaves the index as it was; after it, the build is finished, and the same command says so. Knows nothing of how the
+files were built.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from fader.jobs.storage import LocalFolder
 
 @contextmanager
 def hold_destination(storage: Storage, overwrite: bool) -> Iterator[None]:
-    """Hold the folder of the index; one that is not ours to write in is refused. Object stores have no locks."""
+    """Lock and check the folder of the index. Object stores have no locks."""
     if not isinstance(storage, LocalFolder):
         sweep(storage)
         check_destination(storage, overwrite)
@@ -57,7 +57,7 @@ def hold_destination(storage: Storage, overwrite: bool) -> Iterator[None]:
 
 
 def check_destination(storage: Storage, overwrite: bool) -> None:
-    """Refuse a folder with an index in it, unless it may be replaced or may be our own, and one with other things."""
+    """Refuse a folder with other files, or with an index unless `overwrite` or an unfinished build allows it."""
     commits = commits_of(storage)
     if commits and not overwrite and not is_begun(storage):
         raise _refuse_taken(storage)
@@ -79,7 +79,7 @@ def publish(
     faults: Faults,
     options: BuildOptions,
 ) -> Manifest:
-    """Commit the segments of all shards, and the manifest of that; where it was done already, only say so."""
+    """Commit the segments of all shards; returns the manifest, that of the newest commit if it has been done."""
     newest = (commits_of(storage) or [0])[-1]
     number = newest + 1
     made = _name_segments(shards, number)
@@ -111,7 +111,7 @@ def _name_segments(shards: Sequence[Sequence[SegmentEntry]], number: int) -> dic
 
 
 def _double(storage: Storage, journal: Journal, names: Mapping[str, str]) -> None:
-    """Give files of the journal their names in the index; an object store copies, so several at once."""
+    """Give files of the journal their names in the index; several at once on an object store, which copies."""
     if isinstance(storage, LocalFolder):
         for own, name in names.items():
             storage.double(journal.path(own), name)
@@ -121,13 +121,13 @@ def _double(storage: Storage, journal: Journal, names: Mapping[str, str]) -> Non
 
 
 def _essence(manifest: Manifest) -> tuple[Any, ...]:
-    """What two commits of one build have in common, and no others."""
+    """A key that is equal only for commits of the same build."""
     files = [segment.files for segment in manifest.segments]
     return files, manifest.catalog.xxh3, manifest.operation, manifest.analysis, manifest.skipped
 
 
 def _read_newest(storage: Storage, number: int) -> Manifest | None:
-    """The manifest of the newest commit; None where there is none, or a damaged one."""
+    """The manifest of the newest commit; None where there is none or it is damaged."""
     if not number:
         return None
     with suppress(DamagedError), tempfile.TemporaryDirectory(prefix="fader-") as copy:
@@ -140,7 +140,7 @@ def _read_newest(storage: Storage, number: int) -> Manifest | None:
 
 
 def _commit(storage: Storage, manifest: Manifest) -> None:
-    """Write a manifest whose files are all there for good."""
+    """Write a manifest whose files are all durable."""
     if isinstance(storage, LocalFolder):
         sync_folder(storage.folder)
         write_commit(storage.folder, manifest)

@@ -1,14 +1,14 @@
-"""A shard host: the actor of a node, which holds shard groups of some commits and serves them by a socket.
+"""A shard host: the actor of a node that holds shard groups of some commits and serves them through a socket.
 
-    host = start_host(ray, node, name, given)           an actor pinned to its node; Ray starts it again when it dies
-    ray.get(host.about.remote())                     {"address", "pid", "held", ...}; also tells it that it is wanted
+    host = start_host(ray, node, name, given)           an actor pinned to its node; Ray restarts it when it dies
+    ray.get(host.about.remote())                     {"address", "pid", "held", ...}; also renews its lease
     ray.get(host.hold.remote(3, {0: [0, 1]}))        open group 0 of commit 3: segments 0 and 1
     ray.get(host.retire.remote(2))
 
-One actor holds many groups, mapped into memory: an actor for each would cost more in calls than it gives. Queries do
-not come through Ray but by the socket (server.py). A host that was started again holds nothing until it is told to;
-whoever watches it sees that and tells it. A host that nobody asked anything for a while ends itself, so that a killed
-service leaves nothing behind. Knows nothing of replicas or of other hosts.
+One actor holds many groups, mapped into memory: an actor per group would cost more in calls than it gains. Queries come
+through the socket (server.py), not through Ray. A host holds nothing after a restart; the controller sees that and
+calls `hold` again. A host that nobody has called for a while ends itself, so a killed service leaves nothing behind.
+Knows nothing of replicas or of other hosts.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from fader.index.commit import read_commit
 from fader.index.numbering import SegmentIds
 from fader.index.reader import CACHE_MB
 
-RESOURCE = "shards"  # what a node offers that holds shards; one for each host
-# Of it: hosts of two services exclude each other, also on a node that offers dozens; jobs find quota beside them.
+RESOURCE = "shards"  # the Ray resource of nodes that hold shards; one per host
+# Shares of it: hosts of two services exclude each other, even on a node that offers dozens; jobs fit beside them.
 HOST_TAKES, HOLDER_TAKES = 0.99, 0.0005
-LEASE_SECONDS = 120.0  # longer than a controller may take to be there again
-END_SECONDS = 5.0  # that Ray may take to end an actor, where it has a head
-SAMPLE = "the of a in and"  # words that most collections have
+LEASE_SECONDS = 120.0  # longer than a controller takes to restart
+END_SECONDS = 5.0  # for Ray to end an actor, if the head answers
+SAMPLE = "the of a in and"  # words that occur in most collections
 WARM_MS = 20_000.0
-LEAST_CACHE_MB, LEAST_KEPT = 16, 8 << 20  # of a group, however many there are
+LEAST_CACHE_MB, LEAST_KEPT = 16, 8 << 20  # per group, for any number of groups
 LEAST_CALLS = 4
 Range = tuple[str, str, int] | None
 
@@ -95,10 +95,10 @@ class ShardHost:
         starts: Sequence[int] | None = None,
         files: str | None = None,
     ) -> dict[int, str]:
-        """Hold some groups of a commit, by their segments, besides what is held; why some cannot be, by group.
+        """Open some groups of a commit, given by their segments; returns the reason per group that could not be opened.
 
-        `starts` are those of all segments (index/part.py), which spare this host the ids of segments it does not hold.
-        `files` tell this commit from one of the same number of another index (shards.py).
+        `starts` are the first document numbers of all segments (index/numbering.py); with them this host need not read
+        the ids of segments that it does not hold. `files` is the fingerprint of the commit.
         """
         problems: dict[int, str] = {}
         with self._changing:
@@ -109,14 +109,14 @@ class ShardHost:
                         self._server.serve(
                             group, self._open_shard(commit, segments, starts, files, len(held | {*groups}))
                         )
-                    except Exception as error:  # whatever it is, who wants it held must hear of it
+                    except Exception as error:  # report any error to the controller
                         problems[group] = _said(error)
         return problems
 
     def retire(self, commit: int, groups: Sequence[int] | None = None) -> None:
-        """Hold a commit no longer, or some groups of it; nothing while others are opened, which may take long.
+        """Drop a commit, or some groups of it. Does nothing while `hold` runs, which may take long.
 
-        Whoever watches us sees what is held still, and tells us again: calls that wait would take all threads of the
+        The controller sees what is still held and calls again. Calls that wait here would use up the threads of the
         actor, and `about` would not be answered.
         """
         if not self._changing.acquire(blocking=False):
@@ -129,16 +129,16 @@ class ShardHost:
             self._changing.release()
 
     def close(self) -> None:
-        """Serve nothing any more."""
+        """Stop serving."""
         self._closed.set()
         self._server.close()
 
     def ranges(self, commit: int, segments: Sequence[int]) -> list[Range] | str:
-        """Least and largest id, and how many documents are not deleted, of some segments; or why that is not known."""
+        """Range of ids and number of documents that are not deleted, per segment; or why they could not be read."""
         try:
             folder = local_folder(self._given.path, commit, segments)
             return [range_of(folder, commit, segment) for segment in segments]
-        except Exception as error:  # as above
+        except Exception as error:  # report any error, as above
             return _said(error)
 
     def _open_shard(
@@ -150,7 +150,7 @@ class ShardHost:
                 f"{mask_passwords(self._given.path)}: commit {commit} belongs to another index than the one that is "
                 "served; restart the service to serve that index"
             )
-        # Where ids of segments are mingled, documents can be numbered only by the ids of all.
+        # Where ranges of ids overlap, numbering documents needs the ids of all segments.
         is_apart = starts is not None and all(starts[s] >= 0 for s in segments)
         folder = local_folder(self._given.path, commit, segments if is_apart else None)
         cache_mb, kept = max(LEAST_CACHE_MB, self._given.cache_mb // groups), max(LEAST_KEPT, KEPT_BYTES // groups)
@@ -160,7 +160,7 @@ class ShardHost:
         return shard
 
     def _end_when_unwanted(self) -> None:
-        """End the process when neither a controller nor a client has asked anything for the time of the lease."""
+        """End the process when neither the controller nor a client has called it for the time of the lease."""
         while (left := self._given.lease_seconds - self._silent()) > 0:
             if self._closed.wait(min(5.0, left)):
                 return
@@ -171,7 +171,7 @@ class ShardHost:
 
 
 def end_process() -> None:
-    """End this process and its actor, so that Ray does not start it again; where no head answers, the process alone."""
+    """End this process and its actor, so that Ray does not restart it; without a head, the process only."""
     threading.Thread(target=_end_actor, name="ending", daemon=True).start()
     time.sleep(END_SECONDS)
     os._exit(1)
@@ -189,13 +189,13 @@ def _said(error: Exception) -> str:
 
 
 def warm(shard: Shard) -> None:
-    """Number documents and load kernels, by a query that nobody asked: a first one must not wait for that."""
+    """Number documents and load kernels by a sample query, so the first real query does not wait for it."""
     from fader.search.models import default_model
 
     shard.warm()
     scoring = default_model().system.feature_scoring
     assert scoring is not None
-    with suppress(FaderError), deadline(WARM_MS):  # a collection may have none of the words
+    with suppress(FaderError), deadline(WARM_MS):  # the collection may have none of the words
         query = dump_query(parse_query(SAMPLE, shard.reader.analysis))
         counts = shard.call("statistics", {"query": query})
         whole = Statistics(shard.reader.documents, shard.reader.tokens, counts["df"], counts["cf"])
@@ -205,7 +205,7 @@ def warm(shard: Shard) -> None:
 
 
 def range_of(folder: Path, commit: int, segment: int) -> Range:
-    """The least and the largest id of a segment's documents, and how many are not deleted; None where it is empty."""
+    """First and last id of a segment, and its number of documents that are not deleted; None where it is empty."""
     entry = read_commit(folder, commit).segments[segment]
     if not entry.documents:
         return None
@@ -215,7 +215,7 @@ def range_of(folder: Path, commit: int, segment: int) -> Range:
 
 
 def starts_from(ranges: Sequence[Range]) -> list[int]:
-    """`starts` of segments (index/numbering.py) by the ranges of their ids alone."""
+    """Compute `starts` (index/numbering.py) from the ranges of ids of the segments."""
     found, before = [0 if one is None else -1 for one in ranges], 0
     clump: list[int] = []
     last = ""
@@ -230,29 +230,29 @@ def starts_from(ranges: Sequence[Range]) -> list[int]:
 
 
 def _number_clump(found: list[int], clump: list[int], ranges: Sequence[Range], before: int) -> int:
-    """Note where the only segment of a clump begins; where the next clump does."""
+    """Set the start of a segment that overlaps no other; returns the start of the next clump."""
     if len(clump) == 1:
         found[clump[0]] = before
     return before + sum(one[2] for s in clump if (one := ranges[s]) is not None)
 
 
 def is_shared(path: str) -> bool:
-    """Whether all nodes see the index under this path; else each copies what it holds."""
+    """Whether all nodes see the index under this path; otherwise each node copies its part."""
     return is_plain(path)
 
 
 def index_path(path: str) -> str:
-    """The path as other processes can use it, whatever folder they are in."""
+    """The path in a form that does not depend on the working folder."""
     return str(plain_path(path)) if is_plain(path) else path
 
 
 def calls_of(node: Mapping[str, Any]) -> int:
-    """How many calls a host on a node answers at a time: one for each CPU that it offers, and some at least."""
+    """The number of calls that a host answers at a time: one per CPU of its node, but at least `LEAST_CALLS`."""
     return max(LEAST_CALLS, int(node["Resources"].get("CPU", 0)))
 
 
 def start_host(ray: Any, node: Mapping[str, Any], name: str, given: Given) -> Any:
-    """A host on a node, or the one of that name that is there already."""
+    """Start a host on a node, or return the existing one of that name."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     wanted = {RESOURCE: HOST_TAKES} if node["Resources"].get(RESOURCE) else {}

@@ -1,8 +1,8 @@
-"""Copies of indexes that lie elsewhere, in folders of this machine that can be mapped.
+"""A cache of local copies of remote indexes, for memory mapping.
 
-`local_folder` gives an index a folder: its own where it is plain, else one in a cache into which the files of a commit
-are copied. A copy is checked against the manifest and its own checksums before it gets its name, so that several
-processes may fill one cache. What was not asked for longest is removed. Knows nothing of what the files hold.
+`local_folder` returns the folder of an index: its own if it is local, else a cache folder with copies of the files of a
+commit. A copy is checked against the manifest and its own checksums before it gets its name, so several processes can
+fill one cache. The least recently used files are removed. Knows nothing of the contents of files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CACHED = re.compile(r"[0-9a-f]{16}/(?:commit-[0-9]{8}\.json|[0-9]{8}[-.][0-9a-z
 
 
 def cache_folder() -> Path:
-    """Where copies of remote indexes lie unless told otherwise."""
+    """The default folder for copies of remote indexes."""
     own = os.environ.get("FADER_CLUSTER_CACHE")
     return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fader" / "cluster"
 
@@ -49,9 +49,9 @@ def local_folder(
     cache: Path | None = None,
     most_mb: int = CACHE_MB,
 ) -> Path:
-    """A folder of this machine with a commit of an index: manifest, catalog, and all or some segments by their places.
+    """A local folder with a commit of an index: manifest, catalog, and all or some segments by their places.
 
-    A plain index is used as it is. Of another one the files that are not in the cache yet are copied.
+    A local index is used as it is. Of a remote one, files that are not in the cache are copied.
     """
     if is_plain(path):
         return plain_path(path)
@@ -73,7 +73,7 @@ def _manifest(storage: RemoteStorage, folder: Path, commit: int | None) -> Manif
         raise StorageError(f"{storage.shown}: holds no index; build one with `fader cluster build`")
     wanted = there[-1] if commit is None else commit
     if wanted not in there:
-        raise StorageError(f"{storage.shown}: holds no commit {wanted}; there is {', '.join(map(str, there))}")
+        raise StorageError(f"{storage.shown}: has no commit {wanted}, only {', '.join(map(str, there))}")
     target = commit_path(folder, wanted)
     data = storage.read(target.name)
     if not target.exists() or target.read_bytes() != data:
@@ -89,9 +89,9 @@ def _list_files(manifest: Manifest, segments: Iterable[int] | None) -> Iterator[
 
 
 def _copy_file(storage: RemoteStorage, folder: Path, name: str, expected: FileEntry) -> None:
-    """A file in the cache, copied if it is not there or another; what is copied is checked before it has its name."""
+    """Copy a file into the cache, unless it is there; a copy is checked before it gets its name."""
     target = folder / name
-    with suppress(FaderError, FileNotFoundError):  # another process may remove it just now
+    with suppress(FaderError, FileNotFoundError):  # another process may remove it at this moment
         Container(target, _kind(name), expected)
         os.utime(target)
         return
@@ -108,25 +108,25 @@ def _copy_file(storage: RemoteStorage, folder: Path, name: str, expected: FileEn
 
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Errors of the cache's own disk, which are not those of the storage that is copied from."""
+    """Explain errors of the cache's disk, as distinct from those of the remote storage."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR):
             raise
         raise StorageError(
-            f"{folder}: the copy of an index cannot be written: {error.strerror}; make quota there, or set "
+            f"{folder}: the copy of an index cannot be written: {error.strerror}; free space there, or set "
             "FADER_CLUSTER_CACHE to another folder"
         ) from None
 
 
 def _kind(name: str) -> str:
-    """What the container of a file of an index is called."""
+    """The kind of an index file, by its extension."""
     return name.rpartition(".")[2]
 
 
 def _evict(cache: Path, most: int) -> None:
-    """Remove what was not asked for longest, of files that are copies. A process that has mapped a file keeps it."""
+    """Remove the least recently used copies. A process that has mapped a file keeps it."""
     found = []
     for file in cache.glob("*/*"):
         if _CACHED.fullmatch(f"{file.parent.name}/{file.name}") is None:

@@ -1,8 +1,8 @@
-"""Several Ray nodes on one machine, to try things and to break them: `fader cluster up`, and the tests.
+"""Several Ray nodes on one machine, for `fader cluster up` and for tests.
 
-The head has no CPU, so that all work is done by the other nodes; each of those has one `shards` besides its CPUs.
-Everything listens on the loopback address, under a token. `kill_*` end processes at once, as a power loss would.
-Reads the processes of a node from /proc. Knows nothing of what is run.
+The head has no CPU, so the other nodes do all the work; each of them has one `shards` besides its CPUs. Everything
+listens on the loopback address and needs a token. `kill_*` end processes at once, as a power loss would. Reads the
+processes of a node from /proc. Knows nothing of what is run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")
 class LocalCluster:
     """A cluster that lives as long as this object; use it in a `with`.
 
-    The process may be a driver of it (`connect(cluster.address)`), and so may others, with `environment`.
+    This process may be a driver of it (`connect(cluster.address)`), and so may others, with `environment`.
     """
 
     def __init__(
@@ -86,23 +86,23 @@ class LocalCluster:
             raise ClusterError(f"the cluster cannot be started: {said}; is the port free, and memory?") from error
 
     def _patiently(self, start: Callable[[], Any]) -> Any:
-        """Start something of Ray's; on a busy machine its own fixed time for that may not do, so it is tried again."""
+        """Start a part of Ray, with retries: on a busy machine its fixed time limit may be too short."""
         for _ in range(TRIES - 1):
             before = set(self._own())
             try:
                 return start()
-            except Exception:  # Ray raises this very class
+            except Exception:  # Ray raises exactly this class
                 for pid in set(self._own()) - before:
                     self.kill_worker(pid)
         return start()
 
     def _own(self) -> list[int]:
-        """The processes of this cluster that we have started ourselves."""
+        """The processes of this cluster that this process has started."""
         started = children(os.getpid()) if sys.platform == "linux" else []
         return [pid for pid in started if self._temporary in command_of(pid)]
 
     def _wait_for(self, nodes: int) -> None:
-        """Until so many nodes are there, the head among them; what is only half started counts for nothing."""
+        """Wait until this number of nodes, with the head, has started completely."""
         for _ in range(WAIT_SECONDS * 10):
             if len(self._cluster.global_state._live_node_ids()) >= nodes:
                 return
@@ -114,16 +114,16 @@ class LocalCluster:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What another process must have in its environment to be a driver here."""
+        """The environment variables that another process needs to be a driver of this cluster."""
         return {TOKEN: self.token, "RAY_ADDRESS": self.address, **SETTINGS}
 
     @property
     def nodes(self) -> list[Any]:
-        """The nodes that are there, without the head, oldest first."""
+        """The nodes without the head, oldest first."""
         return sorted(self._cluster.worker_nodes, key=raylet)
 
     def add_node(self, wait: bool = True) -> Any:
-        """One more node; only in the main thread, as Ray sets handlers of signals."""
+        """Add a node; only in the main thread, since Ray sets signal handlers."""
         own = {"num_cpus": self._cpus, "resources": {"shards": 1}, **self._of_node()}
         return self._patiently(lambda: self._cluster.add_node(wait=wait, **own))
 
@@ -157,7 +157,7 @@ class LocalCluster:
         head.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
 
     def stop(self) -> None:
-        """End all processes of the cluster; those that are gone already are no error."""
+        """End all processes of the cluster that are left."""
         if self._cluster is not None:
             gone = [*self._cluster.worker_nodes, self._cluster.head_node]
             left = [pid for node in gone if node is not None for pid in _below(raylet(node))]
@@ -182,15 +182,15 @@ class LocalCluster:
 
 
 def raylet(node: Any) -> int:
-    """The number of a node's main process; -1 if it has gone."""
+    """The process id of the main process of a node; -1 if it has gone."""
     found = node.all_processes.get("raylet")
     return int(found[0].process.pid) if found else -1
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started."""
+    """The child processes of a process."""
     if sys.platform != "linux":
-        raise ClusterError("processes of nodes are found only on Linux")
+        raise ClusterError("processes of nodes can be found only on Linux")
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -202,7 +202,7 @@ def children(pid: int) -> list[int]:
 
 
 def _below(pid: int) -> list[int]:
-    """The processes that a process has started, and those that these have."""
+    """All descendants of a process."""
     if pid < 0 or sys.platform != "linux":
         return []
     own = children(pid)
@@ -210,7 +210,7 @@ def _below(pid: int) -> list[int]:
 
 
 def command_of(pid: int) -> str:
-    """The command line of a process; Ray's workers write there what they do."""
+    """The command line of a process, where Ray's workers put their task."""
     with suppress(OSError):
         return Path("/proc", str(pid), "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
     return ""

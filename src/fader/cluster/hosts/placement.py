@@ -1,10 +1,10 @@
-"""Which hosts hold which shard groups: replicas of a group on different nodes, every host about as many groups.
+"""Places shard groups on hosts: replicas of a group on different nodes, about the same number of groups per host.
 
     place_groups(2, {"a": "node 1", "b": "node 2"}, replicas=2) -> [["a", "b"], ["b", "a"]]
 
-What is placed already stays where it is, unless its host has gone or holds two groups more than another. Where there
-are fewer nodes than replicas, hosts of one node hold several replicas of a group; where there are fewer hosts, there
-are fewer replicas. Deterministic. Knows nothing of Ray.
+A group stays on its host unless the host has gone or holds two groups more than another. With fewer nodes than
+replicas, hosts of one node hold several replicas of a group; with fewer hosts, there are fewer replicas. Deterministic. Knows
+nothing of Ray.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Placed = list[list[str]]
 
 
 def place_groups(groups: int, hosts: Mapping[str, str], replicas: int, before: Sequence[Sequence[str]] = ()) -> Placed:
-    """The hosts of each group; `hosts` has the node of each host by its name, `before` is where groups were."""
+    """The hosts per group; `hosts` maps the name of a host to its node, `before` has the previous places."""
     was = [*before[:groups], *([()] * (groups - len(before)))]
     found = [[host for host in some if host in hosts][:replicas] for some in was]
     load = _loads(found, hosts)
@@ -30,14 +30,14 @@ def place_groups(groups: int, hosts: Mapping[str, str], replicas: int, before: S
 
 
 def _loads(found: Placed, hosts: Mapping[str, str]) -> Counter[str]:
-    """How many groups each host holds."""
+    """The number of groups per host."""
     load = Counter(dict.fromkeys(sorted(hosts), 0))
     load.update(host for some in found for host in some)
     return load
 
 
 def _add(some: list[str], hosts: Mapping[str, str], load: Counter[str]) -> None:
-    """One replica more: on another node if there is one, there on the host that holds least."""
+    """Add a replica: on another node if possible, on the host with the fewest groups."""
     nodes = {hosts[host] for host in some}
     free = [host for host in load if host not in some]
     if free:
@@ -47,7 +47,7 @@ def _add(some: list[str], hosts: Mapping[str, str], load: Counter[str]) -> None:
 
 
 def _spread(found: Placed, hosts: Mapping[str, str]) -> None:
-    """Move a replica that shares its node with another of its group, where there is a node without one."""
+    """Move a replica that shares its node with another one of its group to a node without one, if there is one."""
     for some in found:
         for i, host in enumerate(some):
             others = {hosts[other] for other in some[:i] + some[i + 1 :]}
@@ -57,7 +57,7 @@ def _spread(found: Placed, hosts: Mapping[str, str]) -> None:
 
 
 def _balance(found: Placed, hosts: Mapping[str, str]) -> None:
-    """Move replicas from the host that holds most to the one that holds least, as long as that evens them out."""
+    """Move replicas from the host with the most groups to the one with the fewest, while they differ by two."""
     load = _loads(found, hosts)
     for _ in range(sum(map(len, found))):
         most, least = (pick(load, key=lambda host: (load[host], host)) for pick in (max, min))
@@ -68,7 +68,7 @@ def _balance(found: Placed, hosts: Mapping[str, str]) -> None:
 
 
 def _move_one(found: Placed, hosts: Mapping[str, str], most: str, least: str) -> bool:
-    """Move one replica, of a group that has no other on the node it comes to; whether there is one."""
+    """Move one replica of a group that has no other on the target node; returns whether there was one."""
     for some in found:
         if most in some and least not in some:
             others = {hosts[host] for host in some if host != most}
@@ -79,5 +79,5 @@ def _move_one(found: Placed, hosts: Mapping[str, str], most: str, least: str) ->
 
 
 def on_different_nodes(found: Placed, hosts: Mapping[str, str], replicas: int) -> bool:
-    """Whether every group has all its replicas, each on a node of its own."""
+    """Whether every group has all its replicas, each on another node."""
     return all(len({hosts[host] for host in some}) == replicas for some in found)

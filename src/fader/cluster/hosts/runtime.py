@@ -1,16 +1,16 @@
-"""Ray, closed to others: the environment it starts in, a driver's connection, and errors in words.
+"""A closed Ray: its environment, the connection of a driver, and readable errors.
 
-Every process of ours that starts or joins a Ray cluster goes through `connect` (a driver) or `LocalCluster`
+Every process of Fader that starts or joins a Ray cluster goes through `connect` (a driver) or `LocalCluster`
 (`local_cluster.py`). Both set, before Ray is imported:
 
-    RAY_USAGE_STATS_ENABLED=0      nothing is reported to Ray's makers
-    RAY_AUTH_MODE=token            who has no token can do nothing; Ray's own default is to let everyone run code
-    RAY_AUTH_TOKEN                 the one of the environment, of RAY_AUTH_TOKEN_PATH, or of ~/.ray/auth_token
-    RAY_health_check_*             a dead node is noticed after about two seconds, one that has vanished after fifteen
-    loopback                       clusters of one machine listen on 127.0.0.1 alone, without a dashboard
+    RAY_USAGE_STATS_ENABLED=0      no usage reports to the makers of Ray
+    RAY_AUTH_MODE=token            access needs a token; by default Ray lets everyone run code
+    RAY_AUTH_TOKEN                 from the environment, RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token
+    RAY_health_check_*             a dead node is noticed after about 2 s, one that has vanished after 15 s
+    loopback                       clusters of one machine listen on 127.0.0.1 only, without a dashboard
 
-What is set already stays, but what we start ourselves always has a token and the loopback address. Ray's logs of
-workers are not shown. Knows nothing of what is run.
+Variables that are set keep their values, but a Ray that Fader starts always has a token and the loopback address. Logs
+of Ray's workers are not shown. Knows nothing of what is run.
 """
 
 from __future__ import annotations
@@ -32,50 +32,50 @@ from typing import Any
 from fader.errors import ClusterError, UsageError, quote
 from fader.registry import worker_environment
 
-LEAST_RAY = (2, 52)  # the first that asks for a token
+LEAST_RAY = (2, 52)  # the first with tokens
 LOOPBACK = "127.0.0.1"
 SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "token",
     "RAY_health_check_initial_delay_ms": "0",
     "RAY_health_check_period_ms": "500",
-    "RAY_health_check_timeout_ms": "5000",  # a busy node is not a dead one: that one refuses at once
+    "RAY_health_check_timeout_ms": "5000",  # a busy node may be late; a dead one refuses at once
     "RAY_health_check_failure_threshold": "3",
-    "RAY_NUM_REDIS_GET_RETRIES": "3",  # how often to ask a head that refuses us, a second apart
+    "RAY_NUM_REDIS_GET_RETRIES": "3",  # attempts at a head that refuses, a second apart
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS": "0",
 }
-# Ray's switch for systems on which a cluster is one machine: it then keeps to the loopback address by itself, and does
-# not take 127.0.0.1 for the address that others would reach this machine by.
+# Ray's switch for systems where a cluster is one machine: Ray then uses the loopback address, and does not replace
+# 127.0.0.1 by the address of this machine on the network.
 ONE_MACHINE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
-SHORT = 20  # characters of a folder for temporary files
+SHORT = 20  # characters of the path for temporary files
 REACH_SECONDS = 5.0
-LOOK_SECONDS = 0.5  # a head that has answered is not looked for again so soon
-PATIENCE_SECONDS = 10.0  # Ray ends a driver 60 s after its head has gone, without a word: we must be earlier
+LOOK_SECONDS = 0.5  # between two checks of a head that answers
+PATIENCE_SECONDS = 10.0  # Ray kills a driver 60 s after its head has gone, without a message: Fader must be earlier
 _ADDRESS = re.compile(r"(?P<host>[^\s:/\[\]]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})")
 
 
 def import_ray() -> Any:
-    """The module `ray`; the environment must be prepared."""
+    """Import `ray`; the environment must be prepared."""
     try:
         import ray
     except ImportError:
         raise UsageError("a cluster needs more packages; pip install 'fader[cluster]'") from None
     if tuple(map(int, ray.__version__.split(".")[:2])) < LEAST_RAY:
         needed = f"{'.'.join(map(str, LEAST_RAY))} is needed at least; pip install -U 'fader[cluster]'"
-        raise UsageError(f"Ray {ray.__version__} takes no notice of tokens; {needed}")
+        raise UsageError(f"Ray {ray.__version__} does not check tokens; {needed}")
     return ray
 
 
 def token_file() -> Path:
-    """Where Ray looks for the token by default."""
+    """The file of the token, where Ray looks for it."""
     given = os.environ.get(TOKEN_PATH)
     return Path(given) if given else Path.home() / ".ray" / "auth_token"
 
 
 def find_token() -> str | None:
-    """The token of the environment or of the token's file; a file that others can read is refused."""
+    """The token of the environment or of the token file; raises where others can read the file."""
     given = os.environ.get(TOKEN, "").strip()
     if given:
         return given
@@ -91,14 +91,14 @@ def find_token() -> str | None:
 
 
 def ensure_token() -> str:
-    """The known token; where there is none, a new one in the token's file, which only its owner can read."""
+    """The token; where there is none, a new one in a token file that only its owner can read."""
     found = find_token()
     if found is not None:
         return found
     file, token = token_file(), secrets.token_hex(32)
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, pending = tempfile.mkstemp(prefix=file.name, dir=file.parent)  # with mode 0600, and no one else's file
+        handle, pending = tempfile.mkstemp(prefix=file.name, dir=file.parent)  # a new file with mode 0600
         try:
             with open(handle, "w", encoding="utf-8") as out:
                 out.write(token)
@@ -110,11 +110,11 @@ def ensure_token() -> str:
 
 
 def _publish_token(pending: Path, file: Path) -> str | None:
-    """Give a new token its name; returns the one of another process that was quicker."""
+    """Rename a new token file; returns the token of another process if that was quicker."""
     try:
         os.link(pending, file)
         return None
-    except OSError:  # it is there already, or this file system has no second names
+    except OSError:  # the file exists, or the file system has no hard links
         found = find_token()
         if found is None:
             os.replace(pending, file)
@@ -123,7 +123,7 @@ def _publish_token(pending: Path, file: Path) -> str | None:
 
 @contextmanager
 def prepare_environment(token: str, loopback: bool, **more: str) -> Iterator[None]:
-    """The environment that Ray is to start in, for this process and those it starts; as it was afterwards."""
+    """Set the environment for Ray in this process and those it starts; restored afterwards."""
     wanted = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
     wanted |= {TOKEN: token, **({ONE_MACHINE: "0"} if loopback else {}), **more}
     before = {name: os.environ.get(name) for name in wanted}
@@ -141,7 +141,7 @@ def prepare_environment(token: str, loopback: bool, **more: str) -> Iterator[Non
 
 
 def _refresh_ray() -> None:
-    """Tell a Ray that is imported already of the environment: it reads these variables only when it is imported."""
+    """Apply the environment to a Ray that is imported already: it reads these variables only on import."""
     if "ray" not in sys.modules:
         return
     with suppress(ImportError, AttributeError):
@@ -156,7 +156,7 @@ def _refresh_ray() -> None:
 
 @dataclass
 class Connection:
-    """A driver's connection: the address of the head, and whether that is still there."""
+    """The connection of a driver: the address of the head, and whether the head answers."""
 
     address: str
     patience: float = PATIENCE_SECONDS
@@ -165,7 +165,7 @@ class Connection:
     _nodes: list[dict[str, Any]] = field(default_factory=list)
 
     def check(self) -> None:
-        """Raise if the head has not answered for a while; cheap enough for every turn of a loop."""
+        """Raise if the head has not answered for `patience` seconds; cheap enough for every turn of a loop."""
         now = time.monotonic()
         if self._silent_since is None and now - self._looked < LOOK_SECONDS:
             return
@@ -177,17 +177,17 @@ class Connection:
         self._silent_since = self._silent_since or now
         if now - self._silent_since >= self.patience:
             raise ClusterError(
-                f"{self.address}: the head of the cluster is gone ({reason}); start the cluster again; a job goes on "
-                "where it was when its command is run again"
+                f"{self.address}: the head of the cluster is gone ({reason}); start the cluster again; a job continues "
+                "when its command is run again"
             )
 
     @property
     def is_silent(self) -> bool:
-        """Whether the head did not answer when it was last looked for: what asks it anything would wait."""
+        """Whether the head did not answer the last check; calls to it would block."""
         return self._silent_since is not None
 
     def nodes(self) -> list[dict[str, Any]]:
-        """The nodes that are alive, with their resources; those of last time while the head is silent."""
+        """The nodes that are alive, with their resources; the last known ones while the head is silent."""
         if unreachable(self.address, 1.0) is None:
             self._nodes = [node for node in import_ray().nodes() if node["Alive"]]
         return self._nodes
@@ -201,9 +201,9 @@ class Connection:
 def connect(
     address: str | None = None, *, cpus: int | None = None, patience: float = PATIENCE_SECONDS
 ) -> Iterator[Connection]:
-    """Be the driver of a cluster: `HOST:PORT` of its head, or "local" for a Ray of one machine that ends with us.
+    """Become the driver of a cluster: `HOST:PORT` of its head, or "local" for a Ray on this machine for this process.
 
-    Without an address that of RAY_ADDRESS is taken, else "local". `cpus` is for "local" alone.
+    The default address is that of RAY_ADDRESS, else "local". `cpus` is for "local" only.
     """
     wanted = choose_address(address)
     if wanted == "local":
@@ -242,7 +242,7 @@ def connect(
 
 @contextmanager
 def _start_local(cpus: int | None, patience: float) -> Iterator[Connection]:
-    """A Ray of this machine alone, under a token that no other process has."""
+    """Start a Ray on this machine, with a token that no other process knows."""
     with (
         tempfile.TemporaryDirectory(prefix="fray-", dir=short_folder(), ignore_cleanup_errors=True) as folder,
         prepare_environment(secrets.token_hex(32), True, RAY_TMPDIR=folder, RAY_AUTH_MODE="token"),
@@ -270,14 +270,14 @@ def _start_local(cpus: int | None, patience: float) -> Iterator[Connection]:
 
 
 def _plugins_of_workers() -> dict[str, Any]:
-    """The argument of `ray.init` that makes tasks and actors know the plug-ins of this process."""
+    """The arguments of `ray.init` that pass the plug-ins of this process to tasks and actors."""
     variables = worker_environment()
     return {"runtime_env": {"env_vars": variables}} if variables else {}
 
 
 @contextmanager
 def _explain_ray_errors(ray: Any, address: str) -> Iterator[None]:
-    """What Ray raises where nobody expected it, as one line."""
+    """Turn an unexpected error of Ray into a ClusterError of one line."""
     try:
         yield
     except ray.exceptions.RayError as error:
@@ -287,17 +287,17 @@ def _explain_ray_errors(ray: Any, address: str) -> Iterator[None]:
 
 
 def line_of(error: BaseException) -> str:
-    """The first line of what Ray says, which may be many with a traceback."""
+    """The first line of an error of Ray, which may have many, with a traceback."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:200]
 
 
 def short_folder() -> str | None:
-    """Where Ray's own files lie: paths of its sockets have 107 characters at most, and it adds about 80 itself."""
+    """A folder for Ray's files: paths of sockets have at most 107 characters, of which Ray uses about 80."""
     return "/tmp" if len(tempfile.gettempdir()) > SHORT and os.access("/tmp", os.W_OK) else None
 
 
 def _quiet(ray: Any) -> None:
-    """Keep Ray from writing to our standard output that a node has died: tasks are watched here."""
+    """Keep Ray from printing to standard output that a node has died: Fader watches tasks itself."""
     with suppress(AttributeError):
         ray._private.worker.print_to_stdstream = lambda *_given, **_named: None
 
@@ -308,7 +308,7 @@ def _check_free(ray: Any) -> None:
 
 
 def choose_address(address: str | None) -> str:
-    """The address that was given; else that of the environment, else "local"."""
+    """The given address; else that of the environment, else "local"."""
     return (os.environ.get("RAY_ADDRESS") or "local" if address is None else address).strip()
 
 
@@ -322,12 +322,12 @@ def parse_address(address: str) -> tuple[str, int]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine under an address that no other can reach."""
+    """Whether a host name is a loopback address."""
     return host in (LOOPBACK, "localhost", "::1")
 
 
 def unreachable(address: str, seconds: float) -> str | None:
-    """Why nothing answers at an address; None if something does."""
+    """Why nothing answers at an address; None where something does."""
     try:
         socket.create_connection(parse_address(address), timeout=seconds).close()
     except OSError as error:
@@ -337,7 +337,7 @@ def unreachable(address: str, seconds: float) -> str | None:
 
 @contextmanager
 def _explain_failure(address: str) -> Iterator[None]:
-    """What Ray says while it connects, which its compiled part writes straight to the error output, as one error."""
+    """Turn what Ray prints while it connects, which its compiled part writes to descriptor 2, into one error."""
     with tempfile.TemporaryFile() as said, _error_output(said):
         try:
             yield
@@ -350,22 +350,22 @@ def _explain_failure(address: str) -> Iterator[None]:
 def _reason(text: str) -> str:
     if "Unauthenticated" in text or "InvalidAuthToken" in text:
         if os.environ.get("RAY_AUTH_MODE", "token") != "token":
-            return "the cluster wants a token, and RAY_AUTH_MODE is not token here; unset it"
-        return f"the cluster does not take our token; set {TOKEN} (or {token_file()}) to the one it was started with"
+            return "the cluster needs a token, and RAY_AUTH_MODE is not token here; unset it"
+        return f"the cluster does not accept the token; set {TOKEN} (or {token_file()}) to the one it was started with"
     mismatch = re.search(r"Version mismatch.*", text, re.DOTALL)
     if mismatch:
         said = " ".join(mismatch[0].split())[:400]
-        return f"Ray or Python is of another version here than on the cluster; install the same ({said})"
+        return f"Ray or Python has another version here than on the cluster; install the same ({said})"
     said = " ".join(text.split())[-400:]
     return (
-        f"the cluster cannot be joined; it may have another token than ours ({TOKEN}), or be ill: ask `ray status` "
+        f"the cluster cannot be joined; it may have another token ({TOKEN}) or be unhealthy: run `ray status` "
         f"there ({said})"
     )
 
 
 @contextmanager
 def _error_output(to: Any) -> Iterator[None]:
-    """Descriptor 2 to a file meanwhile, for what does not go through Python."""
+    """Redirect descriptor 2 to a file, for output that does not go through Python."""
     sys.stderr.flush()
     kept = os.dup(2)
     os.dup2(to.fileno(), 2)

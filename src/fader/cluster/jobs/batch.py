@@ -1,11 +1,11 @@
-"""Many queries over the shards of a cluster: to a TREC run, to a Parquet table of contexts, to LETOR vectors.
+"""Many queries over the shards of a cluster: a TREC run, a Parquet table of contexts, or LETOR vectors.
 
     ranked = run(runner, recipe, queries, model, k, "out.run", progress)
 
-Queries are cut into chunks, a task each, which asks all shards and works on the merged tables as one machine does
-(`fader.search.batch`). The results of tasks are kept in a journal beside the output (`checkpoint`); when all are there,
-the file is written, byte for byte that of one machine. How queries are cut follows from their number alone, so that a
-killed driver is followed by one that takes the same chunks. Knows nothing of Ray: tasks are run by a `Runner`.
+Queries are divided into chunks, one task each, which asks all shards and works on the joined tables as one machine does
+(`fader.search.batch`). A journal beside the output (`checkpoint`) keeps the results; when it is complete, the file is
+written, byte for byte that of one machine. The chunks depend only on the number of queries, so the command has the same
+chunks when it is run again. Knows nothing of Ray: a `Runner` runs the tasks.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from fader.search.batch import ContextsBatch, Grades, LetorBatch, Parsed, RunBat
 from fader.search.index import Index, Ranked
 from fader.search.models import contents_of
 
-CHUNKS = 64  # tasks of a job at least, where there are queries for them
-MOST_RANKED, MOST_TABLES = 16, 4  # queries of a task: tables are large
+CHUNKS = 64  # least number of tasks, if there are enough queries
+MOST_RANKED, MOST_TABLES = 16, 4  # queries per task: tables are large
 Row_co = TypeVar("Row_co", covariant=True)
 Out = TypeVar("Out")
 
 
 class Batch(Protocol[Row_co]):
-    """What is found for a query; see `fader.search.batch`."""
+    """The work on one query; see `fader.search.batch`."""
 
     def find(self, index: Index, number: int, query: Parsed) -> Row_co: ...
 
@@ -88,14 +88,14 @@ def run(
 
 
 def pack_ranking(found: Ranked | LimitError) -> list[Any]:
-    """A ranking, or the limit that its query passes, as plain data."""
+    """A ranking, or the error of a query over a limit, as plain data."""
     if isinstance(found, LimitError):
         return [type(found).__name__, str(found)]
     return [found.entities, found.scores, found.support]
 
 
 def unpack_ranking(row: list[Any]) -> Ranked | LimitError:
-    """What `pack_ranking` was given."""
+    """The inverse of `pack_ranking`."""
     if len(row) == 3:
         return Ranked(*row)
     error: LimitError = getattr(fader.errors, row[0])(row[1])
@@ -122,7 +122,7 @@ def contexts(
 
 
 def pack_table(table: Any) -> bytes:
-    """An Arrow table as a stream of Arrow."""
+    """An Arrow table in the Arrow stream format."""
     import pyarrow as pa  # heavy: only this output needs it
 
     sink = pa.BufferOutputStream()
@@ -133,7 +133,7 @@ def pack_table(table: Any) -> bytes:
 
 
 def unpack_table(data: bytes) -> Any:
-    """What `pack_table` was given."""
+    """The inverse of `pack_table`."""
     import pyarrow as pa  # heavy: only this output needs it
 
     return pa.ipc.open_stream(data).read_all()
@@ -183,7 +183,7 @@ def _cut(
 
 
 def cut_chunks(count: int, most: int) -> list[range]:
-    """So many queries in chunks."""
+    """Divide `count` queries into chunks."""
     size = max(1, min(most, count // CHUNKS))
     return [range(at, min(count, at + size)) for at in range(0, count, size)]
 
@@ -196,7 +196,7 @@ def _run(
     path: str,
     progress: Progress,
 ) -> Out:
-    """Do the tasks that are not kept yet, then write the output."""
+    """Run the tasks without a result in the journal, then write the output."""
     done, total = 0, sum(len(task.queries) for task in tasks)
 
     def count(task: Task) -> None:
@@ -213,7 +213,7 @@ def _run(
 
 
 def _describe(recipe: Recipe, queries: Sequence[Parsed], asked: Mapping[str, Any]) -> Key:
-    """What results depend on."""
+    """The key of a job: everything that results depend on."""
     index = open_index(recipe)
     return {
         "fader": __version__,

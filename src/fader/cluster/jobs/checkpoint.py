@@ -1,9 +1,9 @@
-"""The journal of a job that writes one output file, kept beside it until the file is whole.
+"""The journal of a job that writes one output file, beside that file until it is complete.
 
     OUT.unfinished/KEY/000012.part      the result of a chunk (`fader.jobs.journal`)
 
-KEY is the digest of the job's key, so that results of another job are never taken for ours: they are removed. One job
-at a time writes an output. Knows nothing of what is kept.
+KEY is the digest of the job's key; results of a job with another key are removed. Only one job at a time can write an
+output. Knows nothing of the contents of results.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fader.jobs.storage import LocalFolder, hold_folder
 
 @contextmanager
 def open_journal(output: str, key: Key) -> Iterator[Journal]:
-    """The journal of the job with a key that writes `output`; it is removed when all went well."""
+    """Open the journal of the job that writes `output`; it is removed on success."""
     digest, final = digest_key(key), Path(output).resolve()
     if final.is_dir():
         raise StorageError(f"{output}: is a folder; give a file")
-    if output == "-" or (final.exists() and not final.is_file()):  # nothing can be kept beside it
+    if output == "-" or (final.exists() and not final.is_file()):  # no journal can lie beside it
         with tempfile.TemporaryDirectory(prefix="fader-") as place:
             yield Journal(LocalFolder(Path(place)), key=digest)
         return

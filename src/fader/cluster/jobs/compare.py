@@ -3,11 +3,10 @@
     pool = Spread(connection, judged)
     compare_judged(pool.judged, systems, workers=pool, progress=Unsent(progress))
 
-What is done, and on which queries, is decided where it is on one machine (fader.experiment.compare); only `each`, which
-works on items side by side, sends them elsewhere, in pieces, with a copy of what the work holds. A copy asks the shards
-for contexts by itself. Datasets to train on are encoded once, by all, and copied; a task that wants one that it was not
-given says so, and is run again with it. Where edges are learned, each fold has a dataset of its own and makes it
-itself. Knows nothing of folds or systems.
+fader.experiment.compare decides what is done, as on one machine; only `each`, the parallel map, sends items to the
+cluster, in pieces, with a copy of the work. A copy asks the shards for contexts itself. Training datasets are encoded
+once, by all nodes, and copied; a task that needs another one reports it, and is run again with it. Where edges are
+learned, each fold encodes its own dataset. Knows nothing of folds or systems.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ R = TypeVar("R")
 I64 = NDArray[np.int64]
 Wanted = tuple[FeatureMap, View]
 Reference = Any  # an ObjectRef of Ray, or a `_Here`
-SYSTEMS = 4  # that learn, at once: folds alone are too few for a cluster
-PIECES = 4  # of the items, for each CPU
-KEPT_HERE = 2  # datasets and pieces of work that a process keeps
+SYSTEMS = 4  # trained at the same time: the folds of one are too few for a cluster
+PIECES = 4  # per CPU
+KEPT_HERE = 2  # datasets, and pieces of work, that a process caches
 GET_SECONDS = 600.0
 
 
 class WantedError(Exception):
-    """A copy was asked for a dataset that it has not been given."""
+    """A task needs a dataset that it has not been given."""
 
     def __init__(self, features: FeatureMap, view: View) -> None:
         super().__init__(str(features))
@@ -55,7 +54,7 @@ class WantedError(Exception):
 
 
 class DriverDatasets:
-    """Datasets where the comparison is driven: they are encoded there. A copy in a task finds those it was given."""
+    """The datasets of the driver, which encodes them itself. A copy in a task becomes `TaskDatasets`."""
 
     def find(self, features: FeatureMap, view: View) -> Dataset | None:
         return None
@@ -65,7 +64,7 @@ class DriverDatasets:
 
 
 class TaskDatasets:
-    """Datasets in a task: those it was given."""
+    """The datasets of a task: those that it was given."""
 
     def find(self, features: FeatureMap, view: View) -> Dataset | None:
         given = _given.get(_key(features, view))
@@ -76,7 +75,7 @@ class TaskDatasets:
 
 
 class Unsent:
-    """Progress that stays here: a copy in another process reports nothing."""
+    """Progress of this process only: a copy in another process reports nothing."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -92,7 +91,7 @@ class Spread:
     """A pool (fader.learn.crossvalidate) of the cluster's CPUs. May be used by several threads."""
 
     def __init__(self, connection: Connection | None, judged: JudgedQueries) -> None:
-        """Without a connection all is done here, by copies none the less."""
+        """Without a connection, copies of the work run in this process."""
         self._connection = connection
         self.judged = replace(judged, progress=Silent(), datasets=DriverDatasets())
         self._datasets: OrderedDict[str, Any] = OrderedDict()
@@ -101,7 +100,7 @@ class Spread:
         self.systems = SYSTEMS if connection else 1  # at once
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy of whatever knows this pool works by itself."""
+        """Copies of objects that refer to this pool work with one worker."""
         return int, (1,)
 
     def each(self, work: Callable[[T], R], items: Sequence[T], progress: Progress, note: str) -> list[R]:
@@ -113,7 +112,7 @@ class Spread:
             raise
 
     def stop(self, reason: BaseException) -> None:
-        """Give up what all threads have sent out: each raises the first reason that was given."""
+        """Cancel the work of all threads: each raises the first reason."""
         self._failure.append(reason)
 
     def _check(self) -> None:
@@ -160,7 +159,7 @@ class Spread:
         OnRay(self._connection, watch=self._check).run(make_worker, tasks, take)
 
     def _dataset(self, features: FeatureMap, view: View) -> Any:
-        """A dataset, encoded by all, as an object that tasks can get; the last few are kept."""
+        """A dataset, encoded by all nodes, as an object that tasks can load; a few are cached."""
         key = _key(features, view)
         with self._making:
             if key not in self._datasets:
@@ -173,12 +172,12 @@ class Spread:
             return self._datasets[key]
 
     def _put(self, value: Any) -> Any:
-        """What tasks get the value by."""
+        """Store a value where tasks can load it; returns a reference."""
         return import_ray().put(_pack(value)) if self._connection else _Here(_pack(value))
 
 
 class _Here:
-    """In place of an object of Ray's."""
+    """Stands for an object reference of Ray."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self._name = data, secrets.token_hex(8)
@@ -207,7 +206,7 @@ _kept: OrderedDict[str, Any] = OrderedDict()
 
 @dataclass(frozen=True)
 class Applied:
-    """The results of some items, or the dataset that these want."""
+    """The results of some items, or the dataset that they need."""
 
     found: list[Any]
     wanted: Wanted | None = None
@@ -215,7 +214,7 @@ class Applied:
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyTask(Task):
-    """Some items, to which a piece of work that was sent before is applied."""
+    """Applies work that was sent before to some items."""
 
     piece: int
     work: Reference
@@ -234,7 +233,7 @@ class ApplyTask(Task):
 
 
 def _load(reference: Any) -> Any:
-    """What an object holds; the last few are kept, as the next task has the same."""
+    """Load an object; the last few are cached, since the next task has the same."""
     key = reference.hex()
     if key not in _kept:
         while len(_kept) >= 2 * KEPT_HERE:
@@ -251,12 +250,12 @@ def _data(reference: Any) -> bytes:
     try:
         data: bytes = ray.get(reference, timeout=GET_SECONDS)
     except ray.exceptions.RayError as error:
-        raise OSError(f"what a task needs cannot be had: {type(error).__name__}") from error
+        raise OSError(f"the input of a task cannot be loaded: {type(error).__name__}") from error
     return data
 
 
 def _pack(value: Any) -> bytes:
-    """Within bytes, so that arrays arrive in memory of the process itself, which may be written to."""
+    """Pickle a value to bytes, so that arrays arrive in writable memory of the process."""
     from ray import cloudpickle
 
     data: bytes = cloudpickle.dumps(value)

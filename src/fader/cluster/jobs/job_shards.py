@@ -1,11 +1,10 @@
-"""Shards held for as long as a job runs: an actor on each node opens some groups and serves them by a socket.
+"""Shards for the time of a job: an actor on each node opens some groups and serves them through a socket.
 
     with holding(connection, path, commit, groups, limits) as held:
-        open_index(held).rank(...)                   here, or in any task that is given `held` (asking.py)
+        open_index(held).rank(...)                   here, or in any task that gets `held` (index_handle.py)
 
-An actor knows its groups from the start, so that Ray alone can start it again after it, or its node, has died: on
-another node if need be, as nothing is kept on one. Actors end with the driver, however that ends. Knows nothing of what
-is asked.
+An actor gets its groups at the start, so Ray can restart it without help after it or its node has died, also on another
+node, since actors have no state. Actors end with the driver, however that ends. Knows nothing of what is asked.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ from fader.index.numbering import read_starts
 from fader.limits import Limits
 
 START_SECONDS = 600.0
-FOREVER = 1e9  # an actor of a job ends with its driver, not when nobody asks for a while
+FOREVER = 1e9  # an actor of a job ends with its driver, not by a lease
 
 
 class Holder:
-    """The actor."""
+    """The actor: a `ShardHost` that opens its own groups."""
 
     def __init__(
         self, given: Given, commit: int, groups: Mapping[int, Sequence[int]], starts: Sequence[int] | None
@@ -66,7 +65,7 @@ class Holder:
 
 @contextmanager
 def holding(connection: Connection, path: str, at: int | None, groups: int, limits: Limits) -> Iterator[Held]:
-    """All groups of a commit, held; `groups` 0: one for each node."""
+    """Hold all groups of a commit in actors; `groups` 0: one per node."""
     ray, path = import_ray(), index_path(path)
     nodes = _usable(connection)
     with storage_errors(path):
@@ -94,7 +93,7 @@ def holding(connection: Connection, path: str, at: int | None, groups: int, limi
 
 
 def _usable(connection: Connection) -> list[dict[str, Any]]:
-    """Nodes that may hold shards: those that offer it, else those that work."""
+    """Nodes that may hold shards: those that offer `shards`, else those with a CPU."""
     nodes = connection.nodes()
     found = [node for node in nodes if node["Resources"].get(RESOURCE)]
     found = found or [node for node in nodes if node["Resources"].get("CPU", 0) > 0]
@@ -106,7 +105,7 @@ def _usable(connection: Connection) -> list[dict[str, Any]]:
 def _start_actor(
     ray: Any, node: Mapping[str, Any], given: Given, commit: int, groups: dict[int, list[int]], starts: list[int] | None
 ) -> Any:
-    """An actor that Ray starts again where shards are offered; one that asks for none may come to the head."""
+    """Start an actor. Ray restarts it only where `shards` are offered; without the resource even on the head."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     wanted = {RESOURCE: HOLDER_TAKES} if node["Resources"].get(RESOURCE) else {}
@@ -122,7 +121,7 @@ def _start_actor(
 
 
 def _wait(connection: Connection, ray: Any, actors: Sequence[Any]) -> None:
-    """Until every actor has opened its groups."""
+    """Wait until every actor has opened its groups."""
     pending, until = [actor.about.remote() for actor in actors], time.monotonic() + START_SECONDS
     while pending:
         ready, pending = ray.wait(pending, num_returns=len(pending), timeout=1.0)
@@ -142,7 +141,7 @@ def _wait(connection: Connection, ray: Any, actors: Sequence[Any]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class RangesTask(Task):
-    """The ranges of ids of some segments, for numbering; the segments are copied to the node for that."""
+    """Reads the ranges of ids of some segments, to number documents; copies the segments to the node."""
 
     path: str
     commit: int
@@ -154,7 +153,7 @@ class RangesTask(Task):
 
 
 def _find_starts(connection: Connection, path: str, commit: int, planned: Sequence[Sequence[int]]) -> list[int]:
-    """`starts` (index/numbering.py) of an index that is not here."""
+    """Compute `starts` (index/numbering.py) of a remote index by tasks."""
     found: dict[int, Range] = {}
 
     def take(task: Task, data: bytes) -> None:

@@ -1,8 +1,8 @@
-"""The runner on Ray: tasks over a cluster, some in flight, lost ones again, and a clean end whatever happens.
+"""The runner on Ray: sends tasks to a cluster, repeats lost ones, and always ends cleanly.
 
-Ray does not retry: a task whose worker or node died is started again here, up to `tries` times, and an error names what
-it was working on. The head is watched all the time, as Ray would end this process when that is gone; so is, where it is
-given, whatever else may call for an end. Results come in any order. Knows nothing of what tasks do.
+Ray does not retry: a task whose worker or node died is started again here, up to `tries` times; the error then names
+the task. The head is watched all the time, since Ray would kill this process when it is gone; so is `watch`, if given.
+Results come in any order. Knows nothing of what tasks do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RunSettings:
 
 @dataclass
 class OnRay:
-    """Runs tasks on a cluster; `lost` counts those that were started again; `watch` raises to end them all."""
+    """Runs tasks on a cluster. `lost` counts tasks that were repeated; `watch` raises to end all tasks."""
 
     connection: Connection
     lost: int = 0
@@ -43,10 +43,10 @@ class OnRay:
     _starved_since: float | None = None
     _cpus: int = 0
     _count_again: float = 0.0
-    _room: int = -1  # memory that some node is known to have
+    _room: int = -1  # memory that a node is known to have
 
     def run(self, work: Work[Task, Result], items: Iterable[Task], take: Take[Task, Result]) -> None:
-        """Do all tasks; those to come are made one by one, when they are sent."""
+        """Run all tasks; `items` is read lazily, as tasks are sent."""
         ray, source = import_ray(), iter(items)
         lost, flying = deque[Task](), dict[Any, Task]()
         coming = next(source, None)
@@ -72,28 +72,26 @@ class OnRay:
                 if not ready:
                     self._check_nodes()
         except KeyboardInterrupt:
-            flying.clear()  # tasks end with us; where one has just ended, cancelling it may make Ray abort this process
+            flying.clear()  # tasks end with this process; cancelling one that has just ended may make Ray abort
             raise
         finally:
             for one in flying:
-                with suppress(Exception):  # the error that ends us is the one to raise
+                with suppress(Exception):  # raise the first error
                     ray.cancel(one, force=True)
 
     def _most(self) -> int:
-        """How many tasks to have out at once; the nodes are counted now and then."""
+        """The number of tasks in flight; the CPUs are counted from time to time."""
         if time.monotonic() >= self._count_again:
             self._cpus, self._count_again = self.connection.cpus(), time.monotonic() + self.settings.count_every
         return max(2, 2 * self._cpus)
 
     def _result(self, ray: Any, reference: Any, task: Task) -> Any:
-        """What a task has returned, None where it has to be done again."""
+        """The result of a task; None where it must be repeated."""
         try:
             result = ray.get(reference, timeout=60.0)
         except ray.exceptions.RayTaskError as error:
             said = " ".join(str(error.cause).split())[:300]
-            raise ClusterError(
-                f"{task.name}: {type(error.cause).__name__}: {said}; this is a fault of Fader"
-            ) from error
+            raise ClusterError(f"{task.name}: {type(error.cause).__name__}: {said}; this is a bug in Fader") from error
         except ray.exceptions.RayError as error:
             self.connection.check()
             self._count_failure(task, self.settings.tries, f"its worker died ({line_of(error)})")
@@ -106,18 +104,18 @@ class OnRay:
         return None
 
     def _count_failure(self, task: Task, most: int, why: str) -> None:
-        """Count a failure of one kind, which may happen `most` times to a task."""
+        """Count a failure of a task; raises at the `most`th of its kind."""
         self.lost, kind = self.lost + 1, (task.name, most)
         self._tries[kind] = self._tries.get(kind, 0) + 1
         if self._tries[kind] >= most:
             remedy = "check this input and the memory of the nodes" if most == self.settings.tries else "correct that"
             raise ClusterError(
                 f"{task.name}: failed {most} times, at last because {why}; {remedy}, then run the same command again: "
-                "it goes on where it was"
+                "it continues from there"
             )
 
     def _check_room(self, memory: int) -> None:
-        """Refuse what no node could ever run: Ray would wait for one."""
+        """Raise if no node could ever run a task: Ray would wait for one."""
         if memory <= self._room:
             return
         nodes = [node["Resources"] for node in self.connection.nodes()]
@@ -130,7 +128,7 @@ class OnRay:
         self._room = memory
 
     def _check_nodes(self) -> None:
-        """Raise when no node has been left for a while that could do anything."""
+        """Raise when there has been no node with a CPU for a while."""
         now = time.monotonic()
         if self.connection.cpus():
             self._starved_since = None
@@ -139,13 +137,13 @@ class OnRay:
         elif now - self._starved_since > self.settings.starved:
             raise ClusterError(
                 f"{self.connection.address}: no node with a CPU is left; add nodes, then run the same command again: "
-                "it goes on where it was"
+                "it continues from there"
             )
 
 
 def _ready(ray: Any, flying: list[Any], pause: float) -> list[Any]:
-    """All tasks that are done, as soon as one is; none after a while."""
-    if not flying:  # nothing is given out while the head is silent
+    """Wait until a task is done; returns all that are, none after `pause` seconds."""
+    if not flying:  # no task is sent while the head is silent
         time.sleep(pause)
         return []
     if not ray.wait(flying, num_returns=1, timeout=pause)[0]:

@@ -1,6 +1,6 @@
-"""A task on a cluster: an item of a job that knows its own work, and that can be sent anywhere and done several times.
+"""A task on a cluster: an item of a job with its own work, which any node can run, more than once.
 
-Errors of a task are returned, not raised, so that they reach the user in our words. Knows nothing of Ray.
+A task returns its errors instead of raising them, so that the user gets readable messages. Knows nothing of Ray.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fader.jobs.runners import Failure
 
 @dataclass(frozen=True, kw_only=True)
 class Task(ABC):
-    """Plain data and what is done with it. `memory` is what it may take on its node."""
+    """Plain data and the work on it. `memory` is what it may use on its node, in bytes."""
 
     name: str  # for messages
     memory: int = 0
@@ -32,7 +32,7 @@ class Task(ABC):
         """Do the work; the result is what the journal keeps."""
 
     def explain(self, error: Exception) -> Failure | None:
-        """An error in the words of the user; None where it is a fault of Fader."""
+        """The failure to report for an error; None where it is a bug in Fader."""
         if isinstance(error, IncompleteError | ClusterError):  # a node may be cut off from all others for a while
             return Failure(self.name, type(error).__name__, str(error), again=True)
         if isinstance(error, FaderError):
@@ -44,7 +44,7 @@ class Task(ABC):
 
 
 def run_task(task: Task) -> bytes | Failure:
-    """Do a task, in whatever process this is."""
+    """Run a task in this process."""
     if task.version != __version__:
         here = f"this node has Fader {__version__}, the command Fader {task.version}"
         return Failure(task.name, "ClusterError", f"{here}; install the same on all nodes")
@@ -58,5 +58,5 @@ def run_task(task: Task) -> bytes | Failure:
 
 
 def make_worker() -> Callable[[Task], bytes]:
-    """What does tasks in a process. Runners raise a `Failure`, so that others see bytes alone."""
+    """The worker of a process. Runners raise a `Failure`, so callers see bytes only."""
     return run_task  # type: ignore[return-value]

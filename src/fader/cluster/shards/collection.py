@@ -38,18 +38,18 @@ from fader.search.collection import RankedContexts
 from fader.search.local import rank_contexts
 
 I32 = NDArray[np.int32]
-KEPT_COUNTS = 100_000  # literals whose counts are known
+KEPT_COUNTS = 100_000  # literals whose counts are cached
 KEPT_FEATURES = 1_000  # features known to need more than a shard has
 _UNKNOWN = (-1, -1)
-# Columns that are read together as a rule: what a snippet shows of a context.
+# Columns that a snippet needs, fetched together.
 TOGETHER = (Column.START, Column.END, Column.SIDES, Column.CONFIDENCE)
 
 
 @final
 class ShardedCollection:
-    """A collection asked through its shards; `allow_partial` answers from the groups that are there, and says so.
+    """A collection in shards. `allow_partial` allows answers from the groups that are there, with a warning.
 
-    `reopen` opens the same collection in another process, where copies of this one arrive.
+    `reopen` opens the same collection in another process that gets a copy of this one.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class ShardedCollection:
         self.groups, self.allow_partial = ShardGroups(head, shards, allow_partial), allow_partial
         self._reopen = reopen
         self._counts: dict[Any, tuple[int, int]] = {}
-        self._elsewhere: set[str] = set()  # features whose scores cannot be computed by shards
+        self._elsewhere: set[str] = set()  # features whose scores shards cannot compute
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._reopen is None:
@@ -80,7 +80,7 @@ class ShardedCollection:
         return self._reopen, ()
 
     def forget(self) -> None:
-        """Drop what is kept of earlier queries: counts of literals, and documents."""
+        """Drop the cached counts of literals and documents."""
         self._counts = {}
         self.groups.forget_documents()
 
@@ -98,7 +98,7 @@ class ShardedCollection:
         return int(max(self.groups.ask("find_document", {"doc_id": doc_id})))
 
     def refresh(self) -> ShardedCollection:
-        """The collection at the commit whose shards are asked now: itself where that is open already."""
+        """The collection at the commit that the shards serve now: itself where it is at that commit."""
         shards = self.groups.shards
         if shards.commit == self.commit:
             return self
@@ -140,7 +140,7 @@ class ShardedCollection:
         with_rows: bool = True,
         entity: int | None = None,
     ) -> RankedContexts:
-        """Scores are computed where contexts are, if they can be; then only the rows to be shown are fetched."""
+        """Let the shards compute the scores if they can; then fetch only the rows to show."""
         scoring = system.feature_scoring
         features = None if scoring is None or system.view.top else dump_features(scoring.features)
         if scoring is None or features is None or features in self._elsewhere:
@@ -180,7 +180,7 @@ class ShardedCollection:
         return RankedContexts(contexts, ranking, sum(part.contexts for part in parts))
 
     def _count(self, query: Query) -> tuple[Statistics, dict[int, Missing]]:
-        """Counts of the literals in the whole collection, kept from earlier queries, and which groups are missing."""
+        """Counts of the literals in the whole collection, cached or asked for, and the groups that are missing."""
         keys = [(literal.terms, literal.offsets) for literal in query.literals]
         known = [self._counts.get(key, _UNKNOWN) for key in keys]
         missing: dict[int, Missing] = {}
@@ -199,7 +199,7 @@ class ShardedCollection:
         return Statistics(self.documents, self.tokens, df, cf), missing
 
     def _score(self, wanted: Plain, missing: dict[int, Missing]) -> tuple[list[Any], list[Scores]] | None:
-        """What each group answers, but those known to be missing; None where groups cannot compute the scores."""
+        """The scores of all groups but the missing ones; None where groups cannot compute them."""
         each = [None if g in missing else wanted for g in range(self.groups.count)]
         answers = [missing.get(g, a) for g, a in enumerate(self.groups.ask("scores", each, self.allow_partial))]
         parts = [Scores(**a) for a in answers if a is not None and not isinstance(a, Missing)]
@@ -221,7 +221,7 @@ class ShardedCollection:
         ranking: Ranking,
         scoring: FeatureScoring,
     ) -> Contexts:
-        """The table of the rows to be shown; the evidence of the ranking gets their places in it."""
+        """Fetch the table of the rows to show, and set the rows of the ranking's evidence."""
         used = [name for a in answers if not isinstance(a, Missing) for name in a["used"]]
         columns = list(dict.fromkeys([*TOGETHER, *used]))
         given = [None if isinstance(a, Missing) else asked | {"columns": columns} for a in answers]
@@ -234,9 +234,9 @@ class ShardedCollection:
 
 
 class _GroupColumns:
-    """Columns of one query's partial contexts: fetched of all groups at once, when one of them is first read.
+    """Columns of the partial contexts of a query, fetched from all groups when first read.
 
-    Only groups that gave partial contexts are asked, and they must answer: a table is of all of these groups.
+    Only the groups that gave partial contexts are asked, and all of them must answer.
     """
 
     def __init__(self, groups: ShardGroups, asked: Plain, there: set[int]) -> None:
@@ -253,12 +253,12 @@ class _GroupColumns:
         return self._found[column][group]
 
     def ask(self, method: str, arguments: Plain) -> list[Any]:
-        """The answers of the groups that gave partial contexts."""
+        """Ask the groups that gave partial contexts."""
         return self._groups.ask(method, [arguments if g in self._there else None for g in range(self._groups.count)])
 
 
 class _Lookup:
-    """What a table needs to know of the whole collection, or of the groups that answered where some are missing."""
+    """Lookups of a table in the whole collection, or in the groups that answered where some are missing."""
 
     def __init__(self, collection: ShardedCollection, answering: _GroupColumns | None) -> None:
         self.catalog, self._groups, self._answering = collection.catalog, collection.groups, answering
