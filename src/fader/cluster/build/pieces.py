@@ -1,8 +1,8 @@
 """Cuts a corpus into pieces that tasks can read independently, and reads their lines.
 
 A *span* is a whole file, or a byte range of an uncompressed one; the lines that begin in it belong to it. A *piece* is
-a list of adjacent spans; pieces have about the same size. Compressed files are not cut, since they can be read only from
-their start.
+a list of adjacent spans; pieces have about the same size. Compressed files are not cut, since they can be read only
+from their start.
 
 Lines of a span are numbered from 1 at the start of a file, else from 2: only the first line of a file has the number 1,
 and may begin with a byte order mark. The line number in the file is known when the lines of all spans before have been

@@ -3,8 +3,8 @@
     place_groups(2, {"a": "node 1", "b": "node 2"}, replicas=2) -> [["a", "b"], ["b", "a"]]
 
 A group stays on its host unless the host has gone or holds two groups more than another. With fewer nodes than
-replicas, hosts of one node hold several replicas of a group; with fewer hosts, there are fewer replicas. Deterministic. Knows
-nothing of Ray.
+replicas, hosts of one node hold several replicas of a group; with fewer hosts, there are fewer replicas. Deterministic.
+Knows nothing of Ray.
 """
 
 from __future__ import annotations
