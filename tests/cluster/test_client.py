@@ -25,7 +25,7 @@ from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.shard import Shard
 from fader.cluster.wire import frames as wire
 from fader.cluster.wire.client import ClientSettings, Shards, error_of
-from fader.cluster.wire.connections import Server
+from fader.cluster.wire.connections import RemoteServer
 from fader.cluster.wire.frames import receive, welcome
 from fader.cluster.wire.server import MOST_STRANGERS, ShardServer
 from fader.cluster.wire.transport import Missing
@@ -351,7 +351,7 @@ def test_connections_are_closed(folder: Path) -> None:
 
 def test_a_machine_that_is_gone_is_waited_for_once() -> None:
     """Connections that were asked for before it failed fail then at once, with its reason."""
-    server = Server(nobody(), SECRET)
+    server = RemoteServer(nobody(), SECRET)
     asked_at = time.monotonic()
     with pytest.raises(ConnectionRefusedError):
         server.connect(20, asked_at)

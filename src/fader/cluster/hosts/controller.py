@@ -34,10 +34,10 @@ from fader.cluster.hosts.messages import GroupMap, HostAbout, Message, Retire, S
 from fader.cluster.hosts.placement import Placed, on_different_nodes, place_groups
 from fader.cluster.hosts.runtime import Connection, connect, import_ray
 from fader.cluster.hosts.service_state import (
-    Call,
     Commit,
     ControllerSettings,
     Host,
+    HostCall,
     Wanted,
     describe_commit,
     newest_commit,
@@ -143,7 +143,7 @@ class Controller:
         """Ask all hosts what they hold; an answer may also come at a later turn."""
         for host in self._hosts.values():
             if host.ping is None:
-                host.ping = Call(host.handle.about.remote())
+                host.ping = HostCall(host.handle.about.remote())
         calls = {host.ping.ref: host for host in self._hosts.values() if host.ping is not None}
         if not calls:
             return
@@ -288,14 +288,14 @@ class Controller:
     def _give(self, host: Host, commit: Commit, missing: list[int]) -> bool:
         if commit.starts is not None:
             groups = {g: commit.groups[g] for g in missing}
-            host.work = Call(host.handle.hold.remote(commit.number, groups, commit.starts, commit.files))
+            host.work = HostCall(host.handle.hold.remote(commit.number, groups, commit.starts, commit.files))
             host.work_of = commit.number, "hold"
             return True
         # An index in an object store: its ranges of ids are read on the hosts that copy it.
         first = [g for g in missing if commit.places[g][0] == host.name or self._is_lost(commit.places[g][0])]
         unknown = [s for g in first for s in commit.groups[g] if s not in commit.ranges]
         if unknown:
-            host.work = Call((host.handle.ranges.remote(commit.number, unknown), unknown))
+            host.work = HostCall((host.handle.ranges.remote(commit.number, unknown), unknown))
             host.work_of = commit.number, "ranges"
         return bool(unknown)
 

@@ -61,7 +61,7 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Call:
+class HostCall:
     """A call to a host that has not been answered yet."""
 
     ref: Any
@@ -84,8 +84,8 @@ class Host:
     problem: str = ""
     trouble: str = ""
     failing: float | None = None  # since when it answers with errors only
-    ping: Call | None = None
-    work: Call | None = None
+    ping: HostCall | None = None
+    work: HostCall | None = None
     work_of: tuple[int, str] = (0, "")
     again: float = 0.0
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import fader.errors
 from fader import budget
-from fader.cluster.wire.connections import Connection, Server, said
+from fader.cluster.wire.connections import RemoteServer, ShardConnection, said
 from fader.cluster.wire.server import INTERNAL, NOT_HELD
 from fader.cluster.wire.transport import Missing
 from fader.errors import BudgetError, FaderError, IncompleteError, StorageError
@@ -37,9 +37,9 @@ class _Attempt:
     """A call to one replica of one group: connecting, or waiting for the answer."""
 
     group: _Group
-    server: Server
+    server: RemoteServer
     began: float
-    connection: Connection | None = None
+    connection: ShardConnection | None = None
 
 
 @dataclass(eq=False)
@@ -85,7 +85,7 @@ class Call:
         self._patience = min(now + shards.settings.patience_ms / 1000, self._enough)
         self._selector = selectors.DefaultSelector()
         self._wake: tuple[socket.socket, socket.socket] | None = None
-        self._connected: deque[tuple[_Attempt, Future[Connection]]] = deque()
+        self._connected: deque[tuple[_Attempt, Future[ShardConnection]]] = deque()
         self._lock = threading.Lock()
         self._is_over = False
 
@@ -213,7 +213,7 @@ class Call:
             group.again = time.monotonic() + self._settings.pause_ms / 1000
         return False
 
-    def _ask(self, group: _Group, server: Server) -> None:
+    def _ask(self, group: _Group, server: RemoteServer) -> None:
         attempt = _Attempt(group, server, time.monotonic())
         group.attempts.append(attempt)
         connection = server.idle()
@@ -226,7 +226,7 @@ class Call:
             self._selector.register(self._wake[0], selectors.EVENT_READ, None)
         self._shards.connect(server).add_done_callback(lambda future: self._note_connected(attempt, future))
 
-    def _note_connected(self, attempt: _Attempt, future: Future[Connection]) -> None:
+    def _note_connected(self, attempt: _Attempt, future: Future[ShardConnection]) -> None:
         """Pass a new connection to the loop; called in another thread."""
         with self._lock:
             if not self._is_over and self._wake is not None:
@@ -250,7 +250,7 @@ class Call:
             else:
                 self._send(attempt, future.result())
 
-    def _send(self, attempt: _Attempt, connection: Connection) -> None:
+    def _send(self, attempt: _Attempt, connection: ShardConnection) -> None:
         attempt.connection = connection
         left = 1000 * (self._until - time.monotonic())
         request = {
@@ -336,7 +336,7 @@ class Call:
         group.answer, group.is_done = answer, True
 
 
-def _keep(server: Server, future: Future[Connection]) -> None:
+def _keep(server: RemoteServer, future: Future[ShardConnection]) -> None:
     """Keep a connection that came too late for the next call."""
     if not future.cancelled() and future.exception() is None:
         server.give_back(future.result())

@@ -25,7 +25,7 @@ from typing import Any
 
 from fader.cluster.hosts.latency import ClientSettings, Pace
 from fader.cluster.wire.calls import Call, error_of
-from fader.cluster.wire.connections import Connection, Server
+from fader.cluster.wire.connections import RemoteServer, ShardConnection
 from fader.cluster.wire.frames import WireError, check_secret
 from fader.cluster.wire.transport import Arguments, for_each
 from fader.errors import IncompleteError, UsageError, quote
@@ -40,7 +40,7 @@ class Shards:
     def __init__(self, secret: bytes, settings: ClientSettings = ClientSettings()) -> None:  # noqa: B008
         self._secret, self.settings = check_secret(secret), settings
         self._maps: dict[int, tuple[tuple[str, ...], ...]] = {}
-        self._servers: dict[str, Server] = {}
+        self._servers: dict[str, RemoteServer] = {}
         self._turns: Counter[int] = Counter()
         self._lock = threading.Lock()
         self._connectors = ThreadPoolExecutor(CONNECTORS, thread_name_prefix="connecting")
@@ -98,7 +98,7 @@ class Shards:
             raise IncompleteError(f"no shards of commit {commit} are known, or no longer (known: {known}); ask again")
         return found
 
-    def in_turn(self, commit: int, group: int) -> list[Server]:
+    def in_turn(self, commit: int, group: int) -> list[RemoteServer]:
         """The servers of a group, in rotation; those that failed recently come last."""
         with self._lock:
             replicas = self.replicas(commit)[group]
@@ -107,17 +107,17 @@ class Shards:
             found = [self._server(address) for address in (*replicas[turn:], *replicas[:turn])]
         return sorted(found, key=lambda server: server.is_down)
 
-    def _server(self, address: str) -> Server:
+    def _server(self, address: str) -> RemoteServer:
         if address not in self._servers:
-            self._servers[address] = Server(address, self._secret)
+            self._servers[address] = RemoteServer(address, self._secret)
         return self._servers[address]
 
-    def connect(self, server: Server) -> Future[Connection]:
+    def connect(self, server: RemoteServer) -> Future[ShardConnection]:
         """Open a new connection in another thread."""
         try:
             return self._connectors.submit(server.connect, self.settings.connect_ms / 1000, time.monotonic())
         except RuntimeError:  # the pool is closed, or no thread can be started
-            failed: Future[Connection] = Future()
+            failed: Future[ShardConnection] = Future()
             failed.set_exception(WireError("cannot be asked: the client is closed"))
             return failed
 

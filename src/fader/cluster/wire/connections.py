@@ -20,7 +20,7 @@ KEPT = 16  # open connections per server
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 
 
-class Connection:
+class ShardConnection:
     """A connection after the greeting; `is_fresh` until its first call."""
 
     def __init__(self, sock: socket.socket) -> None:
@@ -60,12 +60,12 @@ class Connection:
             self.sock.close()
 
 
-class Server:
+class RemoteServer:
     """A server by its address, `host:port`."""
 
     def __init__(self, address: str, secret: bytes) -> None:
         self.address, self._secret = address, secret
-        self._idle: list[Connection] = []
+        self._idle: list[ShardConnection] = []
         self._is_left = False
         self._failures, self._until = 0, 0.0
         self._failed = 0.0, ""  # time and reason of the last failed connection
@@ -76,7 +76,7 @@ class Server:
         """Whether it failed recently."""
         return time.monotonic() < self._until
 
-    def idle(self) -> Connection | None:
+    def idle(self) -> ShardConnection | None:
         """Take an open connection that no call uses; None if there is none."""
         while True:
             with self._lock:
@@ -87,7 +87,7 @@ class Server:
                 return connection
             connection.close()
 
-    def connect(self, seconds: float, asked_at: float | None = None) -> Connection:
+    def connect(self, seconds: float, asked_at: float | None = None) -> ShardConnection:
         """Open a new connection, greeting included, within some seconds.
 
         Fails at once if the server has failed since `asked_at`: otherwise many calls to a machine that is gone would
@@ -102,7 +102,7 @@ class Server:
             self._failed = time.monotonic(), said(error)
             raise
 
-    def _open(self, until: float) -> Connection:
+    def _open(self, until: float) -> ShardConnection:
         host, _, port = self.address.rpartition(":")
         sock = socket.create_connection((host.strip("[]"), int(port)), timeout=until - time.monotonic())
         try:
@@ -111,9 +111,9 @@ class Server:
         except BaseException:
             sock.close()
             raise
-        return Connection(sock)
+        return ShardConnection(sock)
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: ShardConnection) -> None:
         """Take back a connection after a complete answer, which shows that the server is well."""
         connection.is_fresh = False
         with self._lock:
