@@ -175,8 +175,8 @@ def test_ray_starts_where_paths_are_short(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_wrong_token_is_said_in_words(ray_cluster: Any) -> None:
     """In a process of its own, as a user would meet it: one line, no traceback, nothing of Ray's own log."""
     code = (
-        "import sys\nfrom fader.cluster.hosts.runtime import connected\nfrom fader.errors import FaderError\n"
-        "try:\n    with connected(sys.argv[1]): pass\nexcept FaderError as error:\n    print(error)\n"
+        "import sys\nfrom fader.cluster.hosts.runtime import connect\nfrom fader.errors import FaderError\n"
+        "try:\n    with connect(sys.argv[1]): pass\nexcept FaderError as error:\n    print(error)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, ray_cluster.address],
