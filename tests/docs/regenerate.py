@@ -1,7 +1,8 @@
-"""Writes docs/cli.md from the commands' own help: `python tests/docs/regenerate.py`."""
+"""Writes docs/cli.md from the commands' own help: `python tests/docs/regenerate.py`; with `--print`, only prints it."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -33,5 +34,8 @@ def reference() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(reference(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    if sys.argv[1:] == ["--print"]:
+        sys.stdout.write(reference())
+    else:
+        PAGE.write_text(reference(), encoding="utf-8")
+        print(f"wrote {PAGE}")
