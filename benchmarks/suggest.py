@@ -208,7 +208,7 @@ def measure(work: Path, args: Any) -> dict[str, Any]:
     below = np.array(reader.catalog.entities_below)
     report: dict[str, Any] = {
         "types": len(type_labels), "entities": len(entity_labels), "write catalog s": written.cpu,
-        "of it labels s": stored.cpu, "warm s": warmed.cpu, "bytes": described["bytes"], "rows": [],
+        "of it labels s": stored.cpu, "warm s": warmed.cpu, "bytes": described.bytes, "rows": [],
     }  # fmt: skip
     for kind, given, popularity in (("type", type_labels, below), ("entity", entity_labels, documents)):
         plain = Plain(given, popularity)
