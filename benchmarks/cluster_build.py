@@ -27,13 +27,13 @@ class Timed:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
-    def run(self, jobs: Any, done: Callable[[Any, Any], None]) -> None:
+    def run(self, work: Any, items: Any, take: Callable[[Any, Any], None]) -> None:
         from fader.jobs.runners import InProcess
 
-        for job in jobs:
+        for item in items:
             with Clock() as clock:
-                InProcess().run([job], done)
-            name = job.function.__name__
+                InProcess().run(work, [item], take)
+            name = type(getattr(item, "task", item)).__name__
             self.seconds[name] = self.seconds.get(name, 0.0) + clock.cpu
 
 
