@@ -33,7 +33,7 @@ class Timed:
         for item in items:
             with Clock() as clock:
                 InProcess().run(work, [item], take)
-            name = type(getattr(item, "task", item)).__name__
+            name = type(item).__name__
             self.seconds[name] = self.seconds.get(name, 0.0) + clock.cpu
 
 
@@ -90,7 +90,7 @@ def figures(data: Dataset, out: Path, with_ray: bool) -> dict[str, Any]:
     shutil.rmtree(beside)
     runner, tokens = Timed(), len(data.tokens)
     clock = sharded(data, out, runner)
-    reduce_s = runner.seconds.get("build", 0.0)
+    reduce_s = runner.seconds.get("BuildShard", 0.0)
     found: dict[str, Any] = {
         "tokens": tokens, "documents": data.documents, "shards": SHARDS, "local": speed(data, own),
         "tasks": {**speed(data, clock), "by_task_s": runner.seconds}, "cpu_ratio": clock.cpu / own.cpu,
