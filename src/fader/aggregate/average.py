@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.aggregate.sum import spread, sums
 
 
@@ -24,6 +24,14 @@ class Average(Aggregator):
     name: ClassVar[str] = "average"
     convex: ClassVar[bool] = True
     linear: ClassVar[bool] = True
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("sum")
+
+    def finish(self, accumulated: F64, counts: I64) -> F64:
+        means: F64 = accumulated / counts
+        return means
 
     def values(self, scores: F64, at: I64) -> F64:
         means: F64 = sums(scores, at) / np.diff(at)

@@ -7,6 +7,7 @@ among its contexts, and gives the value's gradient. It knows nothing of where sc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,21 @@ from fader.registry import write_part
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """How values can be accumulated context by context, in the order of contexts, without keeping scores.
+
+    count    how many contexts there are
+    sum      the sum of transformed scores; `transform` is none, softplus, log1p (of scores above 0) or power
+    max      the largest score             min      the smallest
+    logsum   ln of the sum of exp(score), shifted by the largest score
+    """
+
+    kind: str
+    transform: str = "none"
+    parameter: float = 0.0
 
 
 class Aggregator(ABC):
@@ -51,6 +67,15 @@ class Aggregator(ABC):
 
     @abstractmethod
     def gradient(self, scores: F64, at: I64, upstream: F64) -> F64: ...
+
+    @property
+    def accumulation(self) -> Accumulation | None:
+        """How `finish` of accumulated numbers gives the bits of `values`; None where scores must be kept per entity."""
+        return None
+
+    def finish(self, accumulated: F64, counts: I64) -> F64:
+        """The values of entities from what was accumulated and the numbers of their contexts."""
+        return accumulated
 
     def loss_values(self, scores: F64, at: I64) -> F64:
         """V(e) as the loss sees it."""

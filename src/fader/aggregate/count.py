@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,13 @@ class Count(Aggregator):
     name: ClassVar[str] = "count"
     convex: ClassVar[bool] = True
     constant: ClassVar[bool] = True
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("count")
+
+    def finish(self, accumulated: F64, counts: I64) -> F64:
+        return counts.astype(np.float64)
 
     def values(self, scores: F64, at: I64) -> F64:
         return np.diff(at).astype(np.float64)

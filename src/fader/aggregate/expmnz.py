@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.aggregate.logspace import exponentiate, in_proportion, log_sums, slope
 
 
@@ -25,6 +25,13 @@ class ExpMnz(Aggregator):
     """Large scores count most, and once more the number of contexts."""
 
     name: ClassVar[str] = "expmnz"
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("logsum")
+
+    def finish(self, accumulated: F64, counts: I64) -> F64:
+        return accumulated + np.log(counts)
 
     def values(self, scores: F64, at: I64) -> F64:
         return log_sums(scores, at) + np.log(np.diff(at))

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.aggregate.logspace import in_proportion, log_sums, logs_and_proportions
 from fader.errors import UsageError
 
@@ -36,6 +36,14 @@ class LogMean(Aggregator):
     def _discount(self, at: I64) -> F64:
         discount: F64 = self.share * np.log(np.diff(at))
         return discount
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("logsum")
+
+    def finish(self, accumulated: F64, counts: I64) -> F64:
+        logs: F64 = accumulated - self.share * np.log(counts)
+        return logs
 
     def values(self, scores: F64, at: I64) -> F64:
         return log_sums(scores, at) - self._discount(at)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.aggregate.logspace import in_proportion, log_sums, logs_and_proportions
 
 
@@ -20,6 +20,10 @@ class LogSumExp(Aggregator):
     """Softmax on the scale of scores."""
 
     name: ClassVar[str] = "logsumexp"
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("logsum")
 
     def values(self, scores: F64, at: I64) -> F64:
         return log_sums(scores, at)

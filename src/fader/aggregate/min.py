@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.kernel import kernel
 
 
@@ -33,6 +33,10 @@ class Min(Aggregator):
     """The worst context alone counts."""
 
     name: ClassVar[str] = "min"
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("min")
 
     def values(self, scores: F64, at: I64) -> F64:
         return scores[_first_smallest(scores, at)]  # type: ignore[no-any-return]

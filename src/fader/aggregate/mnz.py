@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.aggregate.sum import spread, sums
 
 
@@ -23,6 +23,14 @@ class Mnz(Aggregator):
     name: ClassVar[str] = "mnz"
     convex: ClassVar[bool] = True
     linear: ClassVar[bool] = True
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("sum")
+
+    def finish(self, accumulated: F64, counts: I64) -> F64:
+        products: F64 = accumulated * counts
+        return products
 
     def values(self, scores: F64, at: I64) -> F64:
         products: F64 = sums(scores, at) * np.diff(at)

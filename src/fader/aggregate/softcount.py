@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.aggregate.sum import spread, sums
 from fader.errors import UsageError, quote
 from fader.kernel import kernel
@@ -75,6 +75,10 @@ class SoftCount(Aggregator):
             raise UsageError(f"softcount: p must be above 0 and at most 1, not {self.p}")
         if self.form == "log" and self.p != 0.5:
             raise UsageError(f"softcount: p is of form=power only; write softcount(form=power,p={self.p})")
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("sum", "log1p") if self.form == "log" else Accumulation("sum", "power", self.p)
 
     def values(self, scores: F64, at: I64) -> F64:
         return sums(self.shares(scores, at), at)

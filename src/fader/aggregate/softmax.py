@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.aggregate.logspace import exponentiate, in_proportion, log_sums, logs_and_proportions, slope
 
 
@@ -26,6 +26,10 @@ class SoftMax(Aggregator):
     """Large scores count most."""
 
     name: ClassVar[str] = "softmax"
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("logsum")
 
     def values(self, scores: F64, at: I64) -> F64:
         return log_sums(scores, at)

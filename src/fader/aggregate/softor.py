@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.aggregate.sum import spread, sums
 from fader.kernel import inline_kernel, kernel
 
@@ -57,6 +57,10 @@ class SoftOr(Aggregator):
     @property
     def wants_bias(self) -> bool:
         return self.bias
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("sum", "softplus")
 
     def values(self, scores: F64, at: I64) -> F64:
         return sums(self.shares(scores, at), at)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.aggregate.base import F64, I64, Aggregator
+from fader.aggregate.base import F64, I64, Accumulation, Aggregator
 from fader.kernel import kernel
 
 
@@ -45,6 +45,10 @@ class Sum(Aggregator):
     name: ClassVar[str] = "sum"
     convex: ClassVar[bool] = True
     linear: ClassVar[bool] = True
+
+    @property
+    def accumulation(self) -> Accumulation:
+        return Accumulation("sum")
 
     def values(self, scores: F64, at: I64) -> F64:
         return sums(scores, at)

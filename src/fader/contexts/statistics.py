@@ -6,6 +6,7 @@ Counts are sums over segments, so they do not depend on how the collection was c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 F64 = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statistics:
     """N documents, their tokens, and per positive literal its document and collection frequency."""
 
@@ -28,9 +29,15 @@ class Statistics:
 
     def idf(self, variant: str = "log") -> F64:
         """`ln(1 + N/df)` ("log") or `N/df` ("paper"); 0 for a literal that occurs nowhere."""
-        known = self.df > 0
-        ratio = np.divide(self.documents, self.df, out=np.zeros(self.df.size), where=known)
-        return np.where(known, np.log1p(ratio), 0.0) if variant == "log" else ratio
+        return self._log_idf if variant == "log" else self._ratio
+
+    @cached_property
+    def _ratio(self) -> F64:
+        return np.divide(self.documents, self.df, out=np.zeros(self.df.size), where=self.df > 0)
+
+    @cached_property
+    def _log_idf(self) -> F64:
+        return np.log1p(self._ratio)
 
     def perplexity(self, variant: str = "log") -> F64:
         """IDF(t)/IDF(q): each literal's share of the query's information; all 0 where nothing is known."""

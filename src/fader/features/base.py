@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.table import Contexts
+from fader.features.fused import TermMaker
 from fader.kernel import kernel
 from fader.registry import write_part
 
@@ -110,6 +111,13 @@ class FeatureMap(ABC):
         for block, values in zip(blocks, cell_values(blocks, self.expand(w)), strict=True):
             add_scores(block, values, out)
         return out
+
+    def prepare_terms(self, w: F64) -> TermMaker | None:
+        """w . f as terms that are computed while contexts are matched, bit for bit `score`; None: it has no such form.
+
+        What does not depend on the query is computed here, once for a model.
+        """
+        return None
 
     def fit_edges(self, tables: Iterable[Contexts]) -> Self:
         """The same map with edges learned from the contexts of training queries, where edges are to be learned."""

@@ -17,6 +17,7 @@ import numpy as np
 from fader.contexts.table import Contexts
 from fader.features.base import F64
 from fader.features.column import OneColumn
+from fader.features.fused import TermMaker, add_constant
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,9 @@ class Bias(OneColumn):
 
     def column(self, contexts: Contexts) -> F64:
         return np.ones(len(contexts))
+
+    def prepare_terms(self, w: F64) -> TermMaker:
+        return add_constant(float(w[0]))
 
     def bounds(self) -> tuple[F64, F64]:
         return np.full(1, -np.inf), np.zeros(1)

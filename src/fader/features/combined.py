@@ -15,6 +15,7 @@ import numpy as np
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
 from fader.features.base import F64, I32, Block, FeatureMap, Piece
+from fader.features.fused import TermMaker
 from fader.registry import parse, split_top
 
 
@@ -50,6 +51,13 @@ class Combined(FeatureMap):
         for m, part in self.split(w):
             out += m.score(contexts, part)
         return out
+
+    def prepare_terms(self, w: F64) -> TermMaker | None:
+        makers = [m.prepare_terms(part) for m, part in self.split(w)]
+        known = [make for make in makers if make is not None]
+        if len(known) < len(makers):
+            return None
+        return lambda statistics, farthest: tuple(term for make in known for term in make(statistics, farthest))
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
         out = np.zeros((contexts.distances.shape[0], rows.size))

@@ -16,6 +16,7 @@ import numpy as np
 from fader.contexts.table import Contexts
 from fader.features.base import F64
 from fader.features.column import OneColumn
+from fader.features.fused import ConfidenceColumn, TermMaker
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,6 @@ class Confidence(OneColumn):
 
     def column(self, contexts: Contexts) -> F64:
         return contexts.confidence if len(contexts) else np.zeros(0)
+
+    def prepare_terms(self, w: F64) -> TermMaker:
+        return lambda _statistics, _farthest: (ConfidenceColumn(float(w[0])),)

@@ -15,6 +15,7 @@ import numpy as np
 from fader.contexts.table import Contexts
 from fader.features.base import F64
 from fader.features.column import OneColumn
+from fader.features.fused import TermMaker, add_constant
 
 
 @dataclass(frozen=True)
@@ -26,3 +27,6 @@ class Constant(OneColumn):
 
     def column(self, contexts: Contexts) -> F64:
         return np.ones(len(contexts))
+
+    def prepare_terms(self, w: F64) -> TermMaker:
+        return add_constant(float(w[0]))

@@ -12,7 +12,7 @@ nothing of training.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,8 @@ from fader.features.cellmaps.cellmap import CellMap
 from fader.features.cellmaps.cells import I8
 from fader.features.cellmaps.edges import match_shares
 from fader.features.cellmaps.prefix import prefix_sum, reverse_prefix_sum
-from fader.features.cellmaps.staircase import coverage
+from fader.features.cellmaps.staircase import coverage, prepare_staircase
+from fader.features.fused import TermMaker
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ class Coverage(CellMap):
 
     def encode_cells(self, statistics: Statistics, distances: I32, sides: I8) -> Codes:
         return coverage(self.axes, statistics.perplexity(self.idf), distances, sides)
+
+    def prepare_terms(self, w: F64) -> TermMaker:
+        whole, idf = prepare_staircase(self.axes, self.expand(w)), self.idf
+        return lambda statistics, _farthest: (replace(whole, perplexity=statistics.perplexity(idf)),)
 
     def find_shown_cells(self, contexts: Contexts, row: int) -> NDArray[Any]:
         """The corner that the curve has reached with each literal, nearer ones and those before it included."""

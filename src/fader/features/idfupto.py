@@ -18,7 +18,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
 from fader.features.base import F64, I32, Block, Codes, FeatureMap, Piece
@@ -26,6 +25,7 @@ from fader.features.cellmaps.buckets import MAX_CELLS, Axes, by_side, check_dist
 from fader.features.cellmaps.cells import Cells, sides_of, take_contexts
 from fader.features.cellmaps.edges import learn_distances
 from fader.features.checks import check_choice, check_flag, check_idf
+from fader.features.fused import TermMaker
 
 DEFAULT_COLUMNS = 12
 
@@ -80,30 +80,39 @@ class IdfUpto(FeatureMap):
     def _by_copy(self, w: F64) -> F64:
         return w.reshape(self.axes.copies, self.columns, -1)
 
-    def _cells(self, statistics: Statistics) -> Cells:
+    def _cells(self, first: I32) -> Cells:
         # Beyond all edges is no column here.
         column = np.maximum(self.axes.column_table() - np.int32(1), np.int32(-1))
-        first = np.zeros(statistics.df.size, dtype=np.int32)
         return Cells(column, first, self.columns if self.signed else 0, self.size)
 
+    def _cells_of(self, contexts: Contexts) -> Cells:
+        return self._cells(np.zeros(len(contexts.distances), dtype=np.int32))
+
     def blocks(self, contexts: Contexts) -> list[Block]:
-        codes = self._cells(contexts.statistics).codes(contexts.distances, sides_of(contexts, self.signed))
+        codes = self._cells_of(contexts).codes(contexts.distances, sides_of(contexts, self.signed))
         return [Codes(codes, contexts.statistics.perplexity(self.idf), self.size)]
 
     def score(self, contexts: Contexts, w: F64) -> F64:
-        cells, scale = self._cells(contexts.statistics), contexts.statistics.perplexity(self.idf)
+        cells, scale = (
+            self._cells_of(contexts),
+            contexts.statistics.perplexity(self.idf),
+        )
         return cells.scores(contexts.distances, sides_of(contexts, self.signed), scale, self.expand(w))
+
+    def prepare_terms(self, w: F64) -> TermMaker:
+        whole, idf = self._cells(np.zeros(1, dtype=np.int32)).distance_table(np.ones(1), self.expand(w)), self.idf
+        return lambda statistics, _farthest: (replace(whole, table=statistics.perplexity(idf)[:, None] * whole.table),)
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
         distances, sides = take_contexts(contexts.distances, rows), take_contexts(sides_of(contexts, self.signed), rows)
-        codes = self._cells(contexts.statistics).codes(distances, sides)
+        codes = self._cells_of(contexts).codes(distances, sides)
         values: F64 = np.append(self.expand(w), 0.0)[codes.T]
         return contexts.statistics.perplexity(self.idf)[:, None] * values
 
     def pieces(self, contexts: Contexts, row: int, w: F64) -> list[Piece]:
         rows = np.array([row], dtype=np.int32)
         distances, sides = take_contexts(contexts.distances, rows), take_contexts(sides_of(contexts, self.signed), rows)
-        codes = self._cells(contexts.statistics).codes(distances, sides)[0]
+        codes = self._cells_of(contexts).codes(distances, sides)[0]
         value, labels = self.by_literal(contexts, rows, w)[:, 0], self.labels()
         return [Piece(self.name, t, labels[c], float(value[t])) for t, c in enumerate(codes) if c < self.size]
 

@@ -23,10 +23,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.checks import check_choice, check_idf
+from fader.features.fused import DistanceTable, Term, TermMaker
 from fader.kernel import kernel
 
 SHAPES = ("gaussian", "triangle", "cosine", "circle", "step", "inverse")
@@ -78,6 +80,16 @@ def _add_decayed(distances: I32, perplexity: F64, shape: int, width: float, out:
                 out[U(k)] += _decay_share(perplexity[t], d, shape, width)
 
 
+@kernel
+def _fill_decays(perplexity: F64, shape: int, width: float, table: F64) -> None:
+    """`table[t, d + 1]` is literal t's share times the decay of distance d; 0 beyond a width that cuts."""
+    for t in range(table.shape[0]):
+        for d in range(table.shape[1] - 1):
+            table[t, d + 1] = _decay_share(perplexity[t], d, shape, width)
+            if d > width and shape != _GAUSSIAN and shape != _INVERSE:
+                break
+
+
 def decays(shape: str, width: float, distances: I32) -> F64:
     """k(l) of each of some distances; 0 where one is below 0."""
     return _decays(distances[None], np.ones(1), shape, width)
@@ -126,6 +138,17 @@ class Kernel(FeatureMap):
 
     def _values(self, distances: I32, perplexity: F64) -> F64:
         return _decays(distances, perplexity, self.shape, self.width)
+
+    def prepare_terms(self, w: F64) -> TermMaker:
+        shape, scale = SHAPES.index(self.shape), float(w[0])
+
+        def make(statistics: Statistics, farthest: int) -> tuple[Term, ...]:
+            perplexity = statistics.perplexity(self.idf)
+            table = np.zeros((perplexity.size, farthest + 2))
+            _fill_decays(perplexity, shape, float(self.width), table)
+            return (DistanceTable(table, scale),)
+
+        return make
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
         distances = np.ascontiguousarray(contexts.distances[:, rows])

@@ -29,6 +29,7 @@ from fader.contexts.table import Contexts
 from fader.errors import UsageError, did_you_mean, quote
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.column import even_shares
+from fader.features.fused import DocumentSum, Term, TermMaker
 from fader.kernel import kernel
 
 I64 = NDArray[np.int64]
@@ -78,6 +79,15 @@ def _per_document(statistics: Statistics, documents: DocumentValues) -> F64:
     return np.stack([cosine, bm25, np.sum(idf) + np.log(2) * other])
 
 
+def bm25_scores(statistics: Statistics, documents: DocumentValues) -> F64:
+    """The column `bm25` of some documents."""
+    out = np.zeros((documents.length.size, 1))
+    literal, document = _per_literal(statistics), _per_document(statistics, documents)
+    for a, b in budget.chunks(out.shape[0]):
+        _add_terms(documents.counts, literal, document, np.array([-1, 0, -1, -1]), a, b, out)
+    return out[:, 0]
+
+
 @dataclass(frozen=True)
 class NoProx(FeatureMap):
     """Position-blind scores of the document; `use` names some of them, as in `bm25/constant`."""
@@ -118,6 +128,16 @@ class NoProx(FeatureMap):
         for a, b in budget.chunks(values.shape[0]):
             _add_terms(documents.counts, literal, document, self._place(), a, b, values)
         return [Columns(values, documents.row)]
+
+    def prepare_terms(self, w: F64) -> TermMaker:
+        column = np.array([NAMES.index(name) for name in self.labels()], dtype=np.int32)
+
+        def make(statistics: Statistics, _farthest: int) -> tuple[Term, ...]:
+            idf = statistics.idf()
+            sums = float(np.sum(idf * idf)), float(np.sum(idf))
+            return (DocumentSum(column, w, _per_literal(statistics), *sums, statistics.average_length),)
+
+        return make
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
         """Each literal has its terms of the sums; terms of literals that only the document has go to the others."""

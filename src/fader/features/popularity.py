@@ -16,9 +16,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.column import even_shares
+from fader.features.fused import EntityColumn, Term, TermMaker
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,17 @@ class Popularity(FeatureMap):
 
     def blocks(self, contexts: Contexts) -> list[Block]:
         return [Columns(self._values(contexts), contexts.slot)]
+
+    def prepare_terms(self, w: F64) -> TermMaker:
+        def make(statistics: Statistics, _farthest: int) -> tuple[Term, ...]:
+            def values(documents: I32) -> F64:
+                known = np.log1p(documents) / np.log1p(max(1, statistics.documents))
+                weighed: F64 = known * w[0] + (1.0 - known) * w[1]
+                return weighed
+
+            return (EntityColumn((self.name, *w.tolist()), values),)
+
+        return make
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
         values: F64 = (self._values(contexts) @ w)[contexts.slot[rows]]

@@ -12,7 +12,7 @@ still 6. Of the paper's section on perplexity-proximity features; its best with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from fader.contexts.statistics import Statistics
@@ -20,8 +20,9 @@ from fader.features.base import F64, I32, Codes
 from fader.features.cellmaps.cellmap import CellMap
 from fader.features.cellmaps.cells import I8
 from fader.features.cellmaps.prefix import prefix_sum, reverse_prefix_sum, smoothness_of_increments
-from fader.features.cellmaps.staircase import union
+from fader.features.cellmaps.staircase import prepare_staircase, union
 from fader.features.checks import check_choice
+from fader.features.fused import TermMaker
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,9 @@ class Rectangle(CellMap):
         if self.additive:
             return super().encode_cells(statistics, distances, sides)
         return union(self.axes, self.axes.row_of(statistics.perplexity(self.idf)), distances, sides)
+
+    def prepare_terms(self, w: F64) -> TermMaker | None:
+        if self.additive:
+            return super().prepare_terms(w)
+        whole, axes, idf = prepare_staircase(self.axes, self.expand(w)), self.axes, self.idf
+        return lambda statistics, _farthest: (replace(whole, row=axes.row_of(statistics.perplexity(idf))),)

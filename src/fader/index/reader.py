@@ -212,6 +212,13 @@ class IndexReader:
         at = document if own is None else int(np.searchsorted(own, document))
         return self.segments[segment[at]], int(local[at])
 
+    def segments_of(self, documents: I32) -> I32:
+        """The place in `segments` of each of some documents' segment."""
+        if self.numbered_as_stored:
+            return np.zeros(documents.size, dtype=np.int32)
+        own, segment, _local = self._located
+        return segment[documents if own is None else np.searchsorted(own, documents)]
+
     def document_id(self, document: int) -> str:
         segment, local = self.locate(document)
         return segment.text.ids[local]

@@ -6,6 +6,7 @@
     literal_weights   in which proportion literals share what a context adds
     pieces            the score of one context, by feature cell
     view              how contexts must be matched: policy, window, overlap, top
+    fused_scoring     the same as data, where it can be computed while contexts are matched
 
 Order, explanations and "what if this context were gone" follow from these for every system (`fader.rank.ranking`). A
 system is a frozen dataclass whose fields are its parameters. `ContextScorer` is the common case: an aggregator over the
@@ -16,8 +17,9 @@ can be computed elsewhere: on the machines that hold the contexts, or in one pas
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -26,8 +28,10 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.aggregate.base import Aggregator
 from fader.contexts.policy import Evidence, check_policy, select
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap, Piece
+from fader.features.fused import Term, TermMaker
 from fader.registry import write_part
 
 F64 = NDArray[np.float64]
@@ -97,9 +101,31 @@ class FeatureScoring:
     aggregator: Aggregator
     policy: str
 
+    @cached_property
+    def make_terms(self) -> TermMaker | None:
+        """The score as terms of the fused path; None where it has no such form."""
+        return self.features.prepare_terms(self.weights)
+
     def score(self, contexts: Contexts) -> F64:
         """w . f of every context."""
         return self.features.score(contexts, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class FusedScoring:
+    """A system as data that can be ranked while contexts are matched, with the bits of `value_entities`.
+
+    The score of a context is the sum of `terms`; with `documents`, the value that it gives the context's document comes
+    first. Under the policy `document`, the mention with the largest score counts, or by the terms of `choice` if there
+    are any. `documents` takes a table without rows whose `matching` has all documents that match; it gives each one a
+    value, and says which of them can count (None: all).
+    """
+
+    terms: tuple[Term, ...]
+    aggregator: Aggregator
+    policy: str
+    choice: tuple[Term, ...] = ()
+    documents: Callable[[Contexts], tuple[F64, NDArray[np.bool_] | None]] | None = None
 
 
 class System(ABC):
@@ -149,6 +175,13 @@ class System(ABC):
     @property
     def feature_scoring(self) -> FeatureScoring | None:
         """Features, weights, aggregator and policy, where the system is exactly that."""
+        return None
+
+    def fused_scoring(self, statistics: Statistics, farthest: int) -> FusedScoring | None:
+        """The system as data for the fused path; None where it must be ranked through the table.
+
+        `farthest` is the largest distance there can be.
+        """
         return None
 
     @property
@@ -207,6 +240,11 @@ class FeatureScorer(ContextScorer):
     @property
     def entity_aggregator(self) -> Aggregator:
         return self.feature_scoring.aggregator
+
+    def fused_scoring(self, statistics: Statistics, farthest: int) -> FusedScoring | None:
+        scoring = self.feature_scoring
+        make = scoring.make_terms
+        return None if make is None else FusedScoring(make(statistics, farthest), scoring.aggregator, scoring.policy)
 
     def scores(self, contexts: Contexts) -> F64:
         return self.feature_scoring.score(contexts)

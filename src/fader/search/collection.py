@@ -34,8 +34,9 @@ I32 = NDArray[np.int32]
 class RankedContexts:
     """A ranking and the contexts behind it.
 
-    `ranking.values` has the scores of all candidates. `contexts` has at least the rows that were asked for, and
-    `ranking.evidence.row` points to them; rows of other entities may be -1. `total` counts all contexts of the query.
+    `ranking.values` has the scores of all candidates, unless rows were limited (`best`, or none). `contexts` has at
+    least the rows that were asked for, and `ranking.evidence.row` points to them; other rows may be -1. `total` counts
+    all contexts of the query.
     """
 
     contexts: Contexts
@@ -109,10 +110,12 @@ class Collection(Protocol):
         *,
         with_rows: bool = True,
         entity: int | None = None,
+        best: int | None = None,
     ) -> RankedContexts:
         """The k best entities by a system, scored where the rows are.
 
-        The rows of the k best come along, or those of one `entity` whatever its rank; none without `with_rows`.
+        The rows of the k best come along, or those of one `entity` whatever its rank; none without `with_rows`. With
+        `best`, so many rows of each that contribute most are enough.
         """
         ...
 

@@ -140,10 +140,11 @@ class Index:
         *,
         with_rows: bool = True,
         entity: int | None = None,
+        best: int | None = None,
     ) -> RankedContexts:
         options = MatchOptions(system.view.overlap, system.view.window, None, self.limits)
         parsed = self._parse(query, type)
-        return self.collection.evidence(parsed, options, system, k, with_rows=with_rows, entity=entity)
+        return self.collection.evidence(parsed, options, system, k, with_rows=with_rows, entity=entity, best=best)
 
     def rank(
         self,
@@ -179,7 +180,8 @@ class Index:
         began = time.perf_counter()
         with self._deadline(timeout_ms):
             chosen = resolve_model(model, self.collection)
-            found = self._rank(chosen.system, query, type, k, with_rows=bool(snippets or explain))
+            best = None if explain or not snippets else snippets
+            found = self._rank(chosen.system, query, type, k, with_rows=bool(snippets or explain), best=best)
             results = self._results(found, chosen.system, snippets, explain)
         contexts = found.contexts
         empty = [contexts.empty_because] if contexts.empty_because else []

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fader.contexts.match import MatchOptions, match
 from fader.contexts.query import Query
 from fader.contexts.table import Contexts
+from fader.fused.ranker import FusedRanker
 from fader.index.commit import read_commit
 from fader.index.reader import IndexReader, Stored
 from fader.rank.ranking import rank_entities
@@ -35,6 +36,7 @@ class LocalCollection:
         )
         self.commit, self.origin = head.commit, head.manifest.origin
         self.documents, self.tokens, self.mentions = head.manifest.live
+        self._fused = FusedRanker(reader)
 
     @property
     def entity_documents(self) -> I32:
@@ -52,7 +54,12 @@ class LocalCollection:
         *,
         with_rows: bool = True,
         entity: int | None = None,
+        best: int | None = None,
     ) -> RankedContexts:
+        if entity is None and (best is not None or not with_rows):
+            found = self._fused.rank(query, options, system, k, best or 0)
+            if found is not None:
+                return RankedContexts(*found)
         return rank_contexts(self.contexts(query, options), system, k)
 
     def rows(self, query: Query, options: MatchOptions, entities: I32) -> Contexts:

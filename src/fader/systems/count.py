@@ -7,6 +7,7 @@ it has, how rare they are or how near; and nothing of how often the entity is me
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -27,6 +28,6 @@ class Count(FeatureScorer):
     def __post_init__(self) -> None:
         check_policy(self.policy, self.name)
 
-    @property
+    @cached_property
     def feature_scoring(self) -> FeatureScoring:
         return FeatureScoring(Constant(), np.ones(1), CountAggregator(), self.policy)

@@ -9,6 +9,7 @@ nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -32,6 +33,6 @@ class Proximity(FeatureScorer):
         check_policy(self.policy, self.name)
         check_decay(self.name, self.width, self.idf)
 
-    @property
+    @cached_property
     def feature_scoring(self) -> FeatureScoring:
         return FeatureScoring(Kernel("inverse", self.width, self.idf), np.ones(1), Sum(), self.policy)

@@ -139,6 +139,7 @@ class ShardedCollection:
         *,
         with_rows: bool = True,
         entity: int | None = None,
+        best: int | None = None,
     ) -> RankedContexts:
         """Let the shards compute the scores if they can; then fetch only the rows to show."""
         scoring = system.feature_scoring

@@ -25,6 +25,7 @@ from fader.features.cellmaps.cells import I8, Cells, sides_of, take_contexts
 from fader.features.cellmaps.edges import learn_distances, learn_shares, literal_shares
 from fader.features.cellmaps.staircase import gains
 from fader.features.checks import check_choice, check_flag, check_idf
+from fader.features.fused import TermMaker
 
 DEFAULT_SHAPE = "10x12"
 
@@ -105,6 +106,16 @@ class CellMap(FeatureMap):
             return super().score(contexts, w)
         sides, scale = sides_of(contexts, self.signed), np.ones(contexts.distances.shape[0])
         return self.cells(contexts.statistics).scores(contexts.distances, sides, scale, self.expand(w))
+
+    def prepare_terms(self, w: F64) -> TermMaker | None:
+        """A table of distances for every row; a literal takes that of its own."""
+        axes, idf = self.axes, self.idf
+        first = np.arange(axes.rows, dtype=np.int32) * np.int32(axes.columns)
+        cells = Cells(axes.column_table(), first, axes.cells // 2 if self.signed else 0, axes.cells)
+        of_row = cells.distance_table(np.ones(axes.rows), self.expand(w))
+        return lambda statistics, _farthest: (
+            replace(of_row, table=of_row.table[axes.row_of(statistics.perplexity(idf))]),
+        )
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
         distances, sides = take_contexts(contexts.distances, rows), take_contexts(sides_of(contexts, self.signed), rows)

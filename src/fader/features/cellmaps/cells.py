@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32
+from fader.features.fused import DistanceTable
 from fader.kernel import kernel
 
 I8 = NDArray[np.int8]
@@ -52,6 +53,13 @@ class Cells:
         for a, b in budget.chunks(out.size):
             _look_up(distances, sides, self.column, self.first, self.copy, scale, values, a, b, out)
         return out
+
+    def distance_table(self, scale: F64, values: F64) -> DistanceTable:
+        """The look-ups of `scores` as a table per literal; the right side's behind the left's."""
+        known = self.column >= 0
+        left = np.where(known, self.first[:, None] + self.column, self.cells)
+        place = np.concatenate([left, np.where(known, left + self.copy, self.cells)], axis=1) if self.copy else left
+        return DistanceTable(scale[:, None] * np.append(values, 0.0)[place], signed=self.copy > 0)
 
 
 def code_type(cells: int) -> Any:

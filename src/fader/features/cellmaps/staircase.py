@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fader.features.base import F64, I32, Codes
 from fader.features.cellmaps.buckets import TOLERANCE, Axes
 from fader.features.cellmaps.cells import I8, Cells, code_type
+from fader.features.fused import Staircase
 from fader.kernel import kernel
 
 
@@ -36,6 +37,15 @@ def coverage(axes: Axes, perplexity: F64, distances: I32, sides: I8) -> Codes:
     shares = np.array(axes.shares)
     _coverage(places, perplexity, shares, axes.columns, axes.copies, axes.cells, out)
     return Codes(out, _scale(distances.shape[0]), axes.cells)
+
+
+def prepare_staircase(axes: Axes, values: F64) -> Staircase:
+    """What terms of a staircase have in common, given the values of cells; literals are left to be filled in."""
+    copies, columns = axes.copies, axes.columns
+    own = np.where(axes.column_table() >= 0, axes.column_table(), copies * columns)
+    place = np.concatenate([own, np.where(own < columns, own + columns, own)]) if copies > 1 else own
+    edges = np.array(axes.shares)
+    return Staircase(place.astype(np.int32), columns, copies, axes.cells, np.append(values, 0.0), edges)
 
 
 def gains(distances: I32, score_of: Callable[[I32], F64]) -> F64:
@@ -71,66 +81,88 @@ def _scale(literals: int) -> F64:
 def _union(
     places: NDArray[Any], row: I32, order: I32, columns: int, copies: int, cells: int, out: NDArray[Any]
 ) -> None:
-    """Literals come from the highest row down: one is a corner where it is nearer than all before it."""
-    literals = places.shape[1]
-    grid = cells // copies
     for x in range(places.shape[0]):
-        corner, meet = 0, literals
-        for s in range(copies):
-            nearest, above, end = s * columns - 1, -1, (s + 1) * columns
-            for o in range(literals):
-                t = order[o]
-                place = int(places[x, t])
-                if place <= nearest or place >= end:
-                    continue
-                first = s * grid + row[t] * columns - s * columns
-                if row[t] != above:
-                    if above >= 0:
-                        out[x, meet] = first + nearest
-                        meet += 1
-                    corner += 1
-                out[x, corner - 1] = first + place
-                nearest, above = place, row[t]
+        unite(places[x], row, order, columns, copies, cells, out[x])
+
+
+@kernel
+def unite(places: NDArray[Any], row: I32, order: I32, columns: int, copies: int, cells: int, out: NDArray[Any]) -> None:
+    """The codes of one context: from the highest row down, a literal is a corner where it is nearer than all before."""
+    literals = places.size
+    grid = cells // copies
+    corner, meet = 0, literals
+    for s in range(copies):
+        nearest, above, end = s * columns - 1, -1, (s + 1) * columns
+        for o in range(literals):
+            t = order[o]
+            place = int(places[t])
+            if place <= nearest or place >= end:
+                continue
+            first = s * grid + row[t] * columns - s * columns
+            if row[t] != above:
+                if above >= 0:
+                    out[meet] = first + nearest
+                    meet += 1
+                corner += 1
+            out[corner - 1] = first + place
+            nearest, above = place, row[t]
 
 
 @kernel
 def _coverage(
     places: NDArray[Any], perplexity: F64, shares: F64, columns: int, copies: int, cells: int, out: NDArray[Any]
 ) -> None:
-    """Literals come from the nearest on: a column is a corner where the share matched so far reaches a higher row."""
-    U = np.uintp
-    literals = places.shape[1]
-    grid = cells // copies
-    near, literal = np.empty(literals, dtype=np.int64), np.empty(literals, dtype=np.int64)
+    near, literal = np.empty(places.shape[1], dtype=np.int64), np.empty(places.shape[1], dtype=np.int64)
     for x in range(places.shape[0]):
-        # Matched literals by place, descending: the right side, if there is one, then the left.
-        matched = 0
-        for t in range(literals):
-            place = int(places[U(x), U(t)])
-            if place < copies * columns:
-                k = matched
-                while k > 0 and near[U(k - 1)] < place:
-                    near[U(k)], literal[U(k)] = near[U(k - 1)], literal[U(k - 1)]
-                    k -= 1
-                near[U(k)], literal[U(k)] = place, t
-                matched += 1
-        corner, meet, side = 0, literals, copies
-        total, row, reached = 0.0, 0, -1
-        for k in range(matched):
-            place = near[U(k)]
-            if place < side * columns:
-                side = place // columns
-                total, row, reached = 0.0, 0, -1
-            total += perplexity[U(literal[U(k)])]
-            if k + 1 < matched and near[U(k + 1)] == place:
-                continue
-            while row + 1 < shares.size and total + TOLERANCE >= shares[U(row + 1)]:
-                row += 1
-            if row > reached:
-                first = side * grid + place - side * columns
-                if reached >= 0:
-                    out[U(x), U(meet)] = first + reached * columns
-                    meet += 1
-                out[U(x), U(corner)] = first + row * columns
-                corner += 1
-                reached = row
+        cover(places[x], perplexity, shares, columns, copies, cells, near, literal, out[x])
+
+
+@kernel
+def cover(
+    places: NDArray[Any],
+    perplexity: F64,
+    shares: F64,
+    columns: int,
+    copies: int,
+    cells: int,
+    near: NDArray[np.int64],
+    literal: NDArray[np.int64],
+    out: NDArray[Any],
+) -> None:
+    """The codes of one context: from the nearest literal on, a column is a corner where the share matched so far
+    reaches a higher row. `near` and `literal` are room for a number per literal.
+    """
+    U = np.uintp
+    literals = places.size
+    grid = cells // copies
+    # Matched literals by place, descending: the right side, if there is one, then the left.
+    matched = 0
+    for t in range(literals):
+        place = int(places[U(t)])
+        if place < copies * columns:
+            k = matched
+            while k > 0 and near[U(k - 1)] < place:
+                near[U(k)], literal[U(k)] = near[U(k - 1)], literal[U(k - 1)]
+                k -= 1
+            near[U(k)], literal[U(k)] = place, t
+            matched += 1
+    corner, meet, side = 0, literals, copies
+    total, row, reached = 0.0, 0, -1
+    for k in range(matched):
+        place = near[U(k)]
+        if place < side * columns:
+            side = place // columns
+            total, row, reached = 0.0, 0, -1
+        total += perplexity[U(literal[U(k)])]
+        if k + 1 < matched and near[U(k + 1)] == place:
+            continue
+        while row + 1 < shares.size and total + TOLERANCE >= shares[U(row + 1)]:
+            row += 1
+        if row > reached:
+            first = side * grid + place - side * columns
+            if reached >= 0:
+                out[U(meet)] = first + reached * columns
+                meet += 1
+            out[U(corner)] = first + row * columns
+            corner += 1
+            reached = row

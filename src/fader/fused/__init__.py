@@ -1,0 +1,11 @@
+"""The fused path: a query straight from decoded lists to its best entities, without the Contexts table.
+
+    arena.py     decoded lists in one array: literals by document, mentions by type, of all segments together
+    lists.py     how segments become such lists
+    program.py   a scoring as numbers that the kernels read
+    kernels.py   matching, distances, scores, the best mention per document, values per entity
+    ranker.py    one query: from a parsed query and a system to ranked entities with the rows to show
+
+It gives the bits of the table: scores are added in the same order, document by document. Systems without a fused form
+(`System.fused_scoring`) are ranked through the table. May import index, contexts, features, aggregators and rank.
+"""

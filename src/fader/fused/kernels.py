@@ -1,0 +1,770 @@
+"""The kernels of the fused path: documents in windows, their mentions, distances, scores, values per entity.
+
+    rank_windows      windows of documents, one after the other, until the work for one call is done
+    sum_exponentials  the second pass of logsum, over the kept pairs
+    locate_rows       distances and sides of the rows that are shown
+
+A window is a range of documents. Which of its documents match is a bit set, combined word by word; the mentions of
+those that mention the type lie together in the type's list, so that nothing is searched for. Each literal then gives
+every mention a *code*: 0 where it is absent, its distance + 1 otherwise, and `+ cap` more to the right where sides
+count. Scores are sums of terms (`features.fused`); of an entity's mentions in a document the first best one counts,
+or each; a pair of entity and document, or mention, adds to the entity's value at once, in the order of documents.
+
+All bounds are the caller's: `ranker.py` checks them. Knows nothing of strings, segments or objects.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.features.cellmaps.staircase import cover, unite
+from fader.kernel import inline_kernel, kernel
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+WINDOW = 16_384  # documents of a window at most
+FAR = np.int32((1 << 31) - 1)
+# Columns of a literal's description, and of a forbidden one's.
+DOCUMENT, DOCUMENTS, AT, POSITION, LENGTH, REQUIRED = range(6)
+# Columns of a term's description; what FIRST and SECOND mean is the kind's own.
+KIND, NUMBERS, INTEGERS, FIRST, SECOND, THIRD = range(6)
+DISTANCE_TABLE, STAIRCASE, DOCUMENT_SUM, ENTITY_COLUMN, MENTION_COLUMN, ADDEND, DOCUMENT_COLUMN = range(7)
+COUNT, SUM, MAX, MIN, LOGSUM, KEEP = range(6)
+NO_TRANSFORM, SOFTPLUS, LOG1P, POWER = range(4)
+K1, B, LN2 = 1.2, 0.75, math.log(2.0)
+COSINE, BM25, JACCARD, DIRICHLET, CONSTANT = range(5)  # as `features.noprox.NAMES` has them
+FEW = 8  # occurrences in a document that are compared one by one
+MEMO = 1 << 12
+
+
+class Lists(NamedTuple):
+    """The arena and where the lists of a query are in it."""
+
+    integers: I32
+    words: U64
+    literals: I64  # (literals, columns above)
+    forbidden: I64
+    bits: int
+    rank: int
+    at: int
+    start: int
+    end: int
+    slot: int
+
+
+class Program(NamedTuple):
+    """How contexts are scored and values accumulated."""
+
+    terms: I64  # (terms, columns above); those of the choice come first
+    choice: int  # terms that choose a document's mention, where these are not the score itself
+    numbers: F64
+    integers: I32
+    entity: F64  # a value per slot
+    mention: F64  # a value per mention of the type
+    document: F64  # a value per document of `chosen`
+    cap: int  # the largest code
+    signed: bool
+    overlap: bool
+    window: int  # -1: none
+    by_mention: bool
+    kind: int
+    transform: int
+    parameter: float
+    keep: bool
+
+
+class Documents(NamedTuple):
+    """Values of all documents; `chosen` limits the query to some of them, ascending (-1 alone: all that match)."""
+
+    length: I32
+    distinct: I64
+    square: I64
+    chosen: I32
+
+
+class Scratch(NamedTuple):
+    """Room that is used again: of a window, and a place per slot, 0 where nothing was added."""
+
+    pointer: I64
+    ahead: I64
+    match: U64
+    other: U64
+    where: I32
+    item: I32  # (documents, 3): document, first row and place among the chosen documents
+    offset: I32
+    hit: I32  # (documents, 2): occurrence list and item
+    counts: I32
+    code: I32
+    score: F64
+    sum: F64
+    value: F64
+    document: F64
+    column: F64
+    divisor: F64
+    pair_slot: I32
+    pair_row: I32
+    pair_score: F64
+    memo_key: U64
+    memo_value: F64
+    place: I32
+    staircase: I32
+    near: I64
+    literal: I64
+    total: F64  # (slots, 4): what is accumulated, how many pairs, and the sum of exponentials
+    touched: I32
+    rank: I32  # per slot
+    state: I64
+
+
+# What `state` holds between calls.
+NEXT, TOUCHED, PAIRS, CONTEXTS, MATCHED, NEXT_CHOSEN, ROWS = range(7)
+
+
+class Pairs(NamedTuple):
+    """The pairs that are kept: slot, score and the mention that stands for each."""
+
+    slot: I32
+    score: F64
+    row: I32
+
+
+@inline_kernel
+def _count_bits(x: np.uint64) -> np.uint64:
+    """How many bits of a word are set; compilers know the pattern."""
+    U = np.uint64
+    x = x - ((x >> U(1)) & U(0x5555555555555555))
+    x = (x & U(0x3333333333333333)) + ((x >> U(2)) & U(0x3333333333333333))
+    x = (x + (x >> U(4))) & U(0x0F0F0F0F0F0F0F0F)
+    return (x * U(0x0101010101010101)) >> U(56)
+
+
+@inline_kernel
+def _find_from(values: I32, low: int, end: int, key: int) -> int:
+    """The first of ascending values [low, end) that is not below the key, found in steps that double."""
+    if low >= end or values[low] >= key:
+        return low
+    step = 1
+    while low + step < end and values[low + step] < key:
+        low += step
+        step *= 2
+    high = min(end, low + step)
+    low += 1
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline_kernel
+def _set_bits(integers: I32, begin: int, end: int, first: int, bits: U64) -> None:
+    """Set the bits of some documents, counted from the window's first."""
+    U = np.uintp
+    for i in range(begin, end):
+        d = U(integers[U(i)] - first)
+        bits[d >> U(6)] |= np.uint64(1) << np.uint64(d & U(63))
+
+
+@kernel
+def _match_window(lists: Lists, scratch: Scratch, first: int, last: int) -> None:
+    """Set the bits of the documents [first, last) that match, and find where each literal's documents end."""
+    integers, literals, forbidden = lists.integers, lists.literals, lists.forbidden
+    match, other, pointer, ahead = scratch.match, scratch.other, scratch.pointer, scratch.ahead
+    words = (last - first + 63) >> 6
+    match[:words] = np.uint64(0)
+    required = 0
+    for t in range(literals.shape[0]):
+        required += literals[t, REQUIRED]
+    combined = False
+    for t in range(literals.shape[0]):
+        base = literals[t, DOCUMENT]
+        begin = base + pointer[t]
+        end = _find_from(integers, begin, base + literals[t, DOCUMENTS], last)
+        ahead[t] = end - base
+        if required > 0 and literals[t, REQUIRED] == 0:
+            continue
+        if required > 0 and combined:
+            other[:words] = np.uint64(0)
+            _set_bits(integers, begin, end, first, other)
+            for w in range(words):
+                match[w] &= other[w]
+        else:
+            _set_bits(integers, begin, end, first, match)
+        combined = True
+    for f in range(forbidden.shape[0]):
+        base, p = forbidden[f, DOCUMENT], literals.shape[0] + f
+        begin = base + pointer[p]
+        end = _find_from(integers, begin, base + forbidden[f, DOCUMENTS], last)
+        pointer[p] = end - base
+        for i in range(begin, end):
+            d = np.uintp(integers[np.uintp(i)] - first)
+            match[d >> np.uintp(6)] &= ~(np.uint64(1) << np.uint64(d & np.uintp(63)))
+
+
+@kernel
+def match_documents(lists: Lists, documents: int, scratch: Scratch, found: I32, counts: I32) -> int:
+    """The documents that match, ascending, and how often each has every literal; returns how many there are."""
+    U = np.uintp
+    n = 0
+    literals, integers = lists.literals, lists.integers
+    for first in range(0, documents, WINDOW):
+        last = min(documents, first + WINDOW)
+        _match_window(lists, scratch, first, last)
+        before = n
+        for w in range((last - first + 63) >> 6):
+            word = scratch.match[U(w)]
+            while word != np.uint64(0):
+                low = word & (~word + np.uint64(1))
+                word ^= low
+                d = (w << 6) + np.int64(_count_bits(low - np.uint64(1)))
+                scratch.where[d] = n
+                found[n] = first + d
+                n += 1
+        for t in range(literals.shape[0]):
+            for i in range(scratch.pointer[t], scratch.ahead[t]):
+                place = U(integers[literals[t, DOCUMENT] + i] - first)
+                if n > before and (scratch.match[place >> U(6)] >> np.uint64(place & U(63))) & np.uint64(1):
+                    at = literals[t, AT] + i
+                    counts[t, scratch.where[place]] = integers[at + 1] - integers[at]
+            scratch.pointer[t] = scratch.ahead[t]
+    return n
+
+
+@kernel
+def _choose_window(lists: Lists, documents: int, rows: int, first: int) -> int:
+    """The end of the window from `first` on: as wide as the mentions of its documents have room."""
+    integers = lists.integers
+    last = min(documents, first + WINDOW)
+    begin = integers[lists.at + integers[lists.rank + (first >> 6)]]
+    while last - first > 64:
+        if integers[lists.at + integers[lists.rank + ((last + 63) >> 6)]] - begin <= rows:
+            break
+        last = first + max(64, ((last - first) >> 1) & ~63)
+    return last
+
+
+@kernel
+def _choose_documents(chosen: I32, scratch: Scratch, first: int, last: int) -> None:
+    """Leave the bits of the chosen documents alone."""
+    words = (last - first + 63) >> 6
+    scratch.other[:words] = np.uint64(0)
+    begin = scratch.state[NEXT_CHOSEN]
+    end = _find_from(chosen, begin, chosen.size, last)
+    _set_bits(chosen, begin, end, first, scratch.other)
+    for w in range(words):
+        scratch.match[w] &= scratch.other[w]
+
+
+@kernel
+def _take_mentions(lists: Lists, scratch: Scratch, chosen: I32, first: int, last: int) -> Any:
+    """The documents of the window that match and mention the type, and where their rows go; items and rows."""
+    U = np.uintp
+    one = np.uint64(1)
+    integers, words = lists.integers, lists.words
+    match, where, item, offset = scratch.match, scratch.where, scratch.item, scratch.offset
+    y, n = U(0), np.int64(0)
+    some = chosen.size > 0 and chosen[0] >= 0
+    place = scratch.state[NEXT_CHOSEN]
+    for w in range((last - first + 63) >> 6):
+        mentioned = words[U(lists.bits + (first >> 6) + w)]
+        word = match[U(w)]
+        if not some:
+            word &= mentioned
+        elif word == np.uint64(0):
+            continue
+        match[U(w)] = word & mentioned
+        rank = U(lists.at) + U(integers[U(lists.rank + (first >> 6) + w)])
+        while word != np.uint64(0):
+            low = word & (~word + one)
+            word ^= low
+            d = (U(w) << U(6)) + U(_count_bits(low - one))
+            if some:
+                place += 1
+                if mentioned & low == np.uint64(0):
+                    continue
+            r = rank + U(_count_bits(mentioned & (low - one)))
+            row = integers[r]
+            where[d] = np.int32(y)
+            item[y, U(0)] = np.int32(U(first) + d)
+            item[y, U(1)] = row
+            item[y, U(2)] = np.int32(place - 1)
+            offset[y] = np.int32(n)
+            n += np.int64(integers[r + U(1)] - row)
+            y += U(1)
+    offset[y] = np.int32(n)
+    scratch.state[NEXT_CHOSEN] = place
+    return np.int64(y), n
+
+
+@inline_kernel
+def _nearest(integers: I32, begin: int, end: int, start: int, stop: int, length: int, overlap: bool) -> Any:
+    """The distance of the nearest occurrence and whether it is to the right; FAR where there is none.
+
+    Occurrences begin at `integers[begin:end]`, counted in the document like the mention [start, stop).
+    """
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) >> 1
+        if integers[middle] < start - length + 1:
+            low = middle + 1
+        else:
+            high = middle
+    left = np.int32(start - integers[low - 1] - length + 1) if low > begin else FAR
+    if not overlap:
+        while low < end and integers[low] < stop:
+            low += 1
+    right = np.int32(max(0, integers[low] - stop + 1)) if low < end else FAR
+    return min(left, right), right < left and right > 0
+
+
+@kernel
+def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, items: int, rows: int) -> None:
+    """For every literal its counts in the documents of the window and its codes at their mentions."""
+    U = np.uintp
+    integers, literals = lists.integers, lists.literals
+    match, where, item, offset, hit = scratch.match, scratch.where, scratch.item, scratch.offset, scratch.hit
+    counts, code = scratch.counts, scratch.code
+    cap = np.int32(program.cap)
+    wanted = program.cap > 0 or program.window >= 0
+    simple = program.overlap and not program.signed and program.window < 0
+    for t in range(literals.shape[0]):
+        base, to_at, to_position = U(literals[t, DOCUMENT]), U(literals[t, AT]), U(literals[t, POSITION])
+        length = np.int32(literals[t, LENGTH])
+        c = U(0)
+        for i in range(scratch.pointer[t], scratch.ahead[t]):
+            d = U(integers[base + U(i)] - first)
+            hit[c, U(0)] = np.int32(i)
+            hit[c, U(1)] = where[d]
+            c += U((match[d >> U(6)] >> np.uint64(d & U(63))) & np.uint64(1))
+        scratch.pointer[t] = scratch.ahead[t]
+        for y in range(items):
+            counts[U(t * items + y)] = 0
+        own = U(t * rows)
+        for x in range(rows):
+            code[own + U(x)] = 0
+        for h in range(np.int64(c)):
+            i, y = U(hit[U(h), U(0)]), U(hit[U(h), U(1)])
+            o, end = U(integers[to_at + i]), U(integers[to_at + i + U(1)])
+            counts[U(t * items) + y] = np.int32(end - o)
+            if not wanted:
+                continue
+            a, row = U(offset[y]), U(item[y, U(1)])
+            to_start, to_end = U(lists.start) + row, U(lists.end) + row
+            count = np.int64(offset[y + U(1)]) - np.int64(a)
+            if simple and end - o <= U(FEW):
+                for x in range(count):
+                    s, e = integers[to_start + U(x)], integers[to_end + U(x)]
+                    best = cap
+                    for q in range(np.int64(end - o)):
+                        p = integers[to_position + o + U(q)]
+                        d32 = max(np.int32(s - p - length + np.int32(2)), np.int32(p - e + np.int32(2)))
+                        best = min(best, max(d32, np.int32(1)))
+                    code[own + a + U(x)] = best
+                continue
+            from_, to = np.int64(to_position + o), np.int64(to_position + end)
+            for x in range(count):
+                s, e = integers[to_start + U(x)], integers[to_end + U(x)]
+                d32, right = _nearest(integers, from_, to, s, e, length, program.overlap)
+                if d32 == FAR or (program.window >= 0 and d32 > program.window):
+                    continue
+                found = min(np.int32(d32 + np.int32(1)), cap) if program.cap > 0 else np.int32(1)
+                code[own + a + U(x)] = found + cap + np.int32(1) if program.signed and right else found
+
+
+@kernel
+def _value_documents(
+    program: Program, documents: Documents, scratch: Scratch, term: Any, literals: int, items: int
+) -> None:
+    """The weighted columns of NoProx for the documents of the window, into `scratch.document`.
+
+    `features.noprox` has the formulas. Loops run over documents, so that divisions are done several at a time.
+    """
+    U = np.uintp
+    numbers, at, counts, item = program.numbers, term[NUMBERS], scratch.counts, scratch.item
+    column, by, value = scratch.column, scratch.divisor, scratch.document
+    squares, total, average = numbers[at + 3 * literals], numbers[at + 3 * literals + 1], numbers[at + 3 * literals + 2]
+    for y in range(items):
+        value[U(y)] = 0.0
+    for c in range(term[FIRST]):
+        kind, weight = program.integers[term[INTEGERS] + c], numbers[at + 3 * literals + 3 + c]
+        for y in range(items):
+            column[U(y)] = 1.0 if kind == CONSTANT else 0.0
+        if kind == COSINE and weight != 0.0:
+            for y in range(items):
+                by[U(y)] = math.sqrt(documents.square[U(item[U(y), U(0)])] * squares)
+            for t in range(literals):
+                idf = numbers[at + t]
+                for y in range(items):
+                    column[U(y)] += counts[U(t * items + y)] * idf / by[U(y)]
+        elif kind == BM25 and weight != 0.0:
+            for y in range(items):
+                by[U(y)] = K1 * (1 - B + B * documents.length[U(item[U(y), U(0)])] / average)
+            for t in range(literals):
+                idf = numbers[at + literals + t]
+                for y in range(items):
+                    tf = counts[U(t * items + y)]
+                    column[U(y)] += idf * tf / (tf + by[U(y)])
+        elif kind == JACCARD and weight != 0.0:
+            for y in range(items):
+                present = 0
+                for t in range(literals):
+                    present += counts[U(t * items + y)] > 0
+                other = documents.distinct[U(item[U(y), U(0)])] - present
+                by[U(y)] = total + LN2 * max(np.int64(0), other)
+            for t in range(literals):
+                idf = numbers[at + t]
+                for y in range(items):
+                    column[U(y)] += (idf if counts[U(t * items + y)] > 0 else 0.0) / by[U(y)]
+        elif kind == DIRICHLET and weight != 0.0:
+            for t in range(literals):
+                ratio = numbers[at + 2 * literals + t]
+                for y in range(items):
+                    tf = counts[U(t * items + y)]
+                    if tf > 0:
+                        column[U(y)] += math.log1p(tf * ratio)
+        for y in range(items):
+            value[U(y)] += column[U(y)] * weight
+
+
+@kernel
+def _value_staircase(program: Program, scratch: Scratch, term: Any, literals: int, rows: int, x: int) -> Any:
+    """The cells that a context fires, looked up by its columns where these were seen before."""
+    integers, numbers = program.integers, program.numbers
+    to_place, width = term[INTEGERS], term[FIRST]
+    columns, copies, cells = integers[to_place], integers[to_place + 1], integers[to_place + 2]
+    absent = copies * columns
+    key = np.uint64(0)
+    place = scratch.place
+    for t in range(literals):
+        own = integers[to_place + 4 + scratch.code[t * rows + x]]
+        place[t] = own
+        key = key * np.uint64(absent + 1) + np.uint64(own)
+    key |= np.uint64(term[THIRD]) << np.uint64(56)
+    slot = np.int64(((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & np.uint64(MEMO - 1))
+    remembered = term[SECOND] > 0
+    if remembered and scratch.memo_key[slot] == key + np.uint64(1):
+        return scratch.memo_value[slot]
+    out = scratch.staircase[: max(0, 2 * literals - 1)]
+    for k in range(out.size):
+        out[k] = cells
+    at = term[NUMBERS]
+    shares = integers[to_place + 3]
+    values = numbers[at : at + cells + 1]
+    if shares > 0:
+        to_shares = at + cells + 1
+        perplexity = numbers[to_shares + shares : to_shares + shares + literals]
+        near, literal = scratch.near, scratch.literal
+        edges = numbers[to_shares : to_shares + shares]
+        cover(place[:literals], perplexity, edges, columns, copies, cells, near, literal, out)
+    else:
+        row = integers[to_place + 4 + width : to_place + 4 + width + literals]
+        order = integers[to_place + 4 + width + literals : to_place + 4 + width + 2 * literals]
+        unite(place[:literals], row, order, columns, copies, cells, out)
+    value = 0.0
+    for k in range(out.size):
+        value += (1.0 if k < literals else -1.0) * values[out[k]]
+    if remembered:
+        scratch.memo_key[slot] = key + np.uint64(1)
+        scratch.memo_value[slot] = value
+    return value
+
+
+@kernel
+def _add_terms(
+    lists: Lists,
+    program: Program,
+    documents: Documents,
+    scratch: Scratch,
+    begin: int,
+    end: int,
+    items: int,
+    rows: int,
+    out: F64,
+) -> None:
+    """The sum of the terms [begin, end) for every row of the window."""
+    U = np.uintp
+    literals, code, offset, item = lists.literals.shape[0], scratch.code, scratch.offset, scratch.item
+    numbers = program.numbers
+    for x in range(rows):
+        out[U(x)] = 0.0
+    for i in range(begin, end):
+        term = program.terms[i]
+        kind = term[KIND]
+        if kind == DISTANCE_TABLE:
+            width, total = term[FIRST], scratch.sum
+            for t in range(literals):
+                table, own = U(term[NUMBERS] + 1 + t * width), U(t * rows)
+                if t == 0:
+                    for x in range(rows):
+                        total[U(x)] = numbers[table + U(code[own + U(x)])]
+                else:
+                    for x in range(rows):
+                        total[U(x)] += numbers[table + U(code[own + U(x)])]
+            scale = numbers[term[NUMBERS]]
+            for x in range(rows):
+                out[U(x)] += total[U(x)] * scale
+        elif kind == STAIRCASE:
+            for x in range(rows):
+                out[x] += _value_staircase(program, scratch, term, literals, rows, x)
+        elif kind == ADDEND:
+            for x in range(rows):
+                out[x] += numbers[term[NUMBERS]]
+        elif kind in (DOCUMENT_SUM, DOCUMENT_COLUMN):
+            if kind == DOCUMENT_SUM:
+                _value_documents(program, documents, scratch, term, literals, items)
+            else:
+                for y in range(items):
+                    scratch.document[y] = program.document[item[y, 2]]
+            for y in range(items):
+                value = scratch.document[U(y)]
+                for x in range(offset[U(y)], offset[U(y + 1)]):
+                    out[U(x)] += value
+        else:
+            weight = numbers[term[NUMBERS]]
+            for y in range(items):
+                for x in range(offset[y], offset[y + 1]):
+                    row = item[y, 1] + x - offset[y]
+                    if kind == ENTITY_COLUMN:
+                        out[U(x)] += program.entity[lists.integers[lists.slot + row] >> 1]
+                    else:
+                        out[U(x)] += program.mention[row] * weight
+
+
+@inline_kernel
+def _transform(score: float, how: int, parameter: float) -> Any:
+    """What a score adds to a sum; as `aggregate.softor` and `aggregate.softcount` have it."""
+    if how == NO_TRANSFORM:
+        return score
+    if how == SOFTPLUS:
+        return max(score, 0.0) + math.log1p(math.exp(-abs(score)))
+    if how == LOG1P:
+        return math.log1p(max(score, 0.0))
+    return max(score, 0.0) ** parameter
+
+
+@kernel
+def _choose_mentions(
+    lists: Lists, program: Program, scratch: Scratch, choice: F64, value: F64, items: int, rows: int
+) -> Any:
+    """Of each entity's mentions in a document the first best one, or every one; pairs, and mentions left out."""
+    U = np.uintp
+    integers, item, offset, code = lists.integers, scratch.item, scratch.offset, scratch.code
+    pair_slot, pair_row, pair_score = scratch.pair_slot, scratch.pair_row, scratch.pair_score
+    literals, every, windowed = lists.literals.shape[0], program.by_mention, program.window >= 0
+    n, dropped = U(0), np.int64(0)
+    for y in range(items):
+        a, row = U(offset[U(y)]), U(item[U(y), U(1)])
+        to_slot = U(lists.slot) + row
+        best, best_at, is_new = 0.0, U(0), True
+        for x in range(np.int64(offset[U(y + 1)]) - np.int64(a)):
+            here = a + U(x)
+            word = integers[to_slot + U(x)]
+            if windowed:
+                near = False
+                for t in range(literals):
+                    near = near or code[U(t * rows) + here] > 0
+                if not near:
+                    dropped += 1
+                    if not is_new and word & np.int32(1):
+                        pair_slot[n], pair_row[n] = word >> np.int32(1), np.int32(row + best_at)
+                        pair_score[n] = value[a + best_at]
+                        n += U(1)
+                        is_new = True
+                    continue
+            if is_new or choice[here] > best:
+                best, best_at, is_new = choice[here], U(x), False
+            if every or word & np.int32(1):
+                pair_slot[n], pair_row[n] = word >> np.int32(1), np.int32(row + best_at)
+                pair_score[n] = value[a + best_at]
+                n += U(1)
+                is_new = True
+    return np.int64(n), dropped
+
+
+@kernel
+def _choose_best_mentions(lists: Lists, scratch: Scratch, score: F64, items: int) -> Any:
+    """The common case of `_choose_mentions`, one best mention per entity and document, without a branch on scores."""
+    U = np.uintp
+    integers, item, offset = lists.integers, scratch.item, scratch.offset
+    pair_slot, pair_row, pair_score = scratch.pair_slot, scratch.pair_row, scratch.pair_score
+    n = U(0)
+    for y in range(items):
+        a, row = U(offset[U(y)]), U(item[U(y), U(1)])
+        to_slot = U(lists.slot) + row
+        best, best_row = -math.inf, np.int32(row)
+        for x in range(np.int64(offset[U(y + 1)]) - np.int64(a)):
+            word, own = integers[to_slot + U(x)], score[a + U(x)]
+            better = own > best
+            best = own if better else best
+            best_row = np.int32(row + U(x)) if better else best_row
+            pair_slot[n], pair_row[n], pair_score[n] = word >> np.int32(1), best_row, best
+            is_last = word & np.int32(1)
+            n += U(is_last)
+            best = -math.inf if is_last else best
+    return np.int64(n)
+
+
+@kernel
+def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, count: int) -> None:
+    """Add the pairs of a window to the values of their entities, in their order."""
+    U = np.uintp
+    state, total, touched = scratch.state, scratch.total, scratch.touched
+    pair_slot, pair_row, pair_score = scratch.pair_slot, scratch.pair_row, scratch.pair_score
+    kind, transform, parameter = program.kind, program.transform, program.parameter
+    n = state[TOUCHED]
+    for i in range(count):
+        s, score = U(pair_slot[U(i)]), pair_score[U(i)]
+        before = total[s, U(1)]
+        touched[U(n)] = np.int32(s)
+        n += np.int64(before == 0.0)
+        total[s, U(1)] = before + 1.0
+        if kind == SUM:
+            so_far = total[s, U(0)] if before > 0.0 else 0.0
+            total[s, U(0)] = so_far + (score if transform == NO_TRANSFORM else _transform(score, transform, parameter))
+        elif before == 0.0:
+            total[s, U(0)], total[s, U(2)] = score, 0.0
+        elif kind == MIN:
+            total[s, U(0)] = min(total[s, U(0)], score)
+        else:
+            total[s, U(0)] = max(total[s, U(0)], score)
+    state[TOUCHED] = n
+    if program.keep:
+        at = state[PAIRS]
+        pairs.slot[at : at + count] = pair_slot[:count]
+        pairs.row[at : at + count] = pair_row[:count]
+        pairs.score[at : at + count] = pair_score[:count]
+        state[PAIRS] = at + count
+
+
+@kernel
+def rank_windows(
+    lists: Lists, program: Program, documents: Documents, scratch: Scratch, pairs: Pairs, most: int
+) -> bool:
+    """Rank window after window until the documents end, or `most` rows are done, or pairs have no room.
+
+    Returns whether documents are left; `state` says where to go on.
+    """
+    state, chosen = scratch.state, documents.chosen
+    some = chosen.size > 0 and chosen[0] >= 0
+    room, done = scratch.score.size, np.int64(0)
+    while state[NEXT] < documents.length.size:
+        first = state[NEXT]
+        last = _choose_window(lists, documents.length.size, room, first)
+        if done > most or (program.keep and pairs.slot.size - state[PAIRS] < room):
+            return True
+        _match_window(lists, scratch, first, last)
+        if some:
+            _choose_documents(chosen, scratch, first, last)
+        else:
+            for w in range((last - first + 63) >> 6):
+                state[MATCHED] += np.int64(_count_bits(scratch.match[w]))
+        items, rows = _take_mentions(lists, scratch, chosen, first, last)
+        if items == 0:
+            for t in range(lists.literals.shape[0]):
+                scratch.pointer[t] = scratch.ahead[t]
+        else:
+            _find_codes(lists, program, scratch, first, items, rows)
+            terms = program.terms.shape[0]
+            _add_terms(lists, program, documents, scratch, program.choice, terms, items, rows, scratch.score)
+            choice, dropped = scratch.score, np.int64(0)
+            if program.choice > 0:
+                choice = scratch.value
+                _add_terms(lists, program, documents, scratch, 0, program.choice, items, rows, choice)
+            if program.choice > 0 or program.by_mention or program.window >= 0:
+                count, dropped = _choose_mentions(lists, program, scratch, choice, scratch.score, items, rows)
+            else:
+                count = _choose_best_mentions(lists, scratch, choice, items)
+            _accumulate(program, scratch, pairs, count)
+            state[CONTEXTS] += rows - dropped
+            state[ROWS] += rows
+        state[NEXT] = last
+        done += rows + 64
+    return False
+
+
+@kernel
+def sum_exponentials(pairs: Pairs, scratch: Scratch) -> None:
+    """ln sum exp of every touched slot, which holds its largest score; pairs are added in their order."""
+    U = np.uintp
+    total = scratch.total
+    for i in range(scratch.state[PAIRS]):
+        s = U(pairs.slot[U(i)])
+        total[s, U(2)] += math.exp(pairs.score[U(i)] - total[s, U(0)])
+    for i in range(scratch.state[TOUCHED]):
+        s = U(scratch.touched[U(i)])
+        total[s, U(0)] += math.log(total[s, U(2)])
+
+
+@kernel
+def take_pairs(pairs: Pairs, count: int, wanted: I32, place: I32, at: I64, score: F64, row: I32) -> None:
+    """The scores and rows of the wanted slots, slot by slot; `place` has a 0 per slot and is left so.
+
+    `at[i + 1]` must hold the number of pairs of slot i; it becomes the end of its pairs.
+    """
+    for i in range(wanted.size):
+        place[wanted[i]] = np.int32(i + 1)
+        at[i + 1] += at[i]
+    put = at[:-1].copy()
+    for i in range(count):
+        s = place[np.uintp(pairs.slot[np.uintp(i)])]
+        if s > 0:
+            score[put[s - 1]] = pairs.score[i]
+            row[put[s - 1]] = pairs.row[i]
+            put[s - 1] += 1
+    for i in range(wanted.size):
+        place[wanted[i]] = np.int32(0)
+
+
+@kernel
+def locate_rows(
+    lists: Lists, rows: I32, document: I32, overlap: bool, window: int, distances: I32, sides: NDArray[np.int8]
+) -> None:
+    """Distances and sides of every literal at some mentions of the type."""
+    integers, literals = lists.integers, lists.literals
+    for x in range(rows.size):
+        start, end = integers[lists.start + rows[x]], integers[lists.end + rows[x]]
+        for t in range(literals.shape[0]):
+            base, n = literals[t, DOCUMENT], literals[t, DOCUMENTS]
+            i = _find_from(integers, base, base + n, document[x]) - base
+            distances[t, x], sides[t, x] = -1, 0
+            if i == n or integers[base + i] != document[x]:
+                continue
+            at, p = literals[t, AT] + i, literals[t, POSITION]
+            length = literals[t, LENGTH]
+            d, right = _nearest(integers, p + integers[at], p + integers[at + 1], start, end, length, overlap)
+            if d == FAR or (window >= 0 and d > window):
+                continue
+            distances[t, x] = d
+            if d > 0:
+                sides[t, x] = 1 if right else -1
+
+
+@kernel
+def find_documents(lists: Lists, rows: I32, documents: int, out: I32) -> None:
+    """The documents of some mentions of the type: by bisection among the documents that mention it."""
+    integers = lists.integers
+    for x in range(rows.size):
+        low, high = 0, (documents + 63) >> 6  # the last word whose first document has its rows at or before the row
+        while low + 1 < high:
+            middle = (low + high) >> 1
+            if integers[lists.at + integers[lists.rank + middle]] <= rows[x]:
+                low = middle
+            else:
+                high = middle
+        word, r = lists.words[lists.bits + low], integers[lists.rank + low]
+        while True:
+            bit = word & (~word + np.uint64(1))
+            if integers[lists.at + r + 1] > rows[x]:
+                out[x] = (low << 6) + np.int64(_count_bits(bit - np.uint64(1)))
+                break
+            word ^= bit
+            r += 1

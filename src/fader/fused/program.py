@@ -1,0 +1,162 @@
+"""A scoring as numbers: the terms of `features.fused` laid out in arrays that the kernels read.
+
+Tables of distances get one width, that of the widest, so that one code per literal and mention serves all terms. Knows
+nothing of queries or lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.aggregate.base import Accumulation
+from fader.features.fused import (
+    Addend,
+    ConfidenceColumn,
+    DistanceTable,
+    DocumentSum,
+    EntityColumn,
+    Staircase,
+    Term,
+)
+from fader.fused import kernels
+from fader.fused.kernels import Program
+from fader.rank.system import FusedScoring, View
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+NO_NUMBERS = np.zeros(1)
+KINDS = {"count": kernels.COUNT, "sum": kernels.SUM, "max": kernels.MAX, "min": kernels.MIN, "logsum": kernels.LOGSUM}
+TRANSFORMS = {
+    "none": kernels.NO_TRANSFORM,
+    "softplus": kernels.SOFTPLUS,
+    "log1p": kernels.LOG1P,
+    "power": kernels.POWER,
+}
+GROUPED = Accumulation("grouped")
+MOST_NUMBERS = 1 << 22  # of all tables of a query
+
+
+class Layout:
+    """Numbers laid end to end while terms are written."""
+
+    def __init__(self, cap: int, signed: bool) -> None:
+        self.cap, self.signed = cap, signed
+        self.terms: list[tuple[int, ...]] = []
+        self.numbers: list[F64] = []
+        self.integers: list[I32] = []
+        self._numbers = self._integers = 0
+        self.entity: F64 | None = None
+        self.reads_confidence = False
+
+    def add(
+        self, kind: int, numbers: Sequence[Any] = (), integers: Sequence[Any] = (), first: int = 0, second: int = 0
+    ) -> None:
+        """Enter a term and lay out what it reads."""
+        self.terms.append((kind, self._numbers, self._integers, first, second, len(self.terms)))
+        for part in numbers:
+            flat = np.asarray(part, dtype=np.float64).reshape(-1)
+            self.numbers.append(flat)
+            self._numbers += flat.size
+        for part in integers:
+            whole = np.asarray(part, dtype=np.int32).reshape(-1)
+            self.integers.append(whole)
+            self._integers += whole.size
+
+    def widen(self, table: NDArray[Any], signed: bool) -> NDArray[Any]:
+        """A table by code along its last axis, with a place for every code up to `cap`, on both sides if need be."""
+        halves = np.split(table, 2, axis=-1) if signed else [table] * (1 + self.signed)
+        size = self.cap + 1
+        if halves[0].shape[-1] == size:
+            return table if len(halves) == 1 or signed else np.concatenate(halves, axis=-1)
+        place = np.minimum(np.arange(size), halves[0].shape[-1] - 1)
+        return np.concatenate([half[..., place] for half in halves], axis=-1)
+
+
+def write_program(
+    scoring: FusedScoring,
+    view: View,
+    entity_values: Callable[[EntityColumn], F64],
+    confidence: Callable[[], F64],
+    documents: F64 | None,
+    keep: bool,
+) -> Program | None:
+    """The program of a scoring; None where its tables are too large."""
+    terms = (*scoring.choice, *scoring.terms)
+    tables = [t for t in terms if isinstance(t, DistanceTable)]
+    stairs = [t for t in terms if isinstance(t, Staircase)]
+    signed = any(t.signed for t in tables) or any(t.copies > 1 for t in stairs)
+    widths = [t.table.shape[1] // (1 + t.signed) for t in tables] + [t.place.size // t.copies for t in stairs]
+    cap = max(widths, default=1) - 1
+    if sum(t.table.shape[0] for t in tables) * (cap + 1) * (1 + signed) > MOST_NUMBERS:
+        return None
+    layout = Layout(cap, signed)
+    for term in scoring.choice:
+        _write(layout, term, entity_values)
+    if documents is not None:
+        layout.add(kernels.DOCUMENT_COLUMN)
+    for term in scoring.terms:
+        _write(layout, term, entity_values)
+    accumulation = scoring.aggregator.accumulation or GROUPED
+    kind = KINDS.get(accumulation.kind, kernels.KEEP)
+    return Program(
+        terms=np.array(layout.terms, dtype=np.int64).reshape(-1, 6),
+        choice=len(scoring.choice),
+        numbers=np.concatenate([*layout.numbers, NO_NUMBERS]),
+        integers=np.concatenate([*layout.integers, np.zeros(1, dtype=np.int32)]),
+        entity=NO_NUMBERS if layout.entity is None else layout.entity,
+        mention=confidence() if layout.reads_confidence else NO_NUMBERS,
+        document=NO_NUMBERS if documents is None else documents,
+        cap=cap,
+        signed=signed,
+        overlap=view.overlap,
+        window=-1 if view.window is None else int(view.window),
+        by_mention=scoring.policy == "mention",
+        kind=kind,
+        transform=TRANSFORMS[accumulation.transform],
+        parameter=float(accumulation.parameter),
+        keep=keep or kind in (kernels.LOGSUM, kernels.KEEP),
+    )
+
+
+def _write(layout: Layout, term: Term, entity_values: Callable[[EntityColumn], F64]) -> None:
+    match term:
+        case DistanceTable(table, scale, signed):
+            wide = layout.widen(table, signed)
+            layout.add(kernels.DISTANCE_TABLE, [[scale], wide], first=wide.shape[1])
+        case Staircase():
+            _write_staircase(layout, term)
+        case DocumentSum(column, weight, literal, squares, total, average):
+            numbers = [literal, [squares, total, average], weight]
+            layout.add(kernels.DOCUMENT_SUM, numbers, [column], first=column.size)
+        case EntityColumn():
+            own = entity_values(term)
+            if layout.entity is None:
+                layout.entity = own
+                layout.add(kernels.ENTITY_COLUMN)
+            else:
+                raise ValueError("a scoring has one column of entities at most")
+        case ConfidenceColumn(weight):
+            layout.reads_confidence = True
+            layout.add(kernels.MENTION_COLUMN, [[weight]])
+        case Addend(value):
+            layout.add(kernels.ADDEND, [[value]])
+
+
+def _write_staircase(layout: Layout, term: Staircase) -> None:
+    place = layout.widen(term.place, term.copies > 1)
+    covers = term.perplexity is not None
+    of_literals = [] if term.row is None else [term.row, np.argsort(-term.row, kind="stable")]
+    literals = max(len(each) for each in (term.perplexity, term.row) if each is not None)
+    # A key of all columns must fit 56 bits to be remembered; the bits above tell terms apart.
+    remembered = literals * np.log2(term.copies * term.columns + 1) < 56
+    layout.add(
+        kernels.STAIRCASE,
+        [term.values, term.shares, term.perplexity] if covers else [term.values],
+        [[term.columns, term.copies, term.cells, term.shares.size if covers else 0], place, *of_literals],
+        first=place.size,
+        second=int(remembered),
+    )
