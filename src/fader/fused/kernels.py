@@ -240,6 +240,18 @@ def match_documents(lists: Lists, documents: int, scratch: Scratch, found: I32, 
 
 
 @kernel
+def count_mentions(lists: Lists, documents: I32) -> int:
+    """How many mentions of the type some documents have."""
+    total = 0
+    for d in documents:
+        word, bit = lists.words[lists.bits + (d >> 6)], np.uint64(1) << np.uint64(d & 63)
+        if word & bit:
+            r = lists.at + lists.integers[lists.rank + (d >> 6)] + np.int64(_count_bits(word & (bit - np.uint64(1))))
+            total += lists.integers[r + 1] - lists.integers[r]
+    return total
+
+
+@kernel
 def _choose_window(lists: Lists, documents: int, rows: int, first: int) -> int:
     """The end of the window from `first` on: as wide as the mentions of its documents have room."""
     integers = lists.integers
@@ -342,8 +354,7 @@ def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, it
         c = U(0)
         for i in range(scratch.pointer[t], scratch.ahead[t]):
             d = U(integers[base + U(i)] - first)
-            hit[c, U(0)] = np.int32(i)
-            hit[c, U(1)] = where[d]
+            hit[c, U(0)], hit[c, U(1)] = np.int32(i), where[d]
             c += U((match[d >> U(6)] >> np.uint64(d & U(63))) & np.uint64(1))
         scratch.pointer[t] = scratch.ahead[t]
         for y in range(items):
@@ -352,14 +363,14 @@ def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, it
         for x in range(rows):
             code[own + U(x)] = 0
         for h in range(np.int64(c)):
-            i, y = U(hit[U(h), U(0)]), U(hit[U(h), U(1)])
-            o, end = U(integers[to_at + i]), U(integers[to_at + i + U(1)])
-            counts[U(t * items) + y] = np.int32(end - o)
+            j, item_of = U(hit[U(h), U(0)]), U(hit[U(h), U(1)])
+            o, end = U(integers[to_at + j]), U(integers[to_at + j + U(1)])
+            counts[U(t * items) + item_of] = np.int32(end - o)
             if not wanted:
                 continue
-            a, row = U(offset[y]), U(item[y, U(1)])
+            a, row = U(offset[item_of]), U(item[item_of, U(1)])
             to_start, to_end = U(lists.start) + row, U(lists.end) + row
-            count = np.int64(offset[y + U(1)]) - np.int64(a)
+            count = np.int64(offset[item_of + U(1)]) - np.int64(a)
             if simple and end - o <= U(FEW):
                 for x in range(count):
                     s, e = integers[to_start + U(x)], integers[to_end + U(x)]

@@ -113,9 +113,11 @@ class FusedRanker:
         scratch = self._make_scratch(matched)
         if scoring is None or scratch is None:
             return None
-        chosen, values = ALL, None
+        chosen, values, total = ALL, None, None
         if scoring.documents is not None or system.view.top:
-            chosen, values, table.matched_documents = self._choose_documents(matched, system, scoring, scratch, table)
+            if scoring.documents is not None and not system.view.takes_all:
+                return None  # contexts outside of the chosen documents would have to be found to be counted
+            chosen, values, total = self._choose_documents(matched, system, scoring, scratch, table)
         program = write_program(
             scoring,
             system.view,
@@ -134,7 +136,7 @@ class FusedRanker:
                 table.matched_documents = int(state[kernels.MATCHED])
             slots, entity_values, counts = self._value(matched, scoring.aggregator, program, scratch)
             ranking = _rank(matched.entities[slots], entity_values, counts, k)
-            total = int(state[kernels.CONTEXTS])
+            total = int(state[kernels.CONTEXTS]) if total is None else total
             if best:
                 table, ranking = self._show(matched, table, ranking, slots, scoring.aggregator, program, scratch, best)
             return table, ranking, total
@@ -211,7 +213,7 @@ class FusedRanker:
             or scratch.score.size < rows
             or scratch.code.size < literals * rows
             or scratch.counts.size < literals * kernels.WINDOW
-            or scratch.touched.size < slots
+            or len(scratch.total) < slots
         ):
             scratch = self._room.scratch = _new_scratch(literals, rows, slots, scratch)
         scratch.state[:] = 0
@@ -221,8 +223,10 @@ class FusedRanker:
 
     def _choose_documents(
         self, matched: _Matched, system: System, scoring: FusedScoring, scratch: Scratch, table: Contexts
-    ) -> tuple[I32, F64 | None, int]:
-        """The matching documents that can count, the value of each where documents have one, and how many match."""
+    ) -> tuple[I32, F64 | None, int | None]:
+        """The matching documents that can count, the value of each where documents have one, and how many contexts
+        there are where not all of them are in these documents.
+        """
         literals, documents = matched.lists.literals, self._documents
         most = min(int(literals[:, kernels.DOCUMENTS].sum()), documents.length.size)
         found, counts = np.empty(most + 1, dtype=np.int32), np.zeros((len(literals), most + 1), dtype=np.int32)
@@ -239,8 +243,9 @@ class FusedRanker:
             square=documents.square[number],
             prior=np.ones(count),
         )
+        table.matched_documents = count
         kept: NDArray[np.bool_] | None = None
-        values = None
+        values, total = None, None
         if scoring.documents is not None:
             whole = Contexts(
                 table.query,
@@ -250,14 +255,13 @@ class FusedRanker:
                 columns=GivenColumns(matching=matching),
             )
             values, kept = scoring.documents(whole)
-        top = system.view.top
-        if top and count > top:
-            best = _choose_best(bm25_scores(table.statistics, matching), top)
-            kept = best if kept is None else kept & best
+            total = int(kernels.count_mentions(matched.lists, number))
+        elif count > system.view.top:
+            kept = _choose_best(bm25_scores(table.statistics, matching), system.view.top)
         if kept is not None:
             place = np.flatnonzero(kept)
             number, values = number[place], None if values is None else values[place]
-        return (number if number.size else np.array([documents.length.size], dtype=np.int32)), values, count
+        return (number if number.size else np.array([documents.length.size], dtype=np.int32)), values, total
 
     def _value_entities(self, matched: _Matched, column: EntityColumn) -> F64:
         """A column of entities for the slots of the type."""
@@ -464,7 +468,7 @@ def _new_scratch(literals: int, rows: int, slots: int, old: Scratch | None) -> S
     """Scratch that is large enough for a query, and not smaller than the one before it."""
     if old is not None:
         literals = max(literals, old.counts.size // kernels.WINDOW)
-        rows, slots = max(rows, old.score.size), max(slots, old.touched.size)
+        rows, slots = max(rows, old.score.size), max(slots, len(old.total))
     window, words = kernels.WINDOW + 1, kernels.WINDOW // 64
     integers, i32 = np.int64, np.int32
     return Scratch(

@@ -34,13 +34,16 @@ from typing import ClassVar
 import numpy as np
 
 from fader.aggregate.logsumexp import LogSumExp
+from fader.contexts.columns import DocumentValues
 from fader.contexts.policy import Evidence
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice
-from fader.rank.system import Ranking, System
+from fader.rank.system import FusedScoring, Ranking, System
 from fader.systems.shared.likelihood import (
     F64,
     I32,
+    NEAREST,
     WHOLE,
     EntityDocumentPairs,
     background,
@@ -93,20 +96,39 @@ class Balog2(System):
         terms = ranking.scores_of(i)
         return LogSumExp().shares(terms, np.array([0, terms.size], dtype=np.int64))
 
+    def fused_scoring(self, statistics: Statistics, farthest: int) -> FusedScoring | None:
+        """A document's term depends on the document alone if neither windows nor associations look at mentions."""
+        if self.association != "boolean" or self.window != WHOLE:
+            return None
+
+        def value(table: Contexts) -> tuple[F64, None]:
+            documents, share = table.matching, background(table)
+            lam = self._smoothing(table.statistics, documents)
+            p = documents.counts * (1.0 / np.maximum(1, documents.length))
+            out = np.zeros(lam.size)
+            for t in find_known_literals(table):
+                out += np.log((1.0 - lam) * p[t] + lam * share[t])
+            return out, None
+
+        choice = NEAREST.prepare_terms(np.ones(1))(statistics, farthest)
+        return FusedScoring((), LogSumExp(), "document", choice, value)
+
     def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
         pairs = pairs_of(contexts)
         p = near_shares(contexts, self.window)[:, pairs.of[rows]]
-        return gains(contexts, rows, p, self._smoothing(contexts)[contexts.documents.row[rows]])
+        return gains(
+            contexts, rows, p, self._smoothing(contexts.statistics, contexts.documents)[contexts.documents.row[rows]]
+        )
 
-    def _smoothing(self, contexts: Contexts) -> F64:
+    def _smoothing(self, statistics: Statistics, documents: DocumentValues) -> F64:
         """lam_d of each document."""
-        beta = self.beta or contexts.statistics.average_length
-        lam: F64 = beta / (beta + contexts.documents.length.astype(np.float64))
+        beta = self.beta or statistics.average_length
+        lam: F64 = beta / (beta + documents.length.astype(np.float64))
         return lam
 
     def _terms(self, contexts: Contexts, pairs: EntityDocumentPairs) -> F64:
         p, share = near_shares(contexts, self.window), background(contexts)
-        lam = self._smoothing(contexts)[pairs.document]
+        lam = self._smoothing(contexts.statistics, contexts.documents)[pairs.document]
         out = np.log(_association(self.association, pairs))
         for t in find_known_literals(contexts):
             out += np.log((1.0 - lam) * p[t] + lam * share[t])

@@ -40,6 +40,7 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 WHOLE = (0.0,)
+NEAREST = Kernel()  # by which the mention is chosen that stands for a pair
 LEAST = 1e-6  # tokens to smooth with: far less would let a likelihood vanish in doubles
 
 
@@ -93,7 +94,7 @@ def pairs_of(contexts: Contexts) -> EntityDocumentPairs:
 
 
 def _pairs(contexts: Contexts) -> EntityDocumentPairs:
-    nearest = select(contexts, Kernel().score(contexts, np.ones(1)), "document")
+    nearest = select(contexts, NEAREST.score(contexts, np.ones(1)), "document")
     before = np.full(contexts.entities.size, -1, dtype=np.int32)
     before[np.searchsorted(contexts.entities, nearest.entity)] += nearest.at[:-1].astype(np.int32)
     of = np.empty(len(contexts), dtype=np.int32)

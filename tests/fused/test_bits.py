@@ -1,0 +1,132 @@
+"""The fused path gives the bits of the Contexts table: every part found by discovery, whatever the cut and history."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fader
+from contexts.drawn import SEGMENT_TOKENS, asked, built, examples, oracle_of
+from contracts.models import feature_model
+from fader.features.base import FeatureMap
+from fader.features.combined import feature_map
+from fader.fused.ranker import FusedRanker
+from fader.learn.learner import Learner
+from fader.registry import discover
+from fader.systems.base import parse_system
+from fused.compare import check_same, rank_both
+from oracles.strategies import World, worlds
+
+MAPS = [name for name, part in discover("fader.features").items() if issubclass(part, FeatureMap)]
+MAPS += [
+    "rectangle(overlap=union)",
+    "grid(signed=true)",
+    "rectangle(4x5,signed=true)",
+    "rectangle(4x5,signed=true,overlap=union)",
+    "coverage(4x5,signed=true)",
+    "coverage(idf=paper)",
+    "idfupto(signed=true)",
+    *(f"kernel(shape={shape},width=3)" for shape in ("gaussian", "triangle", "cosine", "circle", "step")),
+    "noprox(use=dirichlet/constant/bm25)",
+    "noprox+coverage+popularity+confidence",
+    "noprox+rectangle+bias+kernel",
+]
+AGGREGATORS = [*discover("fader.aggregate"), "softcount(form=power,p=0.3)", "softcutoff(decay=1/0.5/0.1)"]
+VIEWS = (
+    {},
+    {},
+    {"window": "2"},
+    {"top": "2"},
+    {"ignore_overlap": True},
+    {"policy": "mention"},
+    {"window": "0", "top": "1"},
+)
+PRIOR = ("count", "proximity", "count(policy=mention)", "proximity(width=2,idf=paper,policy=mention)", "balog2")
+VOTES = ("votes", "rr", "borda", "combmax", "combmin", "combmed", "combsum", "combanz", "combmnz")
+PRIOR += (*(f"voting(technique={v},cutoff=2)" for v in VOTES), "voting", "voting(model=pl2,normalise=z)")
+
+
+def draw_model(seed: int) -> Any:
+    """Features, aggregator and view, each in turn, with drawn weights, some of them 0."""
+    draw = np.random.default_rng(seed)
+    features = MAPS[seed % len(MAPS)]
+    size = feature_map(features).size
+    weights = draw.random(size) * (draw.random(size) < 0.7)
+    lowest, _highest = feature_map(features).bounds()
+    weights[lowest < 0] *= -1
+    view = dict(VIEWS[seed % len(VIEWS)])
+    return feature_model(features, weights, AGGREGATORS[(seed // 2) % len(AGGREGATORS)], **view)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_every_shipped_map_is_fused(name: str) -> None:
+    """Each feature map of the package declares its terms."""
+    maps = feature_map(name)
+    assert maps.prepare_terms(np.ones(maps.size)) is not None
+
+
+@examples(0.7)
+@given(worlds(), st.sampled_from((None, *SEGMENT_TOKENS)), st.integers(0, 2**20))
+def test_models(world: World, segment_tokens: int | None, seed: int) -> None:
+    """Any features x aggregator x view ranks as through the table, bit for bit, with the same rows to show."""
+    with built(world, segment_tokens=segment_tokens) as index:
+        ranker = FusedRanker(index.collection.reader)
+        for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
+            for system in (draw_model(seed + 2 * i), draw_model(seed + 2 * i + 1)):
+                fused, table = rank_both(index, query, answer_type, system, 3, ranker)
+                assert fused is not None
+                check_same(fused, table, system, (query, answer_type, str(system)))
+
+
+@examples(0.5)
+@given(worlds(), st.sampled_from(SEGMENT_TOKENS), st.integers(0, 2**20))
+def test_prior_systems(world: World, segment_tokens: int, seed: int) -> None:
+    """Prior systems with a fused form rank as through the table."""
+    with built(world, segment_tokens=segment_tokens) as index:
+        ranker = FusedRanker(index.collection.reader)
+        for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
+            system = parse_system(PRIOR[(seed + i) % len(PRIOR)])
+            fused, table = rank_both(index, query, answer_type, system, 100, ranker)
+            assert fused is not None
+            check_same(fused, table, system, (query, answer_type, str(system)))
+
+
+@examples(0.5)
+@given(worlds(), st.integers(0, 2**20))
+def test_histories(world: World, seed: int) -> None:
+    """After additions and deletions in several commits, too."""
+    draw = random.Random(seed)
+    with built(World(world.corpus[:2], world.entities, world.types, world.queries, world.answer_types)) as index:
+        folder = index.collection.folder
+        for document in world.corpus[2:]:
+            fader.add(folder, [document])
+        ids = sorted({d["id"] for d in world.corpus})
+        fader.delete(folder, draw.sample(ids, len(ids) // 2))
+        index = fader.open(folder)
+        for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
+            system = draw_model(seed + i)
+            fused, table = rank_both(index, query, answer_type, system, 5)
+            assert fused is not None
+            check_same(fused, table, system, (query, answer_type, str(system)))
+
+
+@pytest.mark.parametrize("name", [n for n, part in discover("fader.systems").items() if not issubclass(part, Learner)])
+def test_systems_without_a_fused_form_say_so(name: str) -> None:
+    """Every system that needs no training answers whether it has a fused form; the oracle of the rest is the table."""
+    world = World(
+        [{"id": "d", "text": "a b", "mentions": [{"start": 0, "end": 1, "entity": "e"}]}],
+        [{"id": "e", "name": "e", "types": ["t"]}],
+        [{"id": "t", "name": "t"}],
+        ["b"],
+        ["t"],
+    )
+    with built(world) as index:
+        fused, table = rank_both(index, "b", "t", parse_system(name), 3)
+        assert table.ranking.entity.size == 1
+        if fused is not None:
+            check_same(fused, table, parse_system(name), name)
