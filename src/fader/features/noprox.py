@@ -65,9 +65,11 @@ def _add_terms(counts: I32, literal: F64, document: F64, place: I64, begin: int,
 
 def _per_literal(statistics: Statistics) -> F64:
     N, df, cf = statistics.documents, statistics.df, statistics.cf
-    bm25 = (K1 + 1) * np.log1p((N - df + 0.5) / (df + 0.5))
-    dirichlet = np.divide(N, cf, out=np.zeros(cf.size), where=cf > 0)
-    return np.stack([statistics.idf(), bm25, dirichlet])
+    out = np.zeros((3, df.size))
+    out[0] = statistics.idf()
+    out[1] = (K1 + 1) * np.log1p((N - df + 0.5) / (df + 0.5))
+    np.divide(N, cf, out=out[2], where=cf > 0)
+    return out
 
 
 def _per_document(statistics: Statistics, documents: DocumentValues) -> F64:
@@ -134,7 +136,7 @@ class NoProx(FeatureMap):
 
         def make(statistics: Statistics, _farthest: int) -> tuple[Term, ...]:
             idf = statistics.idf()
-            sums = float(np.sum(idf * idf)), float(np.sum(idf))
+            sums = float(np.add.reduce(idf * idf)), float(np.add.reduce(idf))
             return (DocumentSum(column, w, _per_literal(statistics), *sums, statistics.average_length),)
 
         return make

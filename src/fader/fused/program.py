@@ -53,17 +53,20 @@ class Layout:
         self.reads_confidence = False
 
     def add(
-        self, kind: int, numbers: Sequence[Any] = (), integers: Sequence[Any] = (), first: int = 0, second: int = 0
+        self,
+        kind: int,
+        numbers: Sequence[F64] = (),
+        integers: Sequence[NDArray[Any]] = (),
+        first: int = 0,
+        second: int = 0,
     ) -> None:
         """Enter a term and lay out what it reads."""
         self.terms.append((kind, self._numbers, self._integers, first, second, len(self.terms)))
         for part in numbers:
-            flat = np.asarray(part, dtype=np.float64).reshape(-1)
-            self.numbers.append(flat)
-            self._numbers += flat.size
-        for part in integers:
-            whole = np.asarray(part, dtype=np.int32).reshape(-1)
-            self.integers.append(whole)
+            self.numbers.append(part.ravel())
+            self._numbers += part.size
+        for whole in integers:
+            self.integers.append(whole.astype(np.int32))
             self._integers += whole.size
 
     def widen(self, table: NDArray[Any], signed: bool) -> NDArray[Any]:
@@ -126,11 +129,11 @@ def _write(layout: Layout, term: Term, entity_values: Callable[[EntityColumn], F
     match term:
         case DistanceTable(table, scale, signed):
             wide = layout.widen(table, signed)
-            layout.add(kernels.DISTANCE_TABLE, [[scale], wide], first=wide.shape[1])
+            layout.add(kernels.DISTANCE_TABLE, [np.array([scale]), wide], first=wide.shape[1])
         case Staircase():
             _write_staircase(layout, term)
         case DocumentSum(column, weight, literal, squares, total, average):
-            numbers = [literal, [squares, total, average], weight]
+            numbers = [literal, np.array([squares, total, average]), weight]
             layout.add(kernels.DOCUMENT_SUM, numbers, [column], first=column.size)
         case EntityColumn():
             own = entity_values(term)
@@ -141,22 +144,20 @@ def _write(layout: Layout, term: Term, entity_values: Callable[[EntityColumn], F
                 raise ValueError("a scoring has one column of entities at most")
         case ConfidenceColumn(weight):
             layout.reads_confidence = True
-            layout.add(kernels.MENTION_COLUMN, [[weight]])
+            layout.add(kernels.MENTION_COLUMN, [np.array([weight])])
         case Addend(value):
-            layout.add(kernels.ADDEND, [[value]])
+            layout.add(kernels.ADDEND, [np.array([value])])
 
 
 def _write_staircase(layout: Layout, term: Staircase) -> None:
     place = layout.widen(term.place, term.copies > 1)
-    covers = term.perplexity is not None
-    of_literals = [] if term.row is None else [term.row, np.argsort(-term.row, kind="stable")]
+    numbers, integers, shares = [term.values], [place], 0
+    if term.perplexity is not None:
+        numbers, shares = [term.values, term.shares, term.perplexity], term.shares.size
+    if term.row is not None:
+        integers = [place, term.row, np.argsort(-term.row, kind="stable")]
     literals = max(len(each) for each in (term.perplexity, term.row) if each is not None)
     # A key of all columns must fit 56 bits to be remembered; the bits above tell terms apart.
     remembered = literals * np.log2(term.copies * term.columns + 1) < 56
-    layout.add(
-        kernels.STAIRCASE,
-        [term.values, term.shares, term.perplexity] if covers else [term.values],
-        [[term.columns, term.copies, term.cells, term.shares.size if covers else 0], place, *of_literals],
-        first=place.size,
-        second=int(remembered),
-    )
+    head = np.array([term.columns, term.copies, term.cells, shares])
+    layout.add(kernels.STAIRCASE, numbers, [head, *integers], first=place.size, second=int(remembered))

@@ -85,6 +85,8 @@ class FusedRanker:
         self._arena: Arena | None = None
         self._room = _Room()
         self._columns: dict[Hashable, F64] = {}
+        self._types: dict[str, int] = {}
+        self._counts = reader.documents, reader.tokens
 
     def rank(
         self, query: Query, options: MatchOptions, system: System, k: int, best: int
@@ -168,7 +170,7 @@ class FusedRanker:
     def _match(self, query: Query, options: MatchOptions) -> _Matched | None:
         """The lists of a query; None where they are too large."""
         reader = self._reader
-        number = None if query.type is None else reader.catalog.resolve_type(query.type)
+        number = None if query.type is None else self._resolve_type(query.type)
         for _try in range(2):
             arena = self._arena
             if arena is None:
@@ -187,7 +189,7 @@ class FusedRanker:
                 return None
             described = [(*at[:4], one.length, one.mode == "required") for at, one in (*found, *forbidden)]
             columns = np.array(described, dtype=np.int64)
-            df, cf = columns[: len(found), kernels.DOCUMENTS], np.array([at.occurrences for at, _one in found])
+            df, cf = columns[: len(found), kernels.DOCUMENTS].copy(), np.array([at.occurrences for at, _one in found])
             lists = Lists(
                 arena.integers,
                 arena.words,
@@ -195,8 +197,14 @@ class FusedRanker:
                 columns[len(found) :],
                 *(mentions.bits, mentions.rank, mentions.at, mentions.start, mentions.end, mentions.slot),
             )
-            return _Matched(query, Statistics(reader.documents, reader.tokens, df, cf), number, mentions, lists)
+            return _Matched(query, Statistics(*self._counts, df, cf), number, mentions, lists)
         return None
+
+    def _resolve_type(self, name: str) -> int:
+        number = self._types.get(name)
+        if number is None:
+            self._types[name] = number = self._reader.catalog.resolve_type(name)
+        return number
 
     def _make_scratch(self, matched: _Matched) -> Scratch | None:
         """The scratch of this thread, large enough for a query and reset; None where it would be too large."""

@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
+from fader.kernel import kernel
 from fader.rank.system import F64, I32, I64, Ranking, System
+
+FEW = 100  # entities that are inserted one by one, instead of sorting all
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,32 @@ def order_entities(entity: I32, value: F64, k: int) -> I64:
 
     Numbers are ranks of ids, so that the larger number is the larger id.
     """
-    if k < value.size // 4:
-        threshold = np.partition(value, value.size - k)[value.size - k]
-        places = np.flatnonzero(value >= threshold)
-    else:
-        places = np.arange(value.size)
-    return places[np.lexsort((-entity[places], -value[places]))][:k]
+    if k > FEW or k >= value.size:
+        return np.lexsort((-entity, -value))[:k]
+    best = np.empty(k, dtype=np.int64)
+    _insert_best(entity, value, best)
+    return best
+
+
+@kernel
+def _insert_best(entity: I32, value: F64, best: I64) -> None:
+    """The places of as many as `best` has room for, each inserted among those before it."""
+    n, k = 0, best.size
+    for i in range(value.size):
+        if n == k:
+            last = best[k - 1]
+            if value[i] < value[last] or (value[i] == value[last] and entity[i] < entity[last]):
+                continue
+            n -= 1
+        j = n
+        while j > 0:
+            above = best[j - 1]
+            if value[above] > value[i] or (value[above] == value[i] and entity[above] > entity[i]):
+                break
+            best[j] = above
+            j -= 1
+        best[j] = i
+        n += 1
 
 
 def rank_of(ranking: Ranking, i: int, value: float) -> int:

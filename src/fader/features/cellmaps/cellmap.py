@@ -20,12 +20,12 @@ from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.base import F64, I32, Block, Codes, FeatureMap, Piece, add_scores, cell_values
-from fader.features.cellmaps.buckets import Axes, axes_of, cell_labels, even_shares_of, ladder
+from fader.features.cellmaps.buckets import TOLERANCE, Axes, axes_of, cell_labels, even_shares_of, ladder
 from fader.features.cellmaps.cells import I8, Cells, sides_of, take_contexts
 from fader.features.cellmaps.edges import learn_distances, learn_shares, literal_shares
 from fader.features.cellmaps.staircase import gains
 from fader.features.checks import check_choice, check_flag, check_idf
-from fader.features.fused import TermMaker
+from fader.features.fused import DistanceTable, Term, TermMaker
 
 DEFAULT_SHAPE = "10x12"
 
@@ -113,9 +113,13 @@ class CellMap(FeatureMap):
         first = np.arange(axes.rows, dtype=np.int32) * np.int32(axes.columns)
         cells = Cells(axes.column_table(), first, axes.cells // 2 if self.signed else 0, axes.cells)
         of_row = cells.distance_table(np.ones(axes.rows), self.expand(w))
-        return lambda statistics, _farthest: (
-            replace(of_row, table=of_row.table[axes.row_of(statistics.perplexity(idf))]),
-        )
+        edges = np.array(axes.shares)
+
+        def make(statistics: Statistics, _farthest: int) -> tuple[Term, ...]:
+            row = np.searchsorted(edges, statistics.perplexity(idf) + TOLERANCE, side="right") - 1
+            return (DistanceTable(of_row.table[row], 1.0, of_row.signed),)
+
+        return make
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:
         distances, sides = take_contexts(contexts.distances, rows), take_contexts(sides_of(contexts, self.signed), rows)
