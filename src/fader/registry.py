@@ -24,6 +24,7 @@ import os
 import pkgutil
 import re
 import sys
+import threading
 import traceback
 from collections.abc import Mapping
 from functools import cache
@@ -83,6 +84,7 @@ class _State:
         self.loading: tuple[str, str] | None = None  # origin and source of what is being loaded
         self.installed: set[str] = set()  # groups of entry points that were read
         self.read_variable = False
+        self.lock = threading.RLock()  # a thread waits for the plug-ins that another one is loading
 
 
 _state = _State()
@@ -92,8 +94,9 @@ def discover(package: str) -> dict[str, type[Any]]:
     """All parts of a kind, given by the package that has Fader's own, by name."""
     found = dict(_find_built_in(package))
     if package in _KIND_OF:
-        _load_variable()
-        _load_installed(_KIND_OF[package])
+        with _state.lock:
+            _load_variable()
+            _load_installed(_KIND_OF[package])
         found |= {name: plugin.part for (kind, name), plugin in _state.plugins.items() if kind == package}
     return dict(sorted(found.items()))
 
@@ -240,11 +243,16 @@ def _broken(source: str, error: BaseException) -> UsageError:
 
 def _load_variable() -> None:
     """Load what FADER_PLUGINS names: how worker processes get the plug-ins of their parent."""
-    if not _state.read_variable:
-        _state.read_variable = True
+    if _state.read_variable:
+        return
+    _state.read_variable = True
+    try:
         for text in os.environ.get(VARIABLE, "").split(os.pathsep):
             if text.strip():
                 load_plugin(text.strip())
+    except UsageError:
+        _state.read_variable = False  # the next use of a part says the same again
+        raise
 
 
 def _load_installed(kind: Kind) -> None:
@@ -290,6 +298,7 @@ if _PluginFinder not in sys.meta_path:
 
 def worker_environment() -> dict[str, str]:
     """Variables that make other processes know the plug-ins of this one; empty where there are none."""
+    _load_variable()
     for plugin in _state.plugins.values():
         check_importable(plugin.part)
     modules = [plugin.source for plugin in _state.plugins.values() if plugin.origin == "module"]

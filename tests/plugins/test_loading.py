@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -62,6 +64,41 @@ def test_the_variable_gives_plugins_to_every_process() -> None:
         [sys.executable, "-c", program], env={**os.environ, VARIABLE: str(PARTS)}, capture_output=True, text=True
     )
     assert done.stdout == "True\n", done.stderr
+
+
+def test_the_variable_is_passed_on_with_whole_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also before any part has been looked up; other processes may work in another folder."""
+    monkeypatch.chdir(PARTS.parent)
+    monkeypatch.setenv(VARIABLE, PARTS.name)
+    assert worker_environment() == {VARIABLE: str(PARTS)}
+
+
+def test_a_variable_that_names_nothing_is_said_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second use of a part has the same reason as the first."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none.py"))
+    for _time in range(2):
+        with pytest.raises(UsageError, match=r"none\.py: there is no such file"):
+            discover("fader.features")
+
+
+def test_a_thread_waits_for_what_another_one_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service loads systems in the background and lists them at the same time."""
+    signals_text = "import threading\nbegun, go_on = threading.Event(), threading.Event()\n"
+    slow = f"import slow_signals\nslow_signals.begun.set()\nslow_signals.go_on.wait(60)\n{part_text('late')}"
+    (tmp_path / "slow_signals.py").write_text(signals_text, encoding="utf-8")
+    (tmp_path / "slow.py").write_text(slow, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "slow.py"))
+    signals = importlib.import_module("slow_signals")
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(discover, "fader.features")
+        assert signals.begun.wait(60)
+        second = pool.submit(discover, "fader.features")
+        with pytest.raises(TimeoutError):
+            second.result(0.1)
+        signals.go_on.set()
+        assert "late" in first.result(60)
+        assert "late" in second.result(60)
 
 
 def test_a_class_is_registered_by_call_and_by_decorator() -> None:

@@ -13,6 +13,7 @@ of HTTP.
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import subprocess
 import sys
@@ -35,6 +36,7 @@ from fader.cluster.wire.client import ClientSettings, Shards, error_of
 from fader.cluster.wire.transport import Missing
 from fader.errors import ClusterError, FaderError
 from fader.limits import Limits
+from fader.registry import worker_environment
 from fader.search.health import ClusterHealth
 from fader.search.index import Index
 
@@ -242,6 +244,7 @@ class Front:
                 stdout=subprocess.PIPE,
                 text=True,
                 encoding="utf-8",
+                env={**os.environ, **worker_environment()},
                 start_new_session=True,  # Ctrl-C is for this process; the controller ends after it
             )
         try:
