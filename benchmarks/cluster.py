@@ -139,9 +139,9 @@ def moved(spread: Any, ask: Callable[[Any, Query], Any], queries: Sequence[Query
         def __getattr__(self, name: str) -> Any:
             return getattr(shards, name)
 
-        def call_all(self, method: str, arguments: Any, **more: Any) -> Any:
-            answers = shards.call_all(method, arguments, **more)
-            sent = [given for given in for_each(arguments, len(answers)) if given is not None]
+        def call_all(self, calls: Any, **more: Any) -> Any:
+            answers = shards.call_all(calls, **more)
+            sent = [call for call in for_each(calls, len(answers)) if call is not None]
             counts["calls"] += 1
             counts["bytes"] += sum(len(buffer) for value in (*sent, *answers) for buffer in frame(value))
             return answers
@@ -158,10 +158,12 @@ def moved(spread: Any, ask: Callable[[Any, Query], Any], queries: Sequence[Query
 
 def round_trip(index: Any, calls: int = 200) -> float:
     """Milliseconds of a call to all groups that is no work."""
+    from fader.cluster.shards.requests import DescribeShard
+
     took = []
     for _ in range(calls):
         began = time.perf_counter()
-        index.collection.groups.ask("about", {})
+        index.collection.groups.ask(DescribeShard())
         took.append(1e3 * (time.perf_counter() - began))
     return median(took)
 

@@ -18,6 +18,7 @@ from cluster.serving import ranged_index
 from fader.cluster.hosts.messages import HostAbout
 from fader.cluster.jobs import index_handle as asking
 from fader.cluster.jobs.index_handle import HandleSettings, Held, HeldShards
+from fader.cluster.shards.requests import DescribeShard
 from fader.cluster.shards.shard import Shard
 from fader.cluster.wire.client import ClientSettings
 from fader.cluster.wire.server import ShardServer
@@ -114,7 +115,7 @@ def test_an_actor_is_found_where_it_is_started_again(server: ShardServer) -> Non
     """It is asked where it is until it answers, at first and after it has died."""
     actor = Actor(None, ActorUnavailableError(), about(nowhere()), ActorUnavailableError(), about(server.address))
     shards = HeldShards(held(actor), replace(QUICK, patience=3600.0))
-    assert len(shards.call_all("about", {})) == 1
+    assert len(shards.call_all(DescribeShard())) == 1
     assert len(actor.answers) == 1
     shards.close()
 
@@ -124,7 +125,7 @@ def test_in_the_end_it_is_told_why_a_group_is_not_there() -> None:
     """Its actor answers, but cannot open it."""
     shards = HeldShards(held(Actor(about(nowhere(), group="disk is full"))), QUICK)
     with pytest.raises(IncompleteError, match="its actor says: disk is full"):
-        shards.call_all("about", {})
+        shards.call_all(DescribeShard())
 
 
 @pytest.mark.usefixtures("ray")
@@ -144,4 +145,4 @@ def test_nothing_is_waited_for_when_the_head_is_gone(head: socket.socket) -> Non
     for answer in (about(nowhere()), None):
         actor.answers = [answer]
         with pytest.raises(ClusterError, match="the head of the cluster is gone"):
-            shards.call_all("about", {})
+            shards.call_all(DescribeShard())

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -22,6 +23,8 @@ from fader import budget
 from fader.budget import deadline
 from fader.cluster.hosts.latency import Pace
 from fader.cluster.shards.collection import ShardedCollection
+from fader.cluster.shards.columns import Column
+from fader.cluster.shards.requests import DescribeShard, FindRows, Question, ScoreRows
 from fader.cluster.shards.shard import Shard
 from fader.cluster.wire import frames as wire
 from fader.cluster.wire.client import ClientSettings, Shards, error_of
@@ -29,6 +32,8 @@ from fader.cluster.wire.connections import RemoteServer
 from fader.cluster.wire.frames import receive, welcome
 from fader.cluster.wire.server import MOST_STRANGERS, ShardServer
 from fader.cluster.wire.transport import Missing
+from fader.contexts.query import Literal, Query
+from fader.contexts.statistics import Statistics
 from fader.errors import (
     BudgetError,
     DamagedError,
@@ -42,10 +47,7 @@ from fader.errors import (
 from fader.search.index import Index
 from index.answers import answer
 
-ASKED = {
-    "query": {"literals": [[["a"], [0], "optional"]], "forbidden": [], "type": None},
-    "options": {"overlap": True, "window": None, "plan": None, "contexts": None, "memory_mb": None},
-}
+ASKED = FindRows(Question.of(Query("", (Literal(("a",), (0,), "optional", "a"),), ())))
 PATIENT = ClientSettings(connect_ms=20_000, patience_ms=60_000, pause_ms=10)
 QUICK = ClientSettings(connect_ms=20_000, patience_ms=300, pause_ms=10)  # where a group is to be given up
 
@@ -95,13 +97,13 @@ def with_address(served: Serving, group: int, *first: str) -> dict[str, Any]:
 def test_one_answer_a_group(folder: Path) -> None:
     """In the order of groups; a group that is not asked gives None."""
     with serving(folder, 3, settings=QUICK) as served:
-        found = served.client.call_all("about", {})
-        assert [about["segments"] for about in found] == [shard.segments for shard in served.shards]
-        some = served.client.call_all("about", [None, {}, None])
+        found = served.client.call_all(DescribeShard())
+        assert [about.segments for about in found] == [shard.segments for shard in served.shards]
+        some = served.client.call_all([None, DescribeShard(), None])
         assert [about is None for about in some] == [True, False, True]
-        assert served.client.call_all("about", [None] * 3) == [None] * 3
-        with pytest.raises(UsageError, match="3 shard groups, but arguments for 2"):
-            served.client.call_all("about", [{}, {}])
+        assert served.client.call_all([None] * 3) == [None] * 3
+        with pytest.raises(UsageError, match="3 shard groups, but calls for 2"):
+            served.client.call_all([DescribeShard()] * 2)
 
 
 def test_replicas_take_turns(folder: Path) -> None:
@@ -112,7 +114,7 @@ def test_replicas_take_turns(folder: Path) -> None:
             answer_of = server._answer
             server._answer = lambda *r, i=i, of=answer_of: asked.append(i) or of(*r)  # type: ignore[method-assign]
         for _ in range(10):
-            served.client.call_all("about", {})
+            served.client.call_all(DescribeShard())
         assert sorted(asked) == [0] * 5 + [1] * 5
 
 
@@ -121,7 +123,7 @@ def test_a_dead_replica_is_replaced(folder: Path) -> None:
     with serving(folder, 2, replicas=2, settings=PATIENT) as served:
         served.client.update(**with_address(served, 1, nobody(), nobody()))
         for _ in range(12):
-            assert len(served.client.call_all("about", {})) == 2
+            assert len(served.client.call_all(DescribeShard())) == 2
         assert served.client.counts["failovers"] >= 1
         assert served.client.counts["incomplete"] == 0
 
@@ -143,7 +145,7 @@ def test_a_server_that_dies_under_calls(folder: Path) -> None:
 def test_a_server_that_starts_again(folder: Path) -> None:
     """Without another replica a group is tried again until a new map names a server that is there."""
     with serving(folder, 2, settings=PATIENT) as served:
-        assert served.client.call_all("about", {})
+        assert served.client.call_all(DescribeShard())
         served.servers[1][0].close()
 
         def again() -> None:
@@ -153,9 +155,9 @@ def test_a_server_that_starts_again(folder: Path) -> None:
 
         helper = threading.Thread(target=again)
         helper.start()
-        found = served.client.call_all("about", {})
+        found = served.client.call_all(DescribeShard())
         helper.join()
-        assert [about["segments"] for about in found] == [shard.segments for shard in served.shards]
+        assert [about.segments for about in found] == [shard.segments for shard in served.shards]
 
 
 def test_nobody_answers(folder: Path) -> None:
@@ -163,8 +165,8 @@ def test_nobody_answers(folder: Path) -> None:
     with serving(folder, 3, settings=QUICK) as served:
         served.servers[1][0].close()
         with pytest.raises(IncompleteError, match=r"shard group 1 of commit 1 did not answer .*refuses.*ask again"):
-            served.client.call_all("about", {})
-        found = served.client.call_all("about", {}, allow_partial=True)
+            served.client.call_all(DescribeShard())
+        found = served.client.call_all(DescribeShard(), allow_partial=True)
         assert isinstance(found[1], Missing)
         assert not isinstance(found[0], Missing)
         assert not isinstance(found[2], Missing)
@@ -177,7 +179,7 @@ def test_a_hanging_replica_is_overtaken(folder: Path) -> None:
     with serving(folder, 2, settings=settings) as served, hanging() as silent:
         served.client.update(**with_address(served, 0, silent))
         for _ in range(6):
-            assert len(served.client.call_all("about", {})) == 2
+            assert len(served.client.call_all(DescribeShard())) == 2
         assert served.client.counts["hedges"] >= 1
 
 
@@ -189,9 +191,9 @@ def test_a_new_replica_of_a_hanging_group(folder: Path) -> None:
         served.client.update(1, [[good[0]], [one, other]])
         again = threading.Timer(0.4, lambda: served.client.update(1, [[good[0]], [one, other, good[1]]]))
         again.start()
-        found = served.client.call_all("about", {})
+        found = served.client.call_all(DescribeShard())
         again.join()
-        assert found[1]["segments"] == served.shards[1].segments
+        assert found[1].segments == served.shards[1].segments
 
 
 def test_a_hanging_group_ends_with_the_time(folder: Path) -> None:
@@ -199,10 +201,10 @@ def test_a_hanging_group_ends_with_the_time(folder: Path) -> None:
     with serving(folder, 2, settings=QUICK) as served, hanging() as silent:
         served.client.update(1, [[served.servers[0][0].address], [silent]])
         with pytest.raises(IncompleteError, match=r"shard group 1 .* in time \(.* does not answer\)"):
-            served.client.call_all("about", {}, deadline_ms=300)
+            served.client.call_all(DescribeShard(), deadline_ms=300)
         with deadline(250), pytest.raises(BudgetError, match="needs more than its 250 ms"):
-            served.client.call_all("about", {})
-        found = served.client.call_all("about", {}, deadline_ms=600, allow_partial=True)
+            served.client.call_all(DescribeShard())
+        found = served.client.call_all(DescribeShard(), deadline_ms=600, allow_partial=True)
         assert isinstance(found[1], Missing)
         assert "does not answer" in found[1].why
 
@@ -212,12 +214,12 @@ def test_slow_answers_are_hedged(folder: Path) -> None:
     settings = ClientSettings(hang_ms=600_000, hedge_least_ms=1, hedge_after=10)
     with serving(folder, 1, replicas=2, settings=settings) as served:
         for _ in range(40):
-            served.client.call_all("about", {})
+            served.client.call_all(DescribeShard())
         release, slow = threading.Event(), served.servers[0][0]
         slow._call_shard = lambda *_given: release.wait(60)  # type: ignore[method-assign]
         before = served.client.counts["hedges"]
-        assert served.client.call_all("about", {})[0]["segments"] == served.shards[0].segments
-        assert served.client.call_all("about", {})[0]["segments"] == served.shards[0].segments
+        assert served.client.call_all(DescribeShard())[0].segments == served.shards[0].segments
+        assert served.client.call_all(DescribeShard())[0].segments == served.shards[0].segments
         assert served.client.counts["hedges"] > before
         release.set()
 
@@ -248,7 +250,7 @@ def test_work_for_a_client_that_hangs_up_ends(folder: Path, is_waiting: bool) ->
                 slow._room.acquire()
             served.client.update(**with_address(served, 0, slow.address))
             for _ in range(2):  # one of them is asked of the slow one first
-                assert served.client.call_all("about", {})[0]["segments"] == served.shards[0].segments
+                assert served.client.call_all(DescribeShard())[0].segments == served.shards[0].segments
             if is_waiting:
                 wait_until(lambda: not slow._connections)
                 assert not ended.is_set()
@@ -273,7 +275,7 @@ def test_strangers_take_no_room(folder: Path) -> None:
         host, port = server.address.split(":")
         opened = (socket.create_connection((host, int(port))) for _ in range(MOST_STRANGERS + 9))
         strangers = [stack.enter_context(one) for one in opened]
-        assert served.client.call_all("about", {})[0]["segments"] == served.shards[0].segments
+        assert served.client.call_all(DescribeShard())[0].segments == served.shards[0].segments
         strangers[0].settimeout(60)
         with suppress(ConnectionError):
             while strangers[0].recv(100):
@@ -291,7 +293,7 @@ def test_idle_connections_make_room(folder: Path, monkeypatch: pytest.MonkeyPatc
             stack.callback(client.close)
             client.update(**served.map)
         for client in [*clients, *clients]:
-            assert client.call_all("about", {})[0]["segments"] == served.shards[0].segments
+            assert client.call_all(DescribeShard())[0].segments == served.shards[0].segments
             wait_until(lambda: len(server._idle) == len(server._connections))
             assert len(server._connections) <= 2
         assert sum(client.counts["incomplete"] for client in clients) == 0
@@ -306,16 +308,16 @@ def test_connections_in_use_are_not_hung_up_on(folder: Path, monkeypatch: pytest
         with ExitStack() as stack:
             for _ in range(4):
                 stack.enter_context(server._room)
-            asking = threading.Thread(target=lambda: found.append(served.client.call_all("about", {})))
+            asking = threading.Thread(target=lambda: found.append(served.client.call_all(DescribeShard())))
             asking.start()
             wait_until(lambda: len(server._connections) == 1 and not server._idle)
             used = set(server._connections)
             with pytest.raises(IncompleteError):
-                other.call_all("about", {})
+                other.call_all(DescribeShard())
             assert server._connections == used
         asking.join(60)
         assert len(found) == 1
-        assert other.call_all("about", {})[0] == found[0][0]
+        assert other.call_all(DescribeShard())[0] == found[0][0]
         other.close()
 
 
@@ -325,12 +327,12 @@ def test_what_is_too_large_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch
         with monkeypatch.context() as patched:
             patched.setattr("fader.cluster.wire.connections.MOST_REQUEST", 100)
             with pytest.raises(LimitError, match="cannot be sent between machines at once, 100 at most"):
-                served.client.call_all("contexts", ASKED)
+                served.client.call_all(ASKED)
         with monkeypatch.context() as patched:
             patched.setattr("fader.cluster.wire.server.frame", lambda value: wire.frame(value, 300))
             with pytest.raises(LimitError, match="300 at most; ask for less"):
-                served.client.call_all("contexts", ASKED)
-        assert len(served.client.call_all("contexts", ASKED)) == 2
+                served.client.call_all(ASKED)
+        assert len(served.client.call_all(ASKED)) == 2
 
 
 def test_connections_are_closed(folder: Path) -> None:
@@ -342,10 +344,10 @@ def test_connections_are_closed(folder: Path) -> None:
         server.give_back(connection)
         assert connection.fileno() == -1
         served.client.update(**served.map)
-        assert served.client.call_all("about", {})
+        assert served.client.call_all(DescribeShard())
         served.client.close()
         with pytest.raises(IncompleteError, match="no shards are known"):
-            served.client.call_all("about", {})
+            served.client.call_all(DescribeShard())
         wait_until(lambda: not served.servers[0][0]._connections)
 
 
@@ -376,14 +378,12 @@ def test_few_calls_are_hedged() -> None:
 def test_errors_cross_as_they_are(folder: Path) -> None:
     """By class, with their texts; those of the question end the call, those of a replica are another's to answer."""
     with serving(folder, 2, replicas=2, settings=QUICK) as served:
-        with pytest.raises(UsageError, match=r'no method "evil"; there are about'):
-            served.client.call_all("evil", {})
-        with pytest.raises(UsageError, match="about of a shard cannot be called this way"):
-            served.client.call_all("about", {"what": 1})
-        with pytest.raises(UsageError, match=r'no column "nonsense"'):
-            served.client.call_all("contexts", ASKED | {"columns": ["nonsense"]})
-        with pytest.raises(UsageError, match="not a query"):
-            served.client.call_all("statistics", {"query": {"literals": 5}})
+        statistics = Statistics(1, 1, np.ones(1, dtype=np.int64), np.ones(1, dtype=np.int64))
+        with pytest.raises(UsageError, match=r'unknown feature "evil"; known: bias'):
+            served.client.call_all(ScoreRows(ASKED.question, statistics, "evil", np.ones(1), "document", True))
+        some = FindRows(ASKED.question, np.zeros(1, dtype=np.int32), (Column.MATCHING,))
+        with pytest.raises(UsageError, match="the rows of some entities have no values of all matching documents"):
+            served.client.call_all(some)
     error = error_of("QueryError", "wrong (at character 3)", 2)
     assert (type(error), str(error), error.position) == (QueryError, "wrong (at character 3)", 2)  # type: ignore[attr-defined]
     assert isinstance(error_of("LimitError", "x"), LimitError)
@@ -402,10 +402,10 @@ def test_a_replica_that_cannot_answer(folder: Path, error: Exception) -> None:
 
         served.servers[0][0]._call_shard = fail  # type: ignore[method-assign]
         for _ in range(4):
-            assert served.client.call_all("about", {})[0]["segments"] == served.shards[0].segments
+            assert served.client.call_all(DescribeShard())[0].segments == served.shards[0].segments
         served.servers[0][1]._call_shard = fail  # type: ignore[method-assign]
         with pytest.raises(IncompleteError, match=str(error)):
-            served.client.call_all("about", {})
+            served.client.call_all(DescribeShard())
 
 
 def test_another_secret(folder: Path) -> None:
@@ -414,9 +414,9 @@ def test_another_secret(folder: Path) -> None:
         stranger = Shards(b"quite another secret", QUICK)
         stranger.update(**served.map)
         with pytest.raises(IncompleteError, match="does not accept the secret"):
-            stranger.call_all("about", {})
+            stranger.call_all(DescribeShard())
         stranger.close()
-        assert served.client.call_all("about", {})
+        assert served.client.call_all(DescribeShard())
 
 
 def test_a_server_takes_no_nonsense(folder: Path) -> None:
@@ -429,14 +429,33 @@ def test_a_server_takes_no_nonsense(folder: Path) -> None:
                 with suppress(ConnectionError):
                     while sock.recv(4096):
                         pass
-        for request in ({"method": "about"}, [1, 2], None):
+        about, question = {"type": "DescribeShard"}, msgspec.to_builtins(ASKED.question)
+        whole = {"commit": served.commit, "group": 0, "deadline_ms": 5000.0, "call": about}
+        rows = {"type": "FindRows", "question": question}
+        calls: list[Any] = [
+            {"type": "Evil"},
+            {},
+            about | {"what": 1},
+            {"type": "CountLiterals", "question": {"literals": 5}},
+            {"type": "CountLiterals", "question": question | {"literals": [question["literals"][0] | {"offsets": []}]}},
+            rows | {"columns": ["nonsense"]},
+            rows | {"entities": np.ones(1)},
+            rows | {"entities": [1]},
+        ]
+        for request in ({"method": "about"}, [1, 2], None, about, *(whole | {"call": call} for call in calls)):
             connection = served.client._server(served.servers[0][0].address).connect(5)
             connection.send(request, 5)
             connection.sock.settimeout(5)
             with pytest.raises(ConnectionError):
                 receive(connection.sock, 1 << 20)
             connection.close()
-        assert served.client.call_all("about", {})
+        for call in (about, rows):
+            connection = served.client._server(served.servers[0][0].address).connect(5)
+            connection.send(whole | {"call": call}, 5)
+            connection.sock.settimeout(5)
+            assert receive(connection.sock, 1 << 20)["error"] is None
+            connection.close()
+        assert served.client.call_all(DescribeShard())
 
 
 def test_calls_wait_for_room(folder: Path) -> None:
@@ -449,14 +468,14 @@ def test_calls_wait_for_room(folder: Path) -> None:
     client.update(1, [[server.address]])
     try:
         found: list[Any] = []
-        threads = [threading.Thread(target=lambda: found.append(client.call_all("about", {}))) for _ in range(8)]
+        threads = [threading.Thread(target=lambda: found.append(client.call_all(DescribeShard()))) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         assert len(found) == 8
         with server._room, pytest.raises(IncompleteError, match="in time"):
-            client.call_all("about", {}, deadline_ms=100)
+            client.call_all(DescribeShard(), deadline_ms=100)
     finally:
         client.close()
         server.close()
@@ -466,7 +485,7 @@ def test_maps(folder: Path) -> None:
     """A commit that is not known is an error; one cut of a commit is never mixed with another."""
     shards = Shards(SECRET)
     with pytest.raises(IncompleteError, match="no shards are known yet"):
-        shards.call_all("about", {})
+        shards.call_all(DescribeShard())
     for wrong in ([], [["nohost"]], [["host:1"], ["host:0"]]):
         with pytest.raises(UsageError, match="map of shard groups"):
             shards.update(1, wrong)
@@ -534,7 +553,7 @@ def test_a_partial_answer_says_so(folder: Path, model: str, caplog: pytest.LogCa
         strict = Index(ShardedCollection(folder, served.client))
         lenient = Index(ShardedCollection(folder, served.client, allow_partial=True))
         assert lenient.search("a b", model=model).warnings == local.search("a b", model=model).warnings
-        lost = served.shards[2].about()["documents"]
+        lost = DescribeShard().run(served.shards[2]).documents
         served.servers[2][0].close()
         with pytest.raises(IncompleteError):
             strict.search("c d", model=model)
@@ -591,9 +610,12 @@ def test_an_address_that_is_taken() -> None:
 def test_answers_are_arrays_of_the_shard(folder: Path) -> None:
     """What crosses a socket is what the shard gives in its own process."""
     with serving(folder, 2) as served:
-        given = ASKED | {"columns": ["documents", "positions", "sides"]}
-        for group, found in enumerate(served.client.call_all("contexts", given)):
-            own = served.shards[group].call("contexts", given)
+        given = FindRows(ASKED.question, columns=(Column.DOCUMENTS, Column.POSITIONS, Column.SIDES))
+        for group, found in enumerate(served.client.call_all(given)):
+            own = served.shards[group].call(given)
             for name in ("slot", "document", "distances", "df"):
-                np.testing.assert_array_equal(found[name], own[name])
-            np.testing.assert_array_equal(found["columns"]["positions"]["at"], own["columns"]["positions"]["at"])
+                np.testing.assert_array_equal(getattr(found, name), getattr(own, name))
+            np.testing.assert_array_equal(found.columns.sides, own.columns.sides)
+            np.testing.assert_array_equal(found.columns.documents.counts, own.columns.documents.counts)
+            np.testing.assert_array_equal(found.columns.positions.at, own.columns.positions.at)
+            assert found.columns.start is None

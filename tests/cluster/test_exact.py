@@ -22,6 +22,7 @@ from dose import dose
 from fader.cluster.shards import collection as gather
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.local import LocalShards
+from fader.cluster.wire.transport import for_each
 from fader.contexts.match import MatchOptions
 from fader.contexts.policy import POLICIES
 from fader.errors import BudgetError, LimitError, QueryError
@@ -120,20 +121,25 @@ def test_scores_are_found_where_contexts_are(
     """A model of features and an aggregator never moves a whole table; what needs the whole collection does."""
     asked: list[str] = []
     ask = spread.collection.groups.ask
-    spread.collection.groups.ask = lambda method, *rest: asked.append(method) or ask(method, *rest)  # type: ignore[assignment]
+
+    def note(calls: Any, *rest: Any) -> Any:
+        asked.append(next(type(call).__name__ for call in for_each(calls, spread.collection.groups.count) if call))
+        return ask(calls, *rest)
+
+    spread.collection.groups.ask = note  # type: ignore[method-assign]
     try:
         assert plain(local.search("a b c", model="default")) == plain(spread.search("a b c", model="default"))
-        assert asked.count("scores") >= 1
-        assert "columns" not in asked
+        assert asked.count("ScoreRows") >= 1
+        assert "ReadColumns" not in asked
         asked.clear()
         assert local.rank("a b c", k=3, model="default") == spread.rank("a b c", k=3, model="default")
-        assert "contexts" not in asked
+        assert "FindRows" not in asked
         asked.clear()
         spread.collection._elsewhere.clear()
         popular = feature_model("popularity", np.ones(2))
         for _ in range(2):
             assert local.rank("a b", model=popular) == spread.rank("a b", model=popular)
-        assert asked.count("scores") == 1  # it is known then that it is of no use
+        assert asked.count("ScoreRows") == 1  # it is known then that it is of no use
         monkeypatch.setattr(gather, "KEPT_FEATURES", 1)
         spread.collection._elsewhere = {"others"}
         assert local.rank("a b", model=popular) == spread.rank("a b", model=popular)

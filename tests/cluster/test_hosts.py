@@ -19,6 +19,7 @@ from fader.cluster.hosts import actors
 from fader.cluster.hosts.actors import HOLDER_TAKES, HOST_TAKES, Given, ShardHost, calls_of, range_of, starts_from
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.groups import plan
+from fader.cluster.shards.requests import DescribeShard
 from fader.cluster.shards.shard import KEPT_BYTES
 from fader.cluster.wire.client import Shards
 from fader.index.commit import read_commit
@@ -117,7 +118,7 @@ def test_groups_of_a_host_share_what_it_may_keep(tmp_path: Path) -> None:
     with host_of(folder) as host:
         groups = dict(enumerate(plan(read_commit(folder), 4)))
         assert host.hold(1, groups) == {}
-        kept = [shard._kept._most for shard in host._server._shards.values()]
+        kept = [shard.kept_bytes for shard in host._server._shards.values()]
         assert kept == [KEPT_BYTES // len(groups)] * len(groups)
 
 
@@ -179,7 +180,7 @@ def test_a_host_that_is_asked_does_not_end(asked_by: str, tmp_path: Path, monkey
         if asked_by == "controller":
             host.about()
         else:
-            shards.call_all("about", {})
+            shards.call_all(DescribeShard())
         assert host._silent() <= time.monotonic() - before
         shards.close()
 

@@ -17,10 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from fader.cluster.shards.requests import Question
 from fader.cluster.wire import frames as wire
 from fader.cluster.wire.frames import MAC, NONCE, Receiver, WireError, frame, greet, receive, send, welcome
-from fader.cluster.wire.serialization import dump_options, load_options
 from fader.contexts.match import MatchOptions
+from fader.contexts.query import Query
 from fader.errors import LimitError, UsageError
 
 SECRET = b"0123456789abcdef"
@@ -234,5 +235,6 @@ def test_an_answer_cannot_be_used_again() -> None:
 @pytest.mark.parametrize("window", [None, 0, 7, 2.5, 10**25, np.int32(3)])
 def test_any_window_can_be_sent(window: Any) -> None:
     """One that no integer of the frame can hold is as wide as any document."""
-    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(dump_options(MatchOptions(window=window))))
-    assert load_options(sent).window == (window if window is None else min(window, 2**32))
+    asked = Question.of(Query("", (), ()), MatchOptions(window=window))
+    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(asked), type=Question)
+    assert sent.options.window == (window if window is None else min(window, 2**32))

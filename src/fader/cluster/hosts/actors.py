@@ -28,12 +28,11 @@ from fader import __version__
 from fader.budget import deadline
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.messages import HostAbout
+from fader.cluster.shards.requests import CountLiterals, Question, ScoreRows
 from fader.cluster.shards.scores import dump_features
 from fader.cluster.shards.shard import KEPT_BYTES, Shard
 from fader.cluster.storage import is_plain, mask_passwords, plain_path
-from fader.cluster.wire.serialization import Plain, dump_options, dump_query, dump_statistics
 from fader.cluster.wire.server import ShardServer
-from fader.contexts.match import MatchOptions
 from fader.contexts.query import parse_query
 from fader.contexts.statistics import Statistics
 from fader.errors import FaderError, StorageError
@@ -83,9 +82,9 @@ class ShardHost:
         self._wanted_at = time.monotonic()
         return HostAbout(self._server.address, os.getpid(), self._server.held, dict(self._files), __version__)
 
-    def about(self) -> Plain:
+    def about(self) -> dict[str, Any]:
         """The same as a plain dict, which a controller of another release can read."""
-        plain: Plain = msgspec.to_builtins(self.describe())
+        plain: dict[str, Any] = msgspec.to_builtins(self.describe())
         return plain
 
     def hold(
@@ -196,12 +195,12 @@ def warm(shard: Shard) -> None:
     scoring = default_model().system.feature_scoring
     assert scoring is not None
     with suppress(FaderError), deadline(WARM_MS):  # the collection may have none of the words
-        query = dump_query(parse_query(SAMPLE, shard.reader.analysis))
-        counts = shard.call("statistics", {"query": query})
-        whole = Statistics(shard.reader.documents, shard.reader.tokens, counts["df"], counts["cf"])
-        wanted = {"query": query, "options": dump_options(MatchOptions()), "statistics": dump_statistics(whole)}
-        features = {"features": dump_features(scoring.features), "weights": scoring.weights}
-        shard.call("scores", wanted | features | {"policy": scoring.policy})
+        question = Question.of(parse_query(SAMPLE, shard.reader.analysis))
+        counts = shard.call(CountLiterals(question))
+        whole = Statistics(shard.reader.documents, shard.reader.tokens, counts.df, counts.cf)
+        features = dump_features(scoring.features)
+        assert features is not None
+        shard.call(ScoreRows(question, whole, features, scoring.weights, scoring.policy, combined=True))
 
 
 def range_of(folder: Path, commit: int, segment: int) -> Range:

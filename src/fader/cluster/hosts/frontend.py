@@ -32,6 +32,7 @@ from fader.cluster.hosts.messages import GroupMap, Message, Retire, ServiceState
 from fader.cluster.hosts.runtime import PATIENCE_SECONDS, choose_address, parse_address, unreachable
 from fader.cluster.hosts.service_state import Wanted
 from fader.cluster.shards.collection import ShardedCollection
+from fader.cluster.shards.requests import DescribeShard
 from fader.cluster.wire.client import ClientSettings, Shards, error_of
 from fader.cluster.wire.transport import Missing
 from fader.errors import ClusterError, FaderError
@@ -366,7 +367,7 @@ class Front:
         """Find out which groups answer, while no controller reports it."""
         with suppress(FaderError):
             answers = self.shards.call_all(
-                "about", {}, commit=self._commit(), deadline_ms=1000 * self.settings.probe, allow_partial=True
+                DescribeShard(), commit=self._commit(), deadline_ms=1000 * self.settings.probe, allow_partial=True
             )
             self._probed = [not isinstance(answer, Missing) for answer in answers]
 

@@ -23,7 +23,7 @@ from fader.cluster.hosts.runtime import PATIENCE_SECONDS, Connection, import_ray
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.local import LocalShards
 from fader.cluster.wire.client import ClientSettings, Shards
-from fader.cluster.wire.transport import Arguments
+from fader.cluster.wire.transport import Calls
 from fader.errors import IncompleteError
 from fader.limits import Limits
 from fader.search.index import Index
@@ -143,8 +143,7 @@ class HeldShards:
 
     def call_all(
         self,
-        method: str,
-        arguments: Arguments,
+        calls: Calls,
         *,
         commit: int | None = None,
         deadline_ms: float | None = None,
@@ -155,9 +154,7 @@ class HeldShards:
         while True:
             began = time.monotonic()
             try:
-                return self._shards.call_all(
-                    method, arguments, commit=commit, deadline_ms=deadline_ms, allow_partial=allow_partial
-                )
+                return self._shards.call_all(calls, commit=commit, deadline_ms=deadline_ms, allow_partial=allow_partial)
             except IncompleteError as error:
                 budget.check()
                 self._head.check()

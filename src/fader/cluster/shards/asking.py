@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.cluster.wire.transport import Arguments, Missing, Transport
+from fader.cluster.shards.requests import About, CountDocuments, DescribeShard, NameDocuments, ReadDocuments
+from fader.cluster.wire.transport import Calls, Missing, Transport
 from fader.errors import IncompleteError
 from fader.index.reader import CommitHead, Stored
 from fader.memory import Cache
@@ -29,7 +30,7 @@ class ShardGroups:
 
     def __init__(self, head: CommitHead, shards: Transport, allow_partial: bool) -> None:
         self.head, self.shards, self.allow_partial = head, shards, allow_partial
-        self._about: list[Any] | None = None
+        self._about: list[About | Missing] | None = None
         self._kept = Cache(CACHE_MB << 20)
 
     @property
@@ -37,27 +38,27 @@ class ShardGroups:
         """The number of groups."""
         return self.shards.groups(self.head.commit)
 
-    def ask(self, method: str, arguments: Arguments, allow_partial: bool = False) -> list[Any]:
+    def ask(self, calls: Calls, allow_partial: bool = False) -> list[Any]:
         """The answer of each group."""
-        return self.shards.call_all(method, arguments, commit=self.head.commit, allow_partial=allow_partial)
+        return self.shards.call_all(calls, commit=self.head.commit, allow_partial=allow_partial)
 
-    def about(self) -> list[Any]:
+    def about(self) -> list[About | Missing]:
         """What each group holds; cached once all have answered."""
         if self._about is not None:
             return self._about
-        found = self.ask("about", {}, self.allow_partial)
+        found: list[About | Missing] = self.ask(DescribeShard(), self.allow_partial)
         there = [a for a in found if not isinstance(a, Missing)]
         self._check(there, len(found))
         if len(there) == len(found):
             self._about = found
         return found
 
-    def _check(self, there: list[Any], groups: int) -> None:
+    def _check(self, there: list[About], groups: int) -> None:
         """Check that all segments are held once; where a group is missing, that none is held twice."""
-        held = sorted(s for about in there for s in about["segments"])
+        held = sorted(s for about in there for s in about.segments)
         every = list(range(len(self.head.manifest.segments)))
         is_whole = held == every if len(there) == groups else len(set(held)) == len(held) and set(held) < set(every)
-        if not is_whole or any(about["files"] != self.head.manifest.fingerprint for about in there):
+        if not is_whole or any(about.files != self.head.manifest.fingerprint for about in there):
             raise IncompleteError(
                 f"{self.head.folder}: the shards do not hold each segment of commit {self.head.commit} once; "
                 "restart them from this index"
@@ -73,7 +74,7 @@ class ShardGroups:
         lacking, documents = {a.group for a in missing}, self.head.manifest.live.documents
         for one in missing:  # addresses of machines belong in the log, not in the answer
             log.warning("partial answer of commit %d: shard group %d: %s", self.head.commit, one.group, one.why)
-        held = [(g, a["documents"]) for g, a in enumerate(self.about()) if not isinstance(a, Missing)]
+        held = [(g, a.documents) for g, a in enumerate(self.about()) if not isinstance(a, Missing)]
         there = sum(held_here for g, held_here in held if g not in lacking)
         numbers = ", ".join(map(str, sorted(lacking)[:8])) + (" and more" if len(lacking) > 8 else "")
         return [
@@ -88,41 +89,41 @@ class ShardGroups:
     @cached_property
     def entity_documents(self) -> I32:
         """The number of documents per entity; computed on first use. All groups must answer."""
-        return add_counts(self.ask("entity_documents", {}))
+        return add_counts(self.ask(CountDocuments()))
 
     def entity_documents_of(self, entities: I32) -> I32:
         """The number of documents per given entity; from all counts where these are cached."""
         if "entity_documents" in self.__dict__:
             return self.entity_documents[entities]
-        return add_counts(self.ask("entity_documents", {"entities": entities}))
+        return add_counts(self.ask(CountDocuments(entities)))
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         """The ids of some documents."""
-        return self._fetch("document_ids", documents)
+        return self._fetch(NameDocuments, documents)
 
     def read_documents(self, documents: Sequence[int]) -> list[Stored]:
         """Ids, titles, urls and texts of some documents."""
-        return [Stored(*found) for found in self._fetch("texts", documents)]
+        return self._fetch(ReadDocuments, documents)
 
-    def _fetch(self, method: str, documents: Sequence[int]) -> list[Any]:
+    def _fetch(self, kind: type[NameDocuments | ReadDocuments], documents: Sequence[int]) -> list[Any]:
         """Ids or texts of documents; those that are not cached in one call to the groups that may have them."""
-        found = {d: self._kept.find((method, d)) for d in documents}
+        found = {d: self._kept.find((kind, d)) for d in documents}
         wanted = [d for d, value in found.items() if value is None]
         if wanted:
-            fetched = self._ask_for(method, wanted)
+            fetched = self._ask_for(kind, wanted)
             for document, value in fetched.items():
-                self._kept.put((method, document), value, 200 + sum(map(len, value)))
+                self._kept.put((kind, document), value, 200 + sum(map(len, value)))
             found |= fetched
         lost = next((d for d, value in found.items() if value is None), None)
         if lost is not None:
             raise IncompleteError(f"no shard of commit {self.head.commit} has document {lost}; ask again")
         return [found[d] for d in documents]
 
-    def _ask_for(self, method: str, documents: list[int]) -> dict[int, Any]:
+    def _ask_for(self, kind: type[NameDocuments | ReadDocuments], documents: list[int]) -> dict[int, Any]:
         numbers = np.array(documents, dtype=np.int32)
-        ranges = [(0, -1) if isinstance(a, Missing) else (a["first"], a["last"]) for a in self.about()]
+        ranges = [(0, -1) if isinstance(a, Missing) else (a.first, a.last) for a in self.about()]
         near = [numbers[(numbers >= first) & (numbers <= last)] for first, last in ranges]
-        answers = self.ask(method, [{"documents": n} if n.size else None for n in near])
+        answers = self.ask([kind(n) if n.size else None for n in near])
         found: dict[int, Any] = {}
         for asked, answer in zip(near, answers, strict=True):
             found |= {n: a for n, a in zip(asked.tolist(), answer or (), strict=True) if a is not None}

@@ -16,15 +16,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any, final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fader.cluster.shards.asking import ShardGroups, add_counts, describe_absence
+from fader.cluster.shards.columns import Column, FetchedColumns
+from fader.cluster.shards.requests import (
+    CountDocuments,
+    CountLiterals,
+    FindDocument,
+    FindRows,
+    Question,
+    ReadColumns,
+    ScoreRows,
+)
 from fader.cluster.shards.scores import Scores, dump_features, interleave, merge_scores
-from fader.cluster.wire.serialization import Column, Plain, dump_options, dump_query, dump_statistics, load_partial
-from fader.cluster.wire.transport import Missing, Transport
+from fader.cluster.wire.transport import Missing, ShardCall, Transport
+from fader.contexts.columns import GivenColumns, RowColumns
 from fader.contexts.match import MatchOptions, warn_of_unknown
-from fader.contexts.partial import join_partials
+from fader.contexts.partial import PartialContexts, join_partials
 from fader.contexts.policy import select
 from fader.contexts.query import Query
 from fader.contexts.quota import ContextQuota
@@ -95,7 +106,7 @@ class ShardedCollection:
         return self.groups.document_ids(documents)
 
     def find_document(self, doc_id: str) -> int:
-        return int(max(self.groups.ask("find_document", {"doc_id": doc_id})))
+        return int(max(self.groups.ask(FindDocument(doc_id))))
 
     def refresh(self) -> ShardedCollection:
         """The collection at the commit that the shards serve now: itself where it is at that commit."""
@@ -105,28 +116,28 @@ class ShardedCollection:
         return ShardedCollection(self.folder, shards, allow_partial=self.allow_partial)
 
     def contexts(self, query: Query, options: MatchOptions) -> Contexts:
-        self.groups.about()
-        asked = {"query": dump_query(query), "options": dump_options(options)}
-        answers = self.groups.ask("contexts", asked, self.allow_partial)
-        table = self._join(query, options, asked, answers)
-        table.warnings += self.groups.warn_of_missing(answers)
-        return table
+        return self._find(query, options, FindRows(Question.of(query, options)))
 
     def rows(self, query: Query, options: MatchOptions, entities: I32) -> Contexts:
+        return self._find(query, options, FindRows(Question.of(query, options), entities, TOGETHER))
+
+    def _find(self, query: Query, options: MatchOptions, asked: FindRows) -> Contexts:
         self.groups.about()
-        asked = {"query": dump_query(query), "options": dump_options(options), "entities": entities}
-        answers = self.groups.ask("contexts", asked | {"columns": TOGETHER}, self.allow_partial)
+        answers = self.groups.ask(asked, self.allow_partial)
         table = self._join(query, options, asked, answers)
         table.warnings += self.groups.warn_of_missing(answers)
         return table
 
-    def _join(self, query: Query, options: MatchOptions, asked: Plain, answers: list[Any]) -> Contexts:
+    def _join(self, query: Query, options: MatchOptions, asked: FindRows, answers: list[Any]) -> Contexts:
         """The table of the groups that answered."""
         there = {g: a for g, a in enumerate(answers) if a is not None and not isinstance(a, Missing)}
         if not there:
             raise describe_absence(answers)
         columns = _GroupColumns(self.groups, asked, set(there))
-        partials = [load_partial(answer, partial(columns.fetch, group)) for group, answer in there.items()]
+        partials: list[PartialContexts[RowColumns]] = [
+            replace(rows, columns=FetchedColumns(rows.columns, asked.columns, partial(columns.fetch, group)))
+            for group, rows in there.items()
+        ]
         lookup = _Lookup(self, columns if len(there) < len(answers) else None)
         return join_partials(query, self.documents, self.tokens, partials, lookup, options)
 
@@ -147,15 +158,10 @@ class ShardedCollection:
         if scoring is None or features is None or features in self._elsewhere:
             return rank_contexts(self.contexts(query, options), system, k)
         self.groups.about()
-        asked = {"query": dump_query(query), "options": dump_options(options)}
+        question = Question.of(query, options)
         statistics, missing = self._count(query)
-        wanted = asked | {
-            "statistics": dump_statistics(statistics),
-            "features": features,
-            "weights": scoring.weights,
-            "policy": scoring.policy,
-            "combined": isinstance(scoring.features, Combined),
-        }
+        combined, weights = isinstance(scoring.features, Combined), np.asarray(scoring.weights)
+        wanted = ScoreRows(question, statistics, features, weights, scoring.policy, combined)
         found = self._score(wanted, missing)
         if found is None:
             if len(self._elsewhere) >= KEPT_FEATURES:
@@ -169,7 +175,7 @@ class ShardedCollection:
         shown = ranking.entity if entity is None else np.array([entity], dtype=np.int32)
         contexts = _empty_table(query)
         if with_rows and shown.size:
-            contexts = self._fetch_rows(query, options, asked | {"entities": shown}, answers, ranking, scoring)
+            contexts = self._fetch_rows(query, options, FindRows(question, shown), answers, ranking, scoring)
         warnings, empty = warn_of_unknown(query.literals, statistics)
         contexts = replace(
             contexts,
@@ -186,11 +192,11 @@ class ShardedCollection:
         known = [self._counts.get(key, _UNKNOWN) for key in keys]
         missing: dict[int, Missing] = {}
         if _UNKNOWN in known:
-            answers = self.groups.ask("statistics", {"query": dump_query(query)}, self.allow_partial)
+            answers = self.groups.ask(CountLiterals(Question.of(query)), self.allow_partial)
             missing = {a.group: a for a in answers if isinstance(a, Missing)}
             if len(missing) == len(answers):
                 raise describe_absence(answers)
-            counts = [[a["df"], a["cf"]] for a in answers if not isinstance(a, Missing)]
+            counts = [[a.df, a.cf] for a in answers if not isinstance(a, Missing)]
             known = [(df, cf) for df, cf in np.sum(counts, axis=0).T.tolist()]
             if not missing:
                 if len(self._counts) > KEPT_COUNTS:
@@ -199,34 +205,35 @@ class ShardedCollection:
         df, cf = (np.array(column, dtype=np.int64) for column in zip(*known, strict=True))
         return Statistics(self.documents, self.tokens, df, cf), missing
 
-    def _score(self, wanted: Plain, missing: dict[int, Missing]) -> tuple[list[Any], list[Scores]] | None:
+    def _score(self, wanted: ScoreRows, missing: dict[int, Missing]) -> tuple[list[Any], list[Scores]] | None:
         """The scores of all groups but the missing ones; None where groups cannot compute them."""
         each = [None if g in missing else wanted for g in range(self.groups.count)]
-        answers = [missing.get(g, a) for g, a in enumerate(self.groups.ask("scores", each, self.allow_partial))]
-        parts = [Scores(**a) for a in answers if a is not None and not isinstance(a, Missing)]
+        answers = [missing.get(g, a) for g, a in enumerate(self.groups.ask(each, self.allow_partial))]
         if any(a is None for a in answers):
             return None
+        parts: list[Scores] = [a for a in answers if not isinstance(a, Missing)]
         if not parts:
             raise describe_absence(answers)
         if interleave(parts):
-            there = [None if isinstance(a, Missing) else wanted | {"documents": True} for a in answers]
-            parts = [Scores(**a) for a in self.groups.ask("scores", there) if a is not None]
+            with_documents = msgspec.structs.replace(wanted, documents=True)
+            there = [None if isinstance(a, Missing) else with_documents for a in answers]
+            parts = [a for a in self.groups.ask(there) if a is not None]
         return answers, parts
 
     def _fetch_rows(
         self,
         query: Query,
         options: MatchOptions,
-        asked: Plain,
+        asked: FindRows,
         answers: list[Any],
         ranking: Ranking,
         scoring: FeatureScoring,
     ) -> Contexts:
         """Fetch the table of the rows to show, and set the rows of the ranking's evidence."""
-        used = [name for a in answers if not isinstance(a, Missing) for name in a["used"]]
-        columns = list(dict.fromkeys([*TOGETHER, *used]))
-        given = [None if isinstance(a, Missing) else asked | {"columns": columns} for a in answers]
-        table = self._join(query, options, asked, self.groups.ask("contexts", given))
+        used = [column for a in answers if not isinstance(a, Missing) for column in a.used]
+        asked = msgspec.structs.replace(asked, columns=tuple(dict.fromkeys([*TOGETHER, *used])))
+        each = [None if isinstance(a, Missing) else asked for a in answers]
+        table = self._join(query, options, asked, self.groups.ask(each))
         own = select(table, scoring.score(table), scoring.policy)
         whole = ranking.evidence
         first = whole.at[np.searchsorted(whole.entity, own.entity)]
@@ -240,22 +247,21 @@ class _GroupColumns:
     Only the groups that gave partial contexts are asked, and all of them must answer.
     """
 
-    def __init__(self, groups: ShardGroups, asked: Plain, there: set[int]) -> None:
+    def __init__(self, groups: ShardGroups, asked: FindRows, there: set[int]) -> None:
         self._groups, self._asked, self._there = groups, asked, there
-        self._found: dict[Column, list[Any]] = {}
+        self._found: dict[Column, list[GivenColumns]] = {}
 
-    def fetch(self, group: int, column: Column) -> Any:
+    def fetch(self, group: int, column: Column) -> GivenColumns:
         """A column of one group."""
         if column not in self._found:
-            wanted = [c for c in TOGETHER if c not in self._found] if column == Column.START else [column]
-            answers = self.ask("columns", self._asked | {"names": wanted})
-            for c in wanted:
-                self._found[c] = [None if a is None else a[c] for a in answers]
+            wanted = tuple(c for c in TOGETHER if c not in self._found) if column == Column.START else (column,)
+            answers = self.ask(ReadColumns(self._asked.question, self._asked.entities, wanted))
+            self._found |= dict.fromkeys(wanted, answers)
         return self._found[column][group]
 
-    def ask(self, method: str, arguments: Plain) -> list[Any]:
+    def ask(self, call: ShardCall) -> list[Any]:
         """Ask the groups that gave partial contexts."""
-        return self._groups.ask(method, [arguments if g in self._there else None for g in range(self._groups.count)])
+        return self._groups.ask([call if g in self._there else None for g in range(self._groups.count)])
 
 
 class _Lookup:
@@ -270,7 +276,7 @@ class _Lookup:
     def entity_documents_of(self, entities: I32) -> I32:
         if self._answering is None:
             return self._groups.entity_documents_of(entities)
-        return add_counts(self._answering.ask("entity_documents", {"entities": entities}))
+        return add_counts(self._answering.ask(CountDocuments(entities)))
 
 
 def _empty_table(query: Query) -> Contexts:

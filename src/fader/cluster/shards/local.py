@@ -15,7 +15,7 @@ from typing import Any, Self
 from fader import budget
 from fader.cluster.shards.groups import plan
 from fader.cluster.shards.shard import Shard
-from fader.cluster.wire.transport import Arguments, for_each
+from fader.cluster.wire.transport import Calls, for_each
 from fader.errors import IncompleteError
 from fader.index.commit import read_commit
 
@@ -44,17 +44,16 @@ class LocalShards:
 
     def call_all(
         self,
-        method: str,
-        arguments: Arguments,
+        calls: Calls,
         *,
         commit: int | None = None,
         deadline_ms: float | None = None,
         allow_partial: bool = False,
     ) -> list[Any]:
         """The answer of each group; None for one that was not asked."""
-        each = for_each(arguments, self.groups(self.commit if commit is None else commit))
+        each = for_each(calls, self.groups(self.commit if commit is None else commit))
         found = []
         for shard, given in zip(self._shards, each, strict=True):
             budget.check()
-            found.append(None if given is None else shard.call(method, given, deadline_ms))
+            found.append(None if given is None else shard.call(given, deadline_ms))
         return found

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.cluster.wire.serialization import Column
+from fader.cluster.shards.columns import Column
 from fader.contexts.columns import ColumnSource, DocumentValues, Positions
 from fader.contexts.partial import PartialContexts, table_partial
 from fader.contexts.policy import Evidence, select

@@ -1,6 +1,6 @@
 """One call to all shard groups: a loop over their sockets, in the thread of the caller.
 
-    with Call(shards, commit, "contexts", arguments, deadline_ms, allow_partial) as call:
+    with Call(shards, commit, calls, deadline_ms, allow_partial) as call:
         call.answers()
 
 Implements failover, hedging and deadlines as client.py describes them. At the end, connections that may still receive
@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import fader.errors
 from fader import budget
+from fader.cluster.shards.requests import Request
 from fader.cluster.wire.connections import RemoteServer, ShardConnection, said
 from fader.cluster.wire.server import INTERNAL, NOT_HELD
-from fader.cluster.wire.transport import Missing
+from fader.cluster.wire.transport import Missing, Reply, ShardCall, ShardError
 from fader.errors import BudgetError, FaderError, IncompleteError, StorageError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class _Group:
     """The state of one group in one call."""
 
     number: int
-    arguments: dict[str, Any]
+    call: ShardCall
     attempts: list[_Attempt] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
     why: str = "no replica is known"
@@ -60,21 +61,20 @@ class _Group:
 
 
 class Call:
-    """A call of one method to all groups."""
+    """A call to all groups."""
 
     def __init__(
         self,
         shards: Shards,
         commit: int,
-        method: str,
-        each: Sequence[dict[str, Any] | None],
+        each: Sequence[ShardCall | None],
         deadline_ms: float | None,
         allow_partial: bool,
     ) -> None:
-        self._shards, self._commit, self._method = shards, commit, method
+        self._shards, self._commit = shards, commit
         self._settings, self._allow_partial = shards.settings, allow_partial
         self._each = each
-        self._groups = [_Group(g, given) for g, given in enumerate(each) if given is not None]
+        self._groups = [_Group(g, call) for g, call in enumerate(each) if call is not None]
         now = time.monotonic()
         self._budget = budget.current()
         own = shards.settings.deadline_ms if deadline_ms is None and self._budget is None else deadline_ms
@@ -167,7 +167,7 @@ class Call:
         """When to ask another replica too."""
         if group.look_at is not None:
             return group.look_at
-        slow, hang = self._shards.pace.slow(self._method), self._settings.hang_ms / 1000
+        slow, hang = self._shards.pace.slow(type(group.call).__name__), self._settings.hang_ms / 1000
         return group.began + (hang if slow is None else min(slow, hang))
 
     def _begin(self, group: _Group) -> None:
@@ -253,13 +253,7 @@ class Call:
     def _send(self, attempt: _Attempt, connection: ShardConnection) -> None:
         attempt.connection = connection
         left = 1000 * (self._until - time.monotonic())
-        request = {
-            "commit": self._commit,
-            "group": attempt.group.number,
-            "method": self._method,
-            "arguments": attempt.group.arguments,
-            "deadline_ms": max(1.0, left),
-        }
+        request = Request(self._commit, attempt.group.number, max(1.0, left), attempt.group.call)  # type: ignore[arg-type]
         try:
             connection.send(request, self._settings.connect_ms / 1000)
         except OSError as error:
@@ -274,7 +268,7 @@ class Call:
         try:
             if not connection.is_answered():
                 return
-            answer = connection.answer()
+            reply: Reply[Any] = connection.answer(attempt.group.call.reply)
         except OSError as error:
             self._selector.unregister(connection)
             self._lose(attempt, error)
@@ -282,23 +276,21 @@ class Call:
         self._selector.unregister(connection)
         attempt.connection = None
         attempt.server.give_back(connection)
-        if not isinstance(answer, dict) or answer.keys() not in ({"value"}, {"error"}):
-            self._fail(attempt, "sent an invalid answer")
-        elif "error" in answer:
-            self._hear(attempt, *answer["error"])
+        if reply.error is not None:
+            self._hear(attempt, reply.error)
         else:
-            self._shards.pace.note(self._method, time.monotonic() - attempt.began)
-            self._end(attempt.group, answer["value"])
+            self._shards.pace.note(type(attempt.group.call).__name__, time.monotonic() - attempt.began)
+            self._end(attempt.group, reply.value)
 
-    def _hear(self, attempt: _Attempt, name: str, text: str, position: int | None) -> None:
+    def _hear(self, attempt: _Attempt, told: ShardError) -> None:
         """Handle an error of a shard: raise one of the query, go on where it is one of this replica."""
-        error = error_of(name, text, position)
-        if name == NOT_HELD:
-            self._fail(attempt, text)
+        error = error_of(told.kind, told.text, told.position)
+        if told.kind == NOT_HELD:
+            self._fail(attempt, told.text)
             return
-        if name == INTERNAL or isinstance(error, StorageError):
+        if told.kind == INTERNAL or isinstance(error, StorageError):
             attempt.group.is_refused = True
-            self._fail(attempt, text, is_down=False)
+            self._fail(attempt, told.text, is_down=False)
             return
         if isinstance(error, BudgetError):
             error = self._budget.error() if self._budget else self._incomplete([attempt.group], "in time")

@@ -2,7 +2,7 @@
 
     shards = Shards(secret)
     shards.update(3, [["10.0.0.1:4001", "10.0.0.2:4001"], ["10.0.0.3:4001", "10.0.0.1:4002"]])   groups of commit 3
-    shards.call_all("contexts", {"query": ..., "options": ...})                 one answer per group
+    shards.call_all(FindRows(question))                                         one answer per group
 
     failover   a call to a replica that fails goes to another at once; where none answers, all replicas of the current
                map are tried again, until patience or time ends
@@ -27,7 +27,7 @@ from fader.cluster.hosts.latency import ClientSettings, Pace
 from fader.cluster.wire.calls import Call, error_of
 from fader.cluster.wire.connections import RemoteServer, ShardConnection
 from fader.cluster.wire.frames import WireError, check_secret
-from fader.cluster.wire.transport import Arguments, for_each
+from fader.cluster.wire.transport import Calls, for_each
 from fader.errors import IncompleteError, UsageError, quote
 
 __all__ = ["ClientSettings", "Shards", "error_of"]
@@ -128,8 +128,7 @@ class Shards:
 
     def call_all(
         self,
-        method: str,
-        arguments: Arguments,
+        calls: Calls,
         *,
         commit: int | None = None,
         deadline_ms: float | None = None,
@@ -137,8 +136,8 @@ class Shards:
     ) -> list[Any]:
         """The answer of each group; None for one that was not asked."""
         commit = self.commit if commit is None else commit
-        each = for_each(arguments, self.groups(commit))
-        with Call(self, commit, method, each, deadline_ms, allow_partial) as call:
+        each = for_each(calls, self.groups(commit))
+        with Call(self, commit, each, deadline_ms, allow_partial) as call:
             return call.answers()
 
 

@@ -41,8 +41,8 @@ class ShardConnection:
         """Read what has arrived; returns whether the answer is complete."""
         return self._receiver.take(self.sock)
 
-    def answer(self) -> Any:
-        return self._receiver.value()
+    def answer(self, kind: Any) -> Any:
+        return self._receiver.value(kind)
 
     def is_open(self) -> bool:
         """Whether the other end has neither closed it nor sent unexpected data."""

@@ -5,6 +5,7 @@
     welcome   := status HMAC(secret, "server" nonces)            server to client; status 0: accepted
     frame     := plain length (4), length of all arrays (8), plain as MessagePack, padding, arrays, each padded to 8
     array     := extension 1 in the plain data: its type, shape and place among the arrays
+    plain     := a record, decoded as the type that is expected
 
 HMAC-SHA256. Of a peer that is not known, only the proof is read, which has a fixed length. No pickle: a frame has
 numbers, texts and arrays, never code. Frames are neither encrypted nor signed: use a private network. Knows nothing of
@@ -21,7 +22,7 @@ import struct
 import time
 from collections.abc import Iterator
 from math import prod
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from fader.errors import LimitError, UsageError
 
-VERSION = 1
+VERSION = 2
 MAGIC = b"FADR"
 NONCE, MAC = 32, 32
 GREETING_S = 5.0  # for the whole greeting
@@ -210,8 +211,8 @@ class Receiver:
         self._body, self._got = np.empty(size, dtype=np.uint8), 0
         self._buffer = self._body.data
 
-    def value(self) -> Any:
-        """The value that was sent; its arrays are writable views of the frame."""
+    def value(self, kind: Any = Any) -> Any:
+        """The value that was sent, of a type; its arrays are writable views of the frame."""
         body, start = self._body, _pad(self._plain)
         assert body is not None
 
@@ -221,7 +222,7 @@ class Receiver:
             return _array(body[start:], bytes(data))
 
         try:
-            return msgspec.msgpack.decode(body.data[: self._plain], ext_hook=array)
+            return msgspec.msgpack.decode(body.data[: self._plain], type=kind, ext_hook=array, dec_hook=_check_array)
         except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
             raise WireError(f"sent an invalid frame ({error})") from None
 
@@ -236,8 +237,16 @@ def _array(data: U8, described: bytes) -> NDArray[Any]:
     return data[at : at + size].view(kind).reshape(shape)
 
 
-def receive(sock: socket.socket, most: int) -> Any:
-    """Receive the next value from a blocking socket."""
+def _check_array(kind: Any, value: Any) -> Any:
+    """Check an array against its annotation, such as NDArray[np.int32]."""
+    wanted = np.dtype(get_args(get_args(kind)[1])[0])
+    if not isinstance(value, np.ndarray) or value.dtype != wanted:
+        raise ValueError(f"not an array of {wanted}")
+    return value
+
+
+def receive(sock: socket.socket, most: int, kind: Any = Any) -> Any:
+    """Receive the next value, of a type, from a blocking socket."""
     receiver = Receiver(most)
     receiver.take(sock)
-    return receiver.value()
+    return receiver.value(kind)

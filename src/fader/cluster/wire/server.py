@@ -5,18 +5,14 @@
     server.start()
     server.address                                   "127.0.0.1:40123", for the client's map
 
-    request := {"commit", "group", "method", "arguments", "deadline_ms"}
-    answer  := {"value"} or {"error": [class, text, position]}
-
-It may hold several commits and groups: a new commit is served beside the old one, until nobody uses that. Only clients
-that know the secret are served (frames.py); others take neither time nor connections from them. When a client hangs up,
-as it does when another replica answered first, work on its call stops. Binds the loopback address by default. Knows
-nothing of Ray.
+A client sends a `Request` and gets a `Reply`. A server may hold several commits and groups: a new commit is served
+beside the old one, until nobody uses that. Only clients that know the secret are served (frames.py); others take
+neither time nor connections from them. When a client hangs up, as it does when another replica answered first, work on
+its call stops. Binds the loopback address by default. Knows nothing of Ray.
 """
 
 from __future__ import annotations
 
-import math
 import socket
 import threading
 import time
@@ -25,10 +21,10 @@ from contextlib import suppress
 from typing import Any
 
 from fader.budget import deadline
+from fader.cluster.shards.requests import Request
 from fader.cluster.shards.shard import Shard
 from fader.cluster.wire.frames import (
     MOST_REQUEST,
-    WireError,
     check_secret,
     frame,
     prepare,
@@ -36,6 +32,7 @@ from fader.cluster.wire.frames import (
     send_frame,
     welcome,
 )
+from fader.cluster.wire.transport import Reply, ShardError
 from fader.errors import BudgetError, FaderError, StorageError
 
 FRAME_S = 60.0  # longest pause while a frame is received or sent
@@ -126,10 +123,10 @@ class ShardServer:
                 connection.recv(1, socket.MSG_PEEK)  # wait for the next request without a time limit
                 self._begin(connection)
                 connection.settimeout(FRAME_S)
-                request = receive(connection, MOST_REQUEST)
+                request = receive(connection, MOST_REQUEST, Request)
                 self.asked_at = time.monotonic()
                 connection.settimeout(None)
-                answer = self._frame_answer(request, connection)
+                answer = self._answer(request, connection)
                 connection.settimeout(FRAME_S)
                 send_frame(connection, answer)
         except OSError:
@@ -171,35 +168,24 @@ class ShardServer:
             self._strangers.pop(connection, None)
         connection.close()
 
-    def _frame_answer(self, request: Any, connection: socket.socket) -> list[Any]:
-        """The frame of the answer; of the error where the answer cannot be sent."""
-        answer = self._answer(request, connection)
-        try:
-            return frame(answer)
-        except FaderError as error:
-            return frame({"error": [type(error).__name__, str(error), None]})
-
-    def _answer(self, request: Any, connection: socket.socket) -> dict[str, Any]:
-        try:
-            key = int(request["commit"]), int(request["group"])
-            deadline_ms, method, arguments = request["deadline_ms"], str(request["method"]), dict(request["arguments"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise WireError(f"sent an invalid request ({error})") from None
-        shard = self._shards.get(key)
+    def _answer(self, request: Request, connection: socket.socket) -> list[Any]:
+        """The frame of the reply: the answer, or the error where there is none or it cannot be sent."""
+        shard = self._shards.get((request.commit, request.group))
         if shard is None:
-            return {"error": [NOT_HELD, f"does not hold group {key[1]} of commit {key[0]}", None]}
+            text = f"does not hold group {request.group} of commit {request.commit}"
+            return frame(Reply[Any](error=ShardError(NOT_HELD, text)))
         try:
-            return {"value": self._call_shard(shard, method, arguments, deadline_ms, connection)}
+            return frame(Reply(self._call_shard(shard, request, connection)))
         except FaderError as error:
-            return {"error": [type(error).__name__, str(error), getattr(error, "position", None)]}
+            told = ShardError(type(error).__name__, str(error), getattr(error, "position", None))
         except Exception as error:  # report any error to the caller, and go on
-            return {"error": [INTERNAL, f"failed at {method}: {type(error).__name__}: {error}", None]}
+            what = f"{type(request.call).__name__}: {type(error).__name__}"
+            told = ShardError(INTERNAL, f"failed at {what}: {error}")
+        return frame(Reply[Any](error=told))
 
-    def _call_shard(
-        self, shard: Shard, method: str, arguments: dict[str, Any], deadline_ms: float | None, connection: socket.socket
-    ) -> Any:
+    def _call_shard(self, shard: Shard, request: Request, connection: socket.socket) -> Any:
         """Call the shard when it is the turn of this call, unless its time is over or the client has gone."""
-        until = math.inf if deadline_ms is None else time.monotonic() + deadline_ms / 1000
+        until = time.monotonic() + request.deadline_ms / 1000
         while not self._room.acquire(timeout=max(0.0, min(ROOM_S, until - time.monotonic()))):
             if time.monotonic() >= until or _has_gone(connection):
                 raise BudgetError("the shard was too busy for the call in time")
@@ -207,8 +193,8 @@ class ShardServer:
             left = 1000 * (until - time.monotonic())
             if left <= 0 or _has_gone(connection):
                 raise BudgetError("the shard was too busy for the call in time")
-            with deadline(None if deadline_ms is None else left, lambda: _has_gone(connection)):
-                return shard.call(method, arguments)
+            with deadline(left, lambda: _has_gone(connection)):
+                return shard.call(request.call)
         finally:
             self._room.release()
 

@@ -1,22 +1,54 @@
 """The interface to call all shard groups at once: in this process (local.py) or through sockets (client.py).
 
-Knows nothing of shards or sockets.
+Knows nothing of sockets, or of what is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+import msgspec
 
 from fader.errors import UsageError
 
-# One mapping for all groups, or one per group; None: the group is not asked.
-Arguments = Mapping[str, Any] | Sequence[Mapping[str, Any] | None]
+if TYPE_CHECKING:
+    from fader.cluster.shards.shard import Shard
+
+Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class ShardCall(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """A call of a shard with its arguments; `reply` is the type that its answer is sent as."""
+
+    reply: ClassVar[Any]
+
+    @abstractmethod
+    def run(self, shard: Shard) -> Any:
+        """Answer it."""
+
+
+# One call for all groups, or one per group; None: the group is not asked.
+Calls = ShardCall | Sequence[ShardCall | None]
+
+
+class ShardError(msgspec.Struct, frozen=True):
+    """An error of a shard: the name of its class, its text, and its position in the query."""
+
+    kind: str
+    text: str
+    position: int | None = None
+
+
+class Reply(msgspec.Struct, Generic[Answer], frozen=True):
+    """What a shard sends back: an answer or an error."""
+
+    value: Answer | None = None
+    error: ShardError | None = None
+
+
+class Missing(msgspec.Struct, frozen=True):
     """Stands for the answer of a group that gave none, where a partial answer is allowed."""
 
     group: int
@@ -37,8 +69,7 @@ class Transport(Protocol):
 
     def call_all(
         self,
-        method: str,
-        arguments: Arguments,
+        calls: Calls,
         *,
         commit: int | None = None,
         deadline_ms: float | None = None,
@@ -46,10 +77,10 @@ class Transport(Protocol):
     ) -> list[Any]: ...
 
 
-def for_each(arguments: Arguments, groups: int) -> list[dict[str, Any] | None]:
-    """The arguments per group."""
-    if isinstance(arguments, Mapping):
-        return [dict(arguments)] * groups
-    if len(arguments) != groups:
-        raise UsageError(f"there are {groups} shard groups, but arguments for {len(arguments)}")
-    return [None if given is None else dict(given) for given in arguments]
+def for_each(calls: Calls, groups: int) -> list[ShardCall | None]:
+    """The call per group."""
+    if isinstance(calls, ShardCall):
+        return [calls] * groups
+    if len(calls) != groups:
+        raise UsageError(f"there are {groups} shard groups, but calls for {len(calls)}")
+    return list(calls)
