@@ -23,6 +23,7 @@ import pytest
 
 from cluster.conftest import needs_ray
 from cluster.corpora import catalog, corpus, files_of
+from cluster.killing import kill_head, kill_node, nodes_of, workers_of
 from dose import dose
 from fader.cluster.build.driver import ClusterBuildOptions, build
 from fader.cluster.jobs.scheduler import OnRay
@@ -87,9 +88,9 @@ def test_killed_workers(given: dict[str, Any], ray_cluster: Any, driver: Any, tm
     rng = random.Random(4)
 
     def kill() -> bool:
-        busy = ray_cluster.workers()
+        busy = workers_of(ray_cluster)
         if busy:
-            ray_cluster.kill_worker(rng.choice(busy))
+            kill(rng.choice(busy))
         return bool(busy)
 
     kills, told = until_killed(given, tmp_path, driver, kill, dose(KILLS, 1))
@@ -101,13 +102,13 @@ def test_killed_nodes(given: dict[str, Any], ray_cluster: Any, driver: Any, tmp_
     rng = random.Random(5)
 
     def kill() -> bool:
-        ray_cluster.kill_node(rng.choice(ray_cluster.nodes))
+        kill_node(ray_cluster, rng.choice(nodes_of(ray_cluster)))
         ray_cluster.add_node()
         return True
 
     kills, told = until_killed(given, tmp_path, driver, kill, dose(KILLS, 1))
     print(f"{kills} nodes killed, {told}")
-    assert len(ray_cluster.nodes) == 3
+    assert len(nodes_of(ray_cluster)) == 3
 
 
 def command(given: dict[str, Any], out: Path, address: str) -> list[str]:
@@ -181,7 +182,7 @@ def test_a_killed_head_is_a_clean_error_and_the_next_run_goes_on(
         )  # fmt: skip
         while not marks(tmp_path / "out") and process.poll() is None:
             time.sleep(0.01)
-        cluster.kill_head()
+        kill_head(cluster)
         began = time.monotonic()
         printed, said = process.communicate(timeout=120)
         print(f"the head killed, told after {time.monotonic() - began:.1f} s")

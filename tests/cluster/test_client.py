@@ -21,13 +21,12 @@ import fader
 from cluster.serving import SECRET, Serving, mingled_index, ranged_index, serving
 from fader import budget
 from fader.budget import deadline
-from fader.cluster.hosts.latency import Pace
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.columns import Column
 from fader.cluster.shards.requests import DescribeShard, FindRows, Question, ScoreRows
 from fader.cluster.shards.shard import Shard
 from fader.cluster.wire import frames as wire
-from fader.cluster.wire.client import ClientSettings, Shards, error_of
+from fader.cluster.wire.client import ClientSettings, Pace, Shards, error_of
 from fader.cluster.wire.connections import RemoteServer
 from fader.cluster.wire.frames import receive, welcome
 from fader.cluster.wire.server import MOST_STRANGERS, ShardServer

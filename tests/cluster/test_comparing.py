@@ -13,9 +13,10 @@ import pytest
 
 from cluster.comparisons import judged, told
 from cluster.conftest import needs_ray
+from cluster.here import Here
 from dose import some
 from fader.cluster.jobs.compare import Spread, Unsent
-from fader.cluster.jobs.index_handle import Here, open_index
+from fader.cluster.jobs.index_handle import open_index
 from fader.errors import InputError
 from fader.experiment.compare import compare_judged
 from fader.jobs.runners import Threads

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 import fader
+from cluster.here import Here
 from cluster.serving import mingled_index, ranged_index
 from dose import dose
 from fader.cluster.jobs import batch as many
-from fader.cluster.jobs.index_handle import Here, open_index
+from fader.cluster.jobs.index_handle import open_index
 from fader.cluster.jobs.task import Task, run_task
 from fader.corpus.queries import FaultCollector, QueryLine
 from fader.errors import ClusterError, IncompleteError, LimitError, StorageError

@@ -23,6 +23,7 @@ import pytest
 from cli.running import passed, refused
 from cluster.comparisons import judged, told
 from cluster.conftest import needs_ray
+from cluster.killing import kill_head, kill_node, nodes_of, workers_of
 from cluster.serving import ranged_index
 from dose import dose
 from fader.cluster.hosts.local_cluster import command_of
@@ -122,9 +123,9 @@ def killer(cluster: Any, named: str, seed: int) -> Callable[[], bool]:
     rng = random.Random(seed)
 
     def kill() -> bool:
-        there = [pid for pid in cluster.workers() if named in command_of(pid)]
+        there = [pid for pid in workers_of(cluster) if named in command_of(pid)]
         if there:
-            cluster.kill_worker(rng.choice(there))
+            kill(rng.choice(there))
         return bool(there)
 
     return kill
@@ -149,13 +150,13 @@ def test_killed_nodes(index: Index, held: Held, ray_cluster: Any, driver: Any, t
     rng = random.Random(9)
 
     def kill() -> bool:
-        ray_cluster.kill_node(rng.choice(ray_cluster.nodes))
+        kill_node(ray_cluster, rng.choice(nodes_of(ray_cluster)))
         ray_cluster.add_node()
         return True
 
     found = until_killed(index, held, driver, tmp_path, kill, dose(KILLS, 1))
     print(f"nodes: {found}")
-    assert len(ray_cluster.nodes) == 3
+    assert len(nodes_of(ray_cluster)) == 3
 
 
 @long
@@ -194,7 +195,7 @@ def test_a_killed_head(demo_files: Path, ray_cluster: Any, tmp_path: Path) -> No
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while len(kept_in(tmp_path)) < 5 and process.poll() is None:
             time.sleep(0.01)
-        cluster.kill_head()
+        kill_head(cluster)
         began = time.monotonic()
         printed, said = process.communicate(timeout=120)
         print(f"killed head: error after {time.monotonic() - began:.1f} s")

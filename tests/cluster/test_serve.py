@@ -27,9 +27,11 @@ import fader
 from cluster.conftest import needs_ray
 from cluster.exact import GROUPS, QUERIES, expected, told
 from cluster.http import OTHERS, RANKED, more, same, some_index
+from cluster.killing import kill_head, kill_node, nodes_of, workers_of
 from cluster.serving import SECRET, ranged_index
 from dose import dose
 from fader.cluster.hosts.frontend import Front
+from fader.cluster.hosts.local_cluster import kill
 from fader.cluster.hosts.placement import place_groups
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.groups import plan
@@ -259,7 +261,7 @@ def hosts(cluster: Any) -> list[int]:
     """The processes of the hosts."""
     from fader.cluster.hosts.local_cluster import command_of
 
-    return [pid for pid in cluster.workers() if "ShardHost" in command_of(pid)]
+    return [pid for pid in workers_of(cluster) if "ShardHost" in command_of(pid)]
 
 
 def named_hosts(cluster: Any) -> list[str]:
@@ -283,14 +285,14 @@ def kill_actor(service: Service, chance: random.Random) -> None:
         ray.kill(ray.get_actor(name, namespace="fader"), no_restart=False)
 
 
-def kill_worker(service: Service, chance: random.Random) -> None:
+def kill_process(service: Service, chance: random.Random) -> None:
     """The process, as a lack of memory does."""
-    service.cluster.kill_worker(chance.choice(hosts(service.cluster)))
+    kill(chance.choice(hosts(service.cluster)))
 
 
-def kill_node(service: Service, chance: random.Random) -> None:
+def kill_machine(service: Service, chance: random.Random) -> None:
     """A node with all that is on it; another takes its place."""
-    service.cluster.kill_node(chance.choice(service.cluster.nodes))
+    kill_node(service.cluster, chance.choice(nodes_of(service.cluster)))
     service.cluster.add_node()
 
 
@@ -315,10 +317,10 @@ def killed(service: Service, rounds: int, *kills: Callable[..., None]) -> None:
 
 def test_whatever_is_killed_no_answer_is_wrong(service: Service) -> None:
     """An actor, a worker and a node in a row, so that groups may be without a replica for a while."""
-    killed(service, dose(20, 1), kill_actor, kill_worker, kill_node)
+    killed(service, dose(20, 1), kill_actor, kill_process, kill_machine)
 
 
-@pytest.mark.parametrize("kill", [kill_actor, kill_worker, kill_node])
+@pytest.mark.parametrize("kill", [kill_actor, kill_process, kill_machine])
 def test_one_loss_at_a_time_is_not_noticed(service: Service, kill: Callable[..., None]) -> None:
     """Each kind by itself, all replicas being back before the next: a long test."""
     if not dose(20, 0):
@@ -462,7 +464,7 @@ def test_a_killed_head_ends_in_an_error_and_the_service_comes_back(
         ):
             until(lambda: asked.seen == ["right"])
             before = addresses(front)
-            old.kill_head()
+            kill_head(old)
             until(lambda: bool(caplog.records))
             assert "the head of the cluster is gone" in str([vars(record) for record in caplog.records])
             until(lambda: front.health().controller == "down")

@@ -7,8 +7,8 @@
 
 The result is an ordinary index: the segments of a shard are adjacent in the manifest, in id order. Of several documents
 with one id the first is used, and faults are counted and shown, as in a build on one machine. A journal (`journal.py`)
-keeps every result, so after any crash the same command goes on from there. Steps 1 to 3 are jobs (`fader.jobs`). Knows
-nothing of Ray: a `Runner` runs the tasks.
+keeps every result, so after any crash the same command goes on from there. Knows nothing of Ray: a `Runner` runs the
+tasks.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fader import __version__
 from fader.cluster.build.buckets import RUN_BYTES, Blocks, splitters_of
 from fader.cluster.build.journal import FOLDER, begin, end
-from fader.cluster.build.pieces import PIECE_BYTES, THREADS, Lines, Span, cut
+from fader.cluster.build.pieces import PIECE_BYTES, THREADS, Lines, cut
 from fader.cluster.build.publish import check_destination, hold_destination, publish
 from fader.cluster.build.tasks import (
     CATALOG,
@@ -53,7 +54,6 @@ from fader.cluster.storage import (
 from fader.corpus.documents import EXAMPLES_KEPT, Faults
 from fader.errors import CorpusError, InputError, UsageError, quote
 from fader.index.write.writer import BuildOptions, BuildReport, check_counts
-from fader.jobs.job import Job, run_job
 from fader.jobs.journal import Journal, Key, from_json, to_json
 from fader.jobs.runners import Runner
 from fader.jobs.storage import LocalFolder
@@ -104,11 +104,7 @@ class BuildInput:
 
     @classmethod
     def describe(
-        cls,
-        corpus: Sequence[str | Path],
-        entities: str | Path,
-        types: str | Path,
-        options: ClusterBuildOptions,
+        cls, corpus: Sequence[str | Path], entities: str | Path, types: str | Path, options: ClusterBuildOptions
     ) -> BuildInput:
         """Describe all files; raises where one cannot be read."""
         if any(str(path) == "-" for path in (*corpus, entities, types)):
@@ -122,10 +118,14 @@ class BuildInput:
     def make_key(self, options: ClusterBuildOptions) -> Key:
         """Everything that the result depends on, without passwords, since others may read it."""
         how = options.build
+
+        def describe(source: SourceFile) -> list[Any]:
+            return [mask_passwords(source.path), source.bytes, mask_passwords(source.version), source.shown]
+
         return {
             "fader": __version__,
-            "sources": [_describe_for_key(source) for source in self.sources],
-            "catalog": [_describe_for_key(source) for source in (self.entities, self.types)],
+            "sources": [*map(describe, self.sources)],
+            "catalog": [describe(self.entities), describe(self.types)],
             "shards": options.shards,
             "options": {
                 "analysis": how.analysis.to_dict(),
@@ -140,10 +140,6 @@ class BuildInput:
         }
 
 
-def _describe_for_key(source: SourceFile) -> list[Any]:
-    return [mask_passwords(source.path), source.bytes, mask_passwords(source.version), source.shown]
-
-
 def build(
     out: str | Path,
     corpus: Sequence[str | Path],
@@ -155,13 +151,16 @@ def build(
 ) -> ClusterBuildReport:
     """Build an index of the corpus in the folder `out`, a plain path that all nodes share or a URL."""
     given = BuildInput.describe(corpus, entities, types, options)
-    storage, key = storage_of(out), given.make_key(options)
+    storage = storage_of(out)
     with storage_errors(str(out)), hold_destination(storage, options.build.overwrite):
-        journal = begin(storage, key, options.restart)
+        journal = begin(storage, given.make_key(options), options.restart)
         try:
-            return _Build(storage, journal, key, given, options, runner, progress or Silent()).run()
+            return _Build(storage, journal, given, options, runner, progress or Silent()).run()
         except (InputError, UsageError):  # other input makes another build, so the results of this one are useless
-            _forget(storage)
+            storage.remove_folder(FOLDER)
+            if isinstance(storage, LocalFolder):
+                with suppress(OSError):  # other things are in it
+                    storage.folder.rmdir()
             raise
 
 
@@ -176,34 +175,7 @@ def refuse_early(
             check_destination(storage, options.build.overwrite)
 
 
-def _forget(storage: Storage) -> None:
-    """Remove the journal of an unfinished build, and the folder if nothing else is in it."""
-    storage.remove_folder(FOLDER)
-    if isinstance(storage, LocalFolder):
-        with suppress(OSError):
-            storage.folder.rmdir()
-
-
 Record = TypeVar("Record")
-
-
-class _Collected(Generic[Record]):
-    """The join of a step: decodes results, by entry. The tasks write the results to the journal themselves."""
-
-    def __init__(
-        self, found: dict[str, Record], decode: Callable[[Task, bytes], Record], taken: Callable[[], None]
-    ) -> None:
-        self._found, self._decode, self._taken = found, decode, taken
-
-    def choose_left(self, items: Iterable[Task]) -> Iterator[Task]:
-        return (task for task in items if task.entry not in self._found)
-
-    def take(self, item: Task, result: bytes) -> None:
-        self._found[item.entry] = self._decode(item, result)
-        self._taken()
-
-    def finish(self) -> dict[str, Record]:
-        return self._found
 
 
 class _Build:
@@ -213,13 +185,12 @@ class _Build:
         self,
         storage: Storage,
         journal: Journal,
-        key: Key,
         given: BuildInput,
         options: ClusterBuildOptions,
         runner: Runner[Task],
         progress: Progress,
     ) -> None:
-        self._storage, self._journal, self._key, self._given = storage, journal, key, given
+        self._storage, self._journal, self._given = storage, journal, given
         self._options, self._runner, self._progress = options, runner, progress
         self._spans, self._pieces = cut(given.sources, options.piece_bytes)
         self._site = BuildSite(storage.path, journal.key, given.limits)
@@ -243,19 +214,10 @@ class _Build:
         filled = sum(1 for shard in shards if any(s.documents for s in shard.segments))
         return ClusterBuildReport(BuildReport(manifest, faults, catalog.notes), filled, self._done, self._resumed)
 
-    def _describe_piece(self, piece: int) -> CorpusPiece:
-        spans = [(number, self._spans[number]) for number in self._pieces[piece]]
-        sources = {span.source: self._given.sources[span.source] for _number, span in spans}
-        return CorpusPiece(piece, spans, sources)
-
-    def _name_piece(self, piece: int) -> str:
-        """The name of a piece in messages."""
-        spans: list[Span] = [self._spans[number] for number in self._pieces[piece]]
-        first, last = spans[0], spans[-1]
-        name = quote(self._given.sources[first.source].shown)
-        if len(spans) > 1:
-            return f"{name} to {quote(self._given.sources[last.source].shown)}"
-        return name if first.whole else f"{name}, bytes {first.start:,} to {first.end:,}"
+    def _describe_pieces(self) -> Iterator[CorpusPiece]:
+        for piece, numbers in enumerate(self._pieces):
+            spans = [(number, self._spans[number]) for number in numbers]
+            yield CorpusPiece(piece, spans, {span.source: self._given.sources[span.source] for _n, span in spans})
 
     def _find_splitters(self) -> list[str]:
         """The ids at which all shards but the first begin; sampled once, then kept in the journal."""
@@ -265,16 +227,11 @@ class _Build:
             return found
         samples: dict[str, Samples] = {}
         if self._options.shards > 1:
+            memory, site = self._run_memory, self._site
             every = max(1, sum(s.bytes for s in self._given.sources) // (SAMPLES * self._options.shards))
             tasks = [
-                SampleIds(
-                    name=f"ids of {self._name_piece(piece)}",
-                    memory=self._run_memory,
-                    site=self._site,
-                    piece=self._describe_piece(piece),
-                    every=every,
-                )
-                for piece in range(len(self._pieces))
+                SampleIds(name=f"ids of {piece.name}", memory=memory, site=site, piece=piece, every=every)
+                for piece in self._describe_pieces()
             ]
             samples = self._run("looking at ids", tasks, len(tasks), {}, lambda _task, data: from_json(data, Samples))
         splitters = splitters_of((one for found in samples.values() for one in found.samples), self._options.shards)
@@ -313,14 +270,14 @@ class _Build:
             ),
             *(
                 SplitPiece(
-                    name=self._name_piece(piece),
+                    name=piece.name,
                     memory=self._run_memory,
                     site=self._site,
-                    piece=self._describe_piece(piece),
+                    piece=piece,
                     splitters=splitters,
                     run_bytes=self._options.run_bytes,
                 )
-                for piece in range(len(self._pieces))
+                for piece in self._describe_pieces()
             ),
         ]
         self._run("reading the corpus", tasks, len(tasks) - len(found), found, decode)
@@ -329,10 +286,7 @@ class _Build:
     def _build_shards(self, catalog: CatalogRecord, shards: int) -> list[ShardRecord]:
         """Build the segments of all shards; results in shard order."""
 
-        def decode(data: bytes) -> ShardRecord:
-            record: ShardRecord = from_json(data, ShardRecord)
-            return record
-
+        decode: Callable[[bytes], ShardRecord] = partial(from_json, kind=ShardRecord)
         found = {f"reduce/{name}": record for name, record in self._journal.read_all("reduce", decode).items()}
         self._resumed += len(found)
         how = self._options.build
@@ -362,16 +316,16 @@ class _Build:
         found: dict[str, Record],
         decode: Callable[[Task, bytes], Record],
     ) -> dict[str, Record]:
-        """Run the `total` tasks of a step whose results are not in `found` yet."""
+        """Run the `total` tasks of a step whose results are not in `found`; tasks write to the journal themselves."""
         count = 0
 
-        def report() -> None:
+        def take(task: Task, result: bytes) -> None:
             nonlocal count
+            found[task.entry] = decode(task, result)
             count += 1
             self._progress.update(count, total, f"{note}: {count:,} of {total:,}")
 
-        job = Job(self._key, tasks, make_worker, lambda _journal: _Collected(found, decode, report))
-        run_job(job, self._journal, self._runner)
+        self._runner.run(make_worker, (task for task in tasks if task.entry not in found), take)
         self._done += total
         return found
 

@@ -44,7 +44,7 @@ from fader.cluster.storage import (
 )
 from fader.corpus.catalog import read_catalog
 from fader.corpus.documents import DocumentBatch, DocumentReader, Faults
-from fader.errors import FaderError, UsageError
+from fader.errors import FaderError, UsageError, quote
 from fader.index.catalog import StoredCatalog, StoredNumbers, write_catalog
 from fader.index.manifest import CatalogEntry, SegmentEntry
 from fader.index.write.builder import CatalogView
@@ -114,6 +114,15 @@ class CorpusPiece:
     spans: Sequence[tuple[int, Span]]
     sources: Mapping[int, SourceFile]
 
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        first, last = (self.spans[place][1] for place in (0, -1))
+        name = quote(self.sources[first.source].shown)
+        if len(self.spans) > 1:
+            return f"{name} to {quote(self.sources[last.source].shown)}"
+        return name if first.whole else f"{name}, bytes {first.start:,} to {first.end:,}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class BuildTask(Task):
@@ -156,20 +165,16 @@ class SampleIds(BuildTask):
         for _number, span in self.piece.spans:
             source = self.piece.sources[span.source]
             windows, times = windows_of(span, source)
+            every = self.every / times
             for window in windows:
-                found = _sample(window, source, self.site.limits, self.every / times)
-                kept += [(identifier, weight * times) for identifier, weight in found]
+                passed, due = 0, 0.0
+                for first, lines in lines_of(window, source, self.site.limits):
+                    for number, line in enumerate(lines, first):
+                        if passed >= due and (found := id_of(line, number)):
+                            kept.append((found, max(every, float(len(line))) * times))
+                            due = passed + every
+                        passed += len(line) + 1
         return to_json(Samples(kept))
-
-
-def _sample(span: Span, source: SourceFile, limits: Limits, every: float) -> Iterator[tuple[str, float]]:
-    passed, due = 0, 0.0
-    for first, lines in lines_of(span, source, limits):
-        for number, line in enumerate(lines, first):
-            if passed >= due and (found := id_of(line, number)):
-                yield found, max(every, float(len(line)))
-                due = passed + every
-            passed += len(line) + 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
 """Several Ray nodes on one machine, for `fader cluster up` and for tests.
 
 The head has no CPU, so the other nodes do all the work; each of them has one `shards` besides its CPUs. Everything
-listens on the loopback address and needs a token. `kill_*` end processes at once, as a power loss would. Reads the
-processes of a node from /proc. Knows nothing of what is run.
+listens on the loopback address and needs a token. Reads the processes of a node from /proc. Knows nothing of what is
+run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from fader.errors import ClusterError
 
 TRIES = 3
 WAIT_SECONDS = 120
-AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")
 
 
 class LocalCluster:
@@ -46,14 +45,14 @@ class LocalCluster:
         self, nodes: int = 3, *, cpus: int = 1, object_store_mb: int = 80, token: str | None = None, port: int = 0
     ) -> None:
         self.token = token or secrets.token_hex(32)
-        self._cpus, self._store = cpus, object_store_mb << 20
+        self._cpus, self._of_node = cpus, {"object_store_memory": object_store_mb << 20, "node_ip_address": LOOPBACK}
         self._temporary = tempfile.mkdtemp(prefix="fray-", dir=short_folder())
         self._exit = ExitStack()
         self._exit.callback(shutil.rmtree, self._temporary, ignore_errors=True)
         self._exit.enter_context(
             prepare_environment(self.token, True, RAY_TMPDIR=self._temporary, RAY_AUTH_MODE="token")
         )
-        self._cluster: Any = None
+        self.cluster: Any = None
         try:
             self._start(nodes, port)
         except BaseException:
@@ -72,12 +71,12 @@ class LocalCluster:
         head = {
             "num_cpus": 0,
             "include_dashboard": False,
-            **self._of_node(),
+            **self._of_node,
             **({"gcs_server_port": port} if port else {}),
         }
         try:
-            self._cluster = self._patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
-            self.address: str = self._cluster.address
+            self.cluster = self._patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
+            self.address: str = self.cluster.address
             for _ in range(nodes):
                 self.add_node(wait=False)
             self._wait_for(nodes + 1)
@@ -93,7 +92,7 @@ class LocalCluster:
                 return start()
             except Exception:  # Ray raises exactly this class
                 for pid in set(self._own()) - before:
-                    self.kill_worker(pid)
+                    kill(pid)
         return start()
 
     def _own(self) -> list[int]:
@@ -104,72 +103,35 @@ class LocalCluster:
     def _wait_for(self, nodes: int) -> None:
         """Wait until this number of nodes, with the head, has started completely."""
         for _ in range(WAIT_SECONDS * 10):
-            if len(self._cluster.global_state._live_node_ids()) >= nodes:
+            if len(self.cluster.global_state._live_node_ids()) >= nodes:
                 return
             time.sleep(0.1)
         raise TimeoutError(f"{nodes} nodes did not start within {WAIT_SECONDS} s")
-
-    def _of_node(self) -> dict[str, Any]:
-        return {"object_store_memory": self._store, "node_ip_address": LOOPBACK}
 
     @property
     def environment(self) -> dict[str, str]:
         """The environment variables that another process needs to be a driver of this cluster."""
         return {TOKEN: self.token, "RAY_ADDRESS": self.address, **SETTINGS}
 
-    @property
-    def nodes(self) -> list[Any]:
-        """The nodes without the head, oldest first."""
-        return sorted(self._cluster.worker_nodes, key=raylet)
-
     def add_node(self, wait: bool = True) -> Any:
         """Add a node; only in the main thread, since Ray sets signal handlers."""
-        own = {"num_cpus": self._cpus, "resources": {"shards": 1}, **self._of_node()}
-        return self._patiently(lambda: self._cluster.add_node(wait=wait, **own))
-
-    def workers(self, busy: bool = True) -> list[int]:
-        """The processes that run tasks and actors; with `busy=False` idle ones too."""
-        found, idle = [], (*AGENTS, "ray::IDLE")
-        for node in self.nodes:
-            for pid in children(raylet(node)):
-                title = command_of(pid)
-                if title.startswith("ray::") and not title.startswith(idle if busy else AGENTS):
-                    found.append(pid)
-        return found
-
-    def kill_worker(self, pid: int) -> None:
-        """End the process of a task or an actor."""
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-    def kill_node(self, node: Any) -> None:
-        """End a node with everything on it."""
-        everything = _below(raylet(node))
-        for pid in everything:
-            self.kill_worker(pid)
-        self._cluster.remove_node(node, allow_graceful=False)
-
-    def kill_head(self) -> None:
-        """End the head, and with it the cluster."""
-        head = self._cluster.head_node
-        for pid in _below(raylet(head)):
-            self.kill_worker(pid)
-        head.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
+        own = {"num_cpus": self._cpus, "resources": {"shards": 1}, **self._of_node}
+        return self._patiently(lambda: self.cluster.add_node(wait=wait, **own))
 
     def stop(self) -> None:
         """End all processes of the cluster that are left."""
-        if self._cluster is not None:
-            gone = [*self._cluster.worker_nodes, self._cluster.head_node]
-            left = [pid for node in gone if node is not None for pid in _below(raylet(node))]
+        if self.cluster is not None:
+            gone = [*self.cluster.worker_nodes, self.cluster.head_node]
+            left = [pid for node in gone if node is not None for pid in below(raylet(node))]
             for node in gone:
                 if node is not None:
                     with suppress(Exception):
                         node.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
             for pid in left:
-                self.kill_worker(pid)
-            self._cluster.worker_nodes.clear()
-            self._cluster.head_node = None
-            self._cluster = None
+                kill(pid)
+            self.cluster.worker_nodes.clear()
+            self.cluster.head_node = None
+            self.cluster = None
         self._exit.close()
 
     def __enter__(self) -> LocalCluster:
@@ -179,6 +141,12 @@ class LocalCluster:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def kill(pid: int) -> None:
+    """End a process at once."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def raylet(node: Any) -> int:
@@ -201,12 +169,12 @@ def children(pid: int) -> list[int]:
     return sorted(found)
 
 
-def _below(pid: int) -> list[int]:
+def below(pid: int) -> list[int]:
     """All descendants of a process."""
     if pid < 0 or sys.platform != "linux":
         return []
     own = children(pid)
-    return [*own, *(below for child in own for below in _below(child))]
+    return [*own, *(below for child in own for below in below(child))]
 
 
 def command_of(pid: int) -> str:

@@ -3,53 +3,50 @@
     ranked = run(runner, recipe, queries, model, k, "out.run", progress)
 
 Queries are divided into chunks, one task each, which asks all shards and works on the joined tables as one machine does
-(`fader.search.batch`). A journal beside the output (`checkpoint`) keeps the results; when it is complete, the file is
+(`fader.search.batch`). A journal beside the output (`open_journal`) keeps the results; when it is complete, the file is
 written, byte for byte that of one machine. The chunks depend only on the number of queries, so the command has the same
 chunks when it is run again. Knows nothing of Ray: a `Runner` runs the tasks.
 """
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
 import fader.errors
 from fader import __version__
-from fader.cluster.jobs.checkpoint import open_journal
-from fader.cluster.jobs.index_handle import Recipe, open_index
+from fader.cluster.jobs.index_handle import Held, open_index
 from fader.cluster.jobs.task import Task, make_worker
 from fader.corpus.queries import FaultCollector
-from fader.errors import LimitError, quote
+from fader.errors import LimitError, StorageError, quote
 from fader.jobs.job import Job, KeptResults, run_job
-from fader.jobs.journal import Key
+from fader.jobs.journal import Journal, Key, digest_key
 from fader.jobs.runners import Runner
+from fader.jobs.storage import LocalFolder, hold_folder
 from fader.learn.model import Model
 from fader.progress import Progress
 from fader.search.batch import ContextsBatch, Grades, LetorBatch, Parsed, RunBatch, sort_queries
-from fader.search.index import Index, Ranked
+from fader.search.index import Ranked
 from fader.search.models import contents_of
 
 CHUNKS = 64  # least number of tasks, if there are enough queries
 MOST_RANKED, MOST_TABLES = 16, 4  # queries per task: tables are large
-Row_co = TypeVar("Row_co", covariant=True)
 Out = TypeVar("Out")
-
-
-class Batch(Protocol[Row_co]):
-    """The work on one query; see `fader.search.batch`."""
-
-    def find(self, index: Index, number: int, query: Parsed) -> Row_co: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkTask(Task):
     """Some queries; `first` is the number of queries before them."""
 
-    recipe: Recipe
-    batch: Batch[Any]
+    recipe: Held
+    batch: RunBatch | ContextsBatch | LetorBatch
     pack: Callable[[Any], Any]
     queries: Sequence[Parsed]
     first: int
@@ -67,7 +64,7 @@ class ChunkTask(Task):
 
 def run(
     runner: Runner[Task],
-    recipe: Recipe,
+    recipe: Held,
     queries: Sequence[Parsed],
     model: Model,
     k: int,
@@ -104,7 +101,7 @@ def unpack_ranking(row: list[Any]) -> Ranked | LimitError:
 
 def contexts(
     runner: Runner[Task],
-    recipe: Recipe,
+    recipe: Held,
     queries: Sequence[Parsed],
     qrels: Grades | None,
     path: str,
@@ -141,7 +138,7 @@ def unpack_table(data: bytes) -> Any:
 
 def letor(
     runner: Runner[Task],
-    recipe: Recipe,
+    recipe: Held,
     queries: Sequence[Parsed],
     qrels: Grades | None,
     path: str,
@@ -161,9 +158,7 @@ def letor(
     return _run(runner, _describe(recipe, queries, key), cut, write, path, progress)
 
 
-def _cut(
-    recipe: Recipe, queries: Sequence[Parsed], batch: Any, pack: Callable[[Any], Any], most: int
-) -> list[ChunkTask]:
+def _cut(recipe: Held, queries: Sequence[Parsed], batch: Any, pack: Callable[[Any], Any], most: int) -> list[ChunkTask]:
     """The tasks of all queries."""
     made = []
     for chunk, place in enumerate(cut_chunks(len(queries), most)):
@@ -212,7 +207,35 @@ def _run(
         return run_job(job, journal, runner)
 
 
-def _describe(recipe: Recipe, queries: Sequence[Parsed], asked: Mapping[str, Any]) -> Key:
+@contextmanager
+def open_journal(output: str, key: Key) -> Iterator[Journal]:
+    """Open the journal of the job that writes `output`: `OUT.unfinished/KEY/`, where KEY is the digest of the key.
+
+    Results of a job with another key are removed. Only one job at a time can write an output. The journal is removed
+    on success.
+    """
+    digest, final = digest_key(key), Path(output).resolve()
+    if final.is_dir():
+        raise StorageError(f"{output}: is a folder; give a file")
+    if output == "-" or (final.exists() and not final.is_file()):  # no journal can lie beside it
+        with tempfile.TemporaryDirectory(prefix="fader-") as place:
+            yield Journal(LocalFolder(Path(place)), key=digest)
+        return
+    folder = final.with_name(f"{final.name}.unfinished")
+    try:
+        folder.mkdir(exist_ok=True)  # the folder of the output must exist
+        with hold_folder(folder, final):
+            for other in folder.iterdir():
+                if other.is_dir() and other.name != digest:
+                    shutil.rmtree(other)
+            (folder / digest).mkdir(exist_ok=True)
+            yield Journal(LocalFolder(folder), digest, digest)
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise StorageError(f"{error.filename or folder}: cannot be written: {error.strerror or error}") from error
+
+
+def _describe(recipe: Held, queries: Sequence[Parsed], asked: Mapping[str, Any]) -> Key:
     """The key of a job: everything that results depend on."""
     index = open_index(recipe)
     return {

@@ -2,7 +2,7 @@
 
     open_index(held).rank(...)                       an index like any other, in any process of the cluster
 
-A task gets a `Recipe`, which can be pickled, and opens the index with it. A process keeps the index that it opened
+A task gets a `Held`, which can be pickled, and opens the index with it. A process keeps the index that it opened
 last, since its next task has the same one. When a group does not answer, Ray may be restarting its actor, perhaps on
 another node: the actors are asked again where they listen, until patience ends or the head is gone. The time limit of a
 query still holds. Knows nothing of what is asked, or of how actors are started.
@@ -14,14 +14,13 @@ import threading
 import time
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from fader import budget
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.messages import HostAbout
 from fader.cluster.hosts.runtime import PATIENCE_SECONDS, Connection, import_ray, line_of
 from fader.cluster.shards.collection import ShardedCollection
-from fader.cluster.shards.local import LocalShards
 from fader.cluster.wire.client import ClientSettings, Shards
 from fader.cluster.wire.transport import Calls
 from fader.errors import IncompleteError
@@ -42,25 +41,12 @@ class HandleSettings:
     client: ClientSettings = field(default_factory=lambda: ClientSettings(deadline_ms=120_000.0, patience_ms=1_000.0))
 
 
-class Recipe(Protocol):
-    """What another process needs to open an index."""
-
-    @property
-    def key(self) -> str:
-        """Equal only for recipes of the same index."""
-        ...
-
-    @property
-    def limits(self) -> Limits: ...
-
-    def open(self) -> ShardedCollection:
-        """Open the collection here."""
-        ...
-
-
 @dataclass(frozen=True)
 class Held:
-    """A commit whose groups are held by actors: group g by `actors[holder[g]]`."""
+    """What a process needs to open a commit whose groups are held by actors: group g by `actors[holder[g]]`.
+
+    `key` is equal only for the same actors.
+    """
 
     key: str
     path: str
@@ -75,44 +61,26 @@ class Held:
         return ShardedCollection(folder, shards, reopen=partial(open_collection, self))
 
 
-@dataclass(frozen=True)
-class Here:
-    """A commit whose groups each process opens itself: for one machine, and for tests."""
-
-    path: str
-    commit: int
-    groups: int
-    limits: Limits
-
-    @property
-    def key(self) -> str:
-        return f"{self.path} {self.commit} {self.groups} {self.limits}"
-
-    def open(self) -> ShardedCollection:
-        shards = LocalShards.of(self.path, self.groups, self.commit)
-        return ShardedCollection(self.path, shards, reopen=partial(open_collection, self))
-
-
 _open: dict[str, ShardedCollection] = {}
 _opening = threading.Lock()
 
 
-def open_index(recipe: Recipe) -> Index:
-    """Open the index of a recipe. A pickled copy opens it in its process with the same recipe."""
-    return Index(open_collection(recipe), recipe.limits)
+def open_index(held: Held) -> Index:
+    """Open the index. A pickled copy of it opens it in its own process."""
+    return Index(open_collection(held), held.limits)
 
 
-def open_collection(recipe: Recipe) -> ShardedCollection:
-    """Open the collection of a recipe, unless it is the one that this process has open."""
+def open_collection(held: Held) -> ShardedCollection:
+    """Open the collection, unless it is the one that this process has open."""
     with _opening:
-        if recipe.key not in _open:
+        if held.key not in _open:
             _open.clear()
-            _open[recipe.key] = recipe.open()
-        return _open[recipe.key]
+            _open[held.key] = held.open()
+        return _open[held.key]
 
 
 def forget(key: str) -> None:
-    """Close the collection of a recipe, if this process has it open: its shards have ended."""
+    """Close the collection of a key, if this process has it open: its shards have ended."""
     with _opening:
         collection = _open.pop(key, None)
     if collection is not None and isinstance(collection.groups.shards, HeldShards):
