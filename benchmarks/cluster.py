@@ -32,9 +32,9 @@ TABLES = "voting"  # a system that needs whole tables of contexts
 def serve(folder: str, groups: dict[int, list[int]], commit: int, secret: bytes, told: Any, end: Any) -> None:
     """Some groups behind a socket server, in a process of its own."""
     from fader.cluster.shards.shard import Shard
-    from fader.cluster.wire.server import ShardServer
+    from fader.cluster.wire.server import ServerSettings, ShardServer
 
-    server = ShardServer(secret, calls=8)
+    server = ShardServer(secret, settings=ServerSettings(calls=8))
     for group, segments in groups.items():
         server.serve(group, Shard(folder, commit, segments))
     server.start()

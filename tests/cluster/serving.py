@@ -13,7 +13,7 @@ import fader
 from fader.cluster.shards.groups import plan
 from fader.cluster.shards.shard import Shard
 from fader.cluster.wire.client import ClientSettings, Shards
-from fader.cluster.wire.server import ShardServer
+from fader.cluster.wire.server import ServerSettings, ShardServer
 from fader.index.commit import read_commit
 from index.histories import ENTITIES, STOP, TYPES, History, some_document
 
@@ -28,6 +28,7 @@ class Serving:
     shards: list[Shard]
     client: Shards
     commit: int
+    settings: ServerSettings
 
     @property
     def map(self) -> dict[str, Any]:
@@ -35,7 +36,7 @@ class Serving:
 
     def start(self, group: int) -> ShardServer:
         """A server more for a group; the client does not know it yet."""
-        server = ShardServer(SECRET)
+        server = ShardServer(SECRET, settings=self.settings)
         server.serve(group, self.shards[group])
         server.start()
         return server
@@ -43,12 +44,18 @@ class Serving:
 
 @contextmanager
 def serving(
-    folder: Path, groups: int, replicas: int = 1, settings: ClientSettings | None = None, at: int | None = None
+    folder: Path,
+    groups: int,
+    replicas: int = 1,
+    settings: ClientSettings | None = None,
+    at: int | None = None,
+    of_servers: ServerSettings | None = None,
 ) -> Iterator[Serving]:
     """All groups of a commit, served."""
     manifest = read_commit(folder, at)
     shards = [Shard(folder, manifest.commit, segments) for segments in plan(manifest, groups)]
-    found = Serving([[] for _ in shards], shards, Shards(SECRET, settings or ClientSettings()), manifest.commit)
+    client = Shards(SECRET, settings or ClientSettings())
+    found = Serving([[] for _ in shards], shards, client, manifest.commit, of_servers or ServerSettings())
     try:
         for g, servers in enumerate(found.servers):
             servers += [found.start(g) for _ in range(replicas)]

@@ -29,7 +29,7 @@ from fader.cluster.wire import frames as wire
 from fader.cluster.wire.client import ClientSettings, Pace, Shards, error_of
 from fader.cluster.wire.connections import RemoteServer
 from fader.cluster.wire.frames import receive, welcome
-from fader.cluster.wire.server import MOST_STRANGERS, ShardServer
+from fader.cluster.wire.server import ServerSettings, ShardServer
 from fader.cluster.wire.transport import Missing
 from fader.contexts.query import Literal, Query
 from fader.contexts.statistics import Statistics
@@ -229,7 +229,7 @@ def test_work_for_a_client_that_hangs_up_ends(folder: Path, is_waiting: bool) ->
     there neither."""
     settings = ClientSettings(deadline_ms=600_000, hang_ms=100)
     with serving(folder, 1, settings=settings) as served:
-        slow, ended = ShardServer(SECRET, calls=1), threading.Event()
+        slow, ended = ShardServer(SECRET, settings=ServerSettings(calls=1)), threading.Event()
 
         class Endless:
             commit = served.commit
@@ -272,20 +272,19 @@ def test_strangers_take_no_room(folder: Path) -> None:
     with serving(folder, 1, settings=PATIENT) as served, ExitStack() as stack:
         server = served.servers[0][0]
         host, port = server.address.split(":")
-        opened = (socket.create_connection((host, int(port))) for _ in range(MOST_STRANGERS + 9))
+        opened = (socket.create_connection((host, int(port))) for _ in range(server.settings.strangers + 9))
         strangers = [stack.enter_context(one) for one in opened]
         assert served.client.call_all(DescribeShard())[0].segments == served.shards[0].segments
         strangers[0].settimeout(60)
         with suppress(ConnectionError):
             while strangers[0].recv(100):
                 pass
-        assert len(server._strangers) <= MOST_STRANGERS
+        assert len(server._strangers) <= server.settings.strangers
 
 
-def test_idle_connections_make_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_connections_make_room(folder: Path) -> None:
     """More clients than a server has room for: the one that was silent longest goes, and comes again when it asks."""
-    monkeypatch.setattr("fader.cluster.wire.server.MOST_CONNECTIONS", 2)
-    with serving(folder, 1, settings=QUICK) as served, ExitStack() as stack:
+    with serving(folder, 1, settings=QUICK, of_servers=ServerSettings(connections=2)) as served, ExitStack() as stack:
         server = served.servers[0][0]
         clients = [Shards(SECRET, QUICK) for _ in range(4)]
         for client in clients:
@@ -298,10 +297,9 @@ def test_idle_connections_make_room(folder: Path, monkeypatch: pytest.MonkeyPatc
         assert sum(client.counts["incomplete"] for client in clients) == 0
 
 
-def test_connections_in_use_are_not_hung_up_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_in_use_are_not_hung_up_on(folder: Path) -> None:
     """Where none is idle, the new one has to wait."""
-    monkeypatch.setattr("fader.cluster.wire.server.MOST_CONNECTIONS", 1)
-    with serving(folder, 1, settings=PATIENT) as served:
+    with serving(folder, 1, settings=PATIENT, of_servers=ServerSettings(connections=1)) as served:
         server, other, found = served.servers[0][0], Shards(SECRET, QUICK), []
         other.update(**served.map)
         with ExitStack() as stack:
@@ -460,7 +458,7 @@ def test_a_server_takes_no_nonsense(folder: Path) -> None:
 def test_calls_wait_for_room(folder: Path) -> None:
     """More calls than a server takes at a time are answered one after the other; a call's time counts meanwhile."""
     manifest = fader.open(folder).collection.manifest
-    server = ShardServer(SECRET, calls=1)
+    server = ShardServer(SECRET, settings=ServerSettings(calls=1))
     server.serve(0, Shard(folder, 1, range(len(manifest.segments))))
     server.start()
     client = Shards(SECRET)

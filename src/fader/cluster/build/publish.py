@@ -9,7 +9,7 @@ files were built.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -93,7 +93,10 @@ def publish(
     if isinstance(storage, LocalFolder):
         remove_debris(storage.folder, newest)
     names = {f"reduce/{own}.{part}": f"{s.name}.{part}" for own, s in made.items() for part in PARTS}
-    _double(storage, journal, names | {CATALOG: stored.name})
+    names[CATALOG] = stored.name
+    # Several at once on an object store, which copies.
+    with ThreadPoolExecutor(1 if isinstance(storage, LocalFolder) else THREADS) as pool:
+        list(pool.map(lambda own: storage.double(journal.path(own), names[own]), names))
     _commit(storage, manifest)
     if isinstance(storage, LocalFolder):
         remove_unneeded(storage.folder, options.keep)
@@ -108,16 +111,6 @@ def _name_segments(shards: Sequence[Sequence[SegmentEntry]], number: int) -> dic
         for place, segment in enumerate(segments)
     }
     return {own: segment for own, segment in every.items() if segment.documents} or dict(list(every.items())[:1])
-
-
-def _double(storage: Storage, journal: Journal, names: Mapping[str, str]) -> None:
-    """Give files of the journal their names in the index; several at once on an object store, which copies."""
-    if isinstance(storage, LocalFolder):
-        for own, name in names.items():
-            storage.double(journal.path(own), name)
-        return
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(lambda own: storage.double(journal.path(own), names[own]), names))
 
 
 def _essence(manifest: Manifest) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ from fader.cluster.shards.requests import CountLiterals, Question, ScoreRows
 from fader.cluster.shards.scores import dump_features
 from fader.cluster.shards.shard import KEPT_BYTES, Shard
 from fader.cluster.storage import is_plain, mask_passwords, plain_path
-from fader.cluster.wire.server import ShardServer
+from fader.cluster.wire.server import ServerSettings, ShardServer
 from fader.contexts.query import parse_query
 from fader.contexts.statistics import Statistics
 from fader.errors import FaderError, StorageError
@@ -50,6 +50,7 @@ WARM_MS = 20_000.0
 LEAST_CACHE_MB, LEAST_KEPT = 16, 8 << 20  # per group, for any number of groups
 LEAST_CALLS = 4
 Range = tuple[str, str, int] | None
+Node = Mapping[str, Any]  # as Ray describes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class ShardHost:
 
     def __init__(self, given: Given) -> None:
         self._given = given
-        self._server = ShardServer(given.secret, given.host, calls=given.calls)
+        self._server = ShardServer(given.secret, given.host, settings=ServerSettings(calls=given.calls))
         self._server.start()
         self._changing = threading.Lock()
         self._files: dict[int, str] = {}
@@ -171,16 +172,16 @@ class ShardHost:
 
 def end_process() -> None:
     """End this process and its actor, so that Ray does not restart it; without a head, the process only."""
-    threading.Thread(target=_end_actor, name="ending", daemon=True).start()
+
+    def end_actor() -> None:
+        with suppress(Exception):
+            import ray
+
+            ray.kill(ray.get_runtime_context().current_actor)
+
+    threading.Thread(target=end_actor, name="ending", daemon=True).start()
     time.sleep(END_SECONDS)
     os._exit(1)
-
-
-def _end_actor() -> None:
-    with suppress(Exception):
-        import ray
-
-        ray.kill(ray.get_runtime_context().current_actor)
 
 
 def _said(error: Exception) -> str:
@@ -235,22 +236,23 @@ def _number_clump(found: list[int], clump: list[int], ranges: Sequence[Range], b
     return before + sum(one[2] for s in clump if (one := ranges[s]) is not None)
 
 
-def is_shared(path: str) -> bool:
-    """Whether all nodes see the index under this path; otherwise each node copies its part."""
-    return is_plain(path)
-
-
 def index_path(path: str) -> str:
     """The path in a form that does not depend on the working folder."""
     return str(plain_path(path)) if is_plain(path) else path
 
 
-def calls_of(node: Mapping[str, Any]) -> int:
+def usable_nodes(nodes: Sequence[Node]) -> list[Node]:
+    """Nodes that may hold shards: those that offer `shards`, else those with a CPU."""
+    offering = [node for node in nodes if node["Resources"].get(RESOURCE)]
+    return offering or [node for node in nodes if node["Resources"].get("CPU", 0) > 0]
+
+
+def calls_of(node: Node) -> int:
     """The number of calls that a host answers at a time: one per CPU of its node, but at least `LEAST_CALLS`."""
     return max(LEAST_CALLS, int(node["Resources"].get("CPU", 0)))
 
 
-def start_host(ray: Any, node: Mapping[str, Any], name: str, given: Given) -> Any:
+def start_host(ray: Any, node: Node, name: str, given: Given) -> Any:
     """Start a host on a node, or return the existing one of that name."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 

@@ -61,8 +61,11 @@ def local_folder(
         with _writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         manifest = _manifest(storage, folder, commit)
-        for name, expected in _list_files(manifest, segments):
-            _copy_file(storage, folder, name, expected)
+        wanted = range(len(manifest.segments)) if segments is None else segments
+        _copy_file(storage, folder, manifest.catalog.name, manifest.catalog.file)
+        for place in wanted:
+            for name, expected in manifest.segments[place].file_entries:
+                _copy_file(storage, folder, name, expected)
         _evict(folder.parent, most_mb << 20)
     return folder
 
@@ -82,17 +85,11 @@ def _manifest(storage: RemoteStorage, folder: Path, commit: int | None) -> Manif
     return read_commit(folder, wanted)
 
 
-def _list_files(manifest: Manifest, segments: Iterable[int] | None) -> Iterator[tuple[str, FileEntry]]:
-    yield manifest.catalog.name, manifest.catalog.file
-    for place in range(len(manifest.segments)) if segments is None else segments:
-        yield from manifest.segments[place].file_entries
-
-
 def _copy_file(storage: RemoteStorage, folder: Path, name: str, expected: FileEntry) -> None:
     """Copy a file into the cache, unless it is there; a copy is checked before it gets its name."""
-    target = folder / name
+    target, kind = folder / name, name.rpartition(".")[2]
     with suppress(FaderError, FileNotFoundError):  # another process may remove it at this moment
-        Container(target, _kind(name), expected)
+        Container(target, kind, expected)
         os.utime(target)
         return
     pending = folder / f"{name}.{uuid.uuid4().hex[:8]}.tmp"
@@ -100,7 +97,7 @@ def _copy_file(storage: RemoteStorage, folder: Path, name: str, expected: FileEn
         with storage.open(name) as source, _writing(folder), open(pending, "xb") as copy:
             while data := source.read(COPY_BYTES):
                 copy.write(data)
-        Container(pending, _kind(name), expected).verify()
+        Container(pending, kind, expected).verify()
         os.replace(pending, target)
     finally:
         pending.unlink(missing_ok=True)
@@ -118,11 +115,6 @@ def _writing(folder: Path) -> Iterator[None]:
             f"{folder}: the copy of an index cannot be written: {error.strerror}; free space there, or set "
             "FADER_CLUSTER_CACHE to another folder"
         ) from None
-
-
-def _kind(name: str) -> str:
-    """The kind of an index file, by its extension."""
-    return name.rpartition(".")[2]
 
 
 def _evict(cache: Path, most: int) -> None:

@@ -22,16 +22,16 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from fader import __version__
-from fader.cluster.hosts.actors import RESOURCE, Given, calls_of, start_host, starts_from
+from fader.cluster.hosts.actors import RESOURCE, Given, Node, calls_of, start_host, starts_from, usable_nodes
 from fader.cluster.hosts.messages import GroupMap, HostAbout, Message, Retire, ServiceState
-from fader.cluster.hosts.placement import Placed, on_different_nodes, place_groups
+from fader.cluster.hosts.placement import on_different_nodes, place_groups
 from fader.cluster.hosts.runtime import Connection, connect, import_ray
 from fader.cluster.hosts.service_state import (
     Commit,
@@ -112,13 +112,9 @@ class Controller:
 
     def _look_for_nodes(self) -> None:
         """Keep one host per unit of `shards` on each node; drop hosts whose node has gone."""
-        nodes = self._connection.nodes()
-        offering = [node for node in nodes if node["Resources"].get(RESOURCE)] or [
-            node for node in nodes if node["Resources"].get("CPU", 0) > 0
-        ]
         wanted = {
             f"{self._wanted.service}-{node['NodeID'][:16]}-{i}": node
-            for node in offering
+            for node in usable_nodes(self._connection.nodes())
             for i in range(max(1, int(node["Resources"].get(RESOURCE, 1))))
         }
         for name in [name for name in self._hosts if name not in wanted]:
@@ -129,7 +125,7 @@ class Controller:
         if not self._groups and self._hosts:
             self._groups = len(self._hosts)
 
-    def _start(self, name: str, node: Mapping[str, Any]) -> Any:
+    def _start(self, name: str, node: Node) -> Any:
         wanted, address = self._wanted, node["NodeManagerAddress"]
         calls, lease = wanted.calls or calls_of(node), wanted.lease_seconds
         given = Given(bytes.fromhex(wanted.secret), wanted.path, address, calls, lease_seconds=lease)
@@ -253,7 +249,10 @@ class Controller:
     def _place(self) -> None:
         usable = {name: host.node for name, host in self._hosts.items() if host.is_usable}
         for commit in self._commits.values():
-            before = commit.places or self._find_held(commit)
+            # At first groups stay on the hosts that hold them, since a controller before this one.
+            before = commit.places or [
+                [name for name, host in self._hosts.items() if host.holds(commit, g)] for g in range(len(commit.groups))
+            ]
             commit.places = place_groups(len(commit.groups), usable, self._wanted.replicas, before)
         newest = self._commits.get(max(self._commits, default=0))
         if newest is None or on_different_nodes(newest.places, usable, self._wanted.replicas):
@@ -264,11 +263,6 @@ class Controller:
                 f"{self._wanted.replicas} replicas need as many nodes that offer {RESOURCE!r}, and hosts run on "
                 f"{nodes}; if one node fails, a group may be lost; add nodes, or pass fewer --replicas"
             )
-
-    def _find_held(self, commit: Commit) -> Placed:
-        """The hosts that hold groups already, since a controller before this one."""
-        every = range(len(commit.groups))
-        return [[name for name, host in self._hosts.items() if host.holds(commit, g)] for g in every]
 
     def _give_work(self) -> None:
         """Let each host that answers open what it does not hold yet; one call at a time."""
@@ -288,45 +282,37 @@ class Controller:
     def _give(self, host: Host, commit: Commit, missing: list[int]) -> bool:
         if commit.starts is not None:
             groups = {g: commit.groups[g] for g in missing}
-            host.work = HostCall(host.handle.hold.remote(commit.number, groups, commit.starts, commit.files))
-            host.work_of = commit.number, "hold"
+            called = host.handle.hold.remote(commit.number, groups, commit.starts, commit.files)
+            host.work = HostCall(called, commit.number)
             return True
         # An index in an object store: its ranges of ids are read on the hosts that copy it.
-        first = [g for g in missing if commit.places[g][0] == host.name or self._is_lost(commit.places[g][0])]
+        there = {name for name, other in self._hosts.items() if other.is_there and other is not host}
+        first = [g for g in missing if commit.places[g][0] not in there]
         unknown = [s for g in first for s in commit.groups[g] if s not in commit.ranges]
         if unknown:
-            host.work = HostCall((host.handle.ranges.remote(commit.number, unknown), unknown))
-            host.work_of = commit.number, "ranges"
+            host.work = HostCall(host.handle.ranges.remote(commit.number, unknown), commit.number, unknown)
         return bool(unknown)
-
-    def _is_lost(self, name: str) -> bool:
-        return name not in self._hosts or not self._hosts[name].is_there
 
     def _take_work(self) -> None:
         """Take the results of the calls that hosts have finished."""
         for host in self._hosts.values():
-            if host.work is None:
+            work = host.work
+            if work is None or not self._ray.wait([work.ref], timeout=0)[0]:
                 continue
-            number, kind = host.work_of
-            ref, unknown = host.work.ref if kind == "ranges" else (host.work.ref, [])
-            if not self._ray.wait([ref], timeout=0)[0]:
-                continue
-            host.work, answer = None, self._answer(ref)
+            host.work, answer, commit = None, self._answer(work.ref), self._commits.get(work.commit)
             if isinstance(answer, Exception):
                 host.trouble = f"a host failed while it opened shards: {_join_lines(answer)}"
-            elif kind == "ranges":
-                host.trouble = answer if isinstance(answer, str) else ""
-                self._take_ranges(number, unknown, answer)
-            else:
+            elif not work.segments:
                 host.trouble = next(iter(answer.values()), "")
+            elif isinstance(answer, str):
+                host.trouble = answer
+            else:
+                host.trouble = ""
+                if commit is not None:
+                    commit.ranges.update(zip(work.segments, answer, strict=True))
+                    if len(commit.ranges) == commit.segments:
+                        commit.starts = starts_from([commit.ranges[s] for s in range(commit.segments)])
             host.again = time.monotonic() + self.settings.retry if host.trouble else 0.0
-
-    def _take_ranges(self, number: int, segments: list[int], answer: Any) -> None:
-        commit = self._commits.get(number)
-        if commit is not None and not isinstance(answer, str):
-            commit.ranges.update(zip(segments, answer, strict=True))
-            if len(commit.ranges) == commit.segments:
-                commit.starts = starts_from([commit.ranges[s] for s in range(commit.segments)])
 
     def _trouble(self) -> str:
         return next((host.trouble for host in self._hosts.values() if host.trouble), "")

@@ -234,7 +234,7 @@ class Front:
             self.restarts += 1
 
     def _run_controller(self) -> FaderError:
-        """Run a controller to its end; returns why it ended."""
+        """Run a controller: send what to serve, handle its messages until it ends; returns why it ended."""
         self._heard_at, self._is_told = time.monotonic(), False
         with self._lock:
             if self._closing.is_set():
@@ -248,26 +248,21 @@ class Front:
                 env={**os.environ, **worker_environment()},
                 start_new_session=True,  # Ctrl-C is for this process; the controller ends after it
             )
+        error: FaderError | None = None
+        assert process.stdout is not None
         try:
-            error = self._listen(process)
+            used = tuple((commit, told.files) for commit, told in self._maps.items())
+            groups = self._wanted.groups or self._state.groups  # those of the maps in use
+            self._send(replace(self._wanted, groups=groups, used=used))
+            with process.stdout as lines:
+                for line in lines:
+                    self._heard_at = time.monotonic()
+                    if line.endswith("\n"):  # else it was killed while writing
+                        error = self._hear(msgspec.json.decode(line, type=Message)) or error
         finally:
             self._is_up = False
             _end_process(process, self.settings.end)
         return error or ClusterError(f"the controller of the cluster has ended (exit code {process.returncode})")
-
-    def _listen(self, process: subprocess.Popen[str]) -> FaderError | None:
-        """Send what to serve, and handle messages until the controller ends; returns its error, if it sent one."""
-        used = tuple((commit, told.files) for commit, told in self._maps.items())
-        groups = self._wanted.groups or self._state.groups  # those of the maps in use
-        self._send(replace(self._wanted, groups=groups, used=used))
-        error: FaderError | None = None
-        assert process.stdout is not None
-        with process.stdout as lines:
-            for line in lines:
-                self._heard_at = time.monotonic()
-                if line.endswith("\n"):  # else it was killed while writing
-                    error = self._hear(msgspec.json.decode(line, type=Message)) or error
-        return error
 
     def _watch(self) -> None:
         """Kill a controller that hangs."""
@@ -288,28 +283,26 @@ class Front:
         if message.error is not None:
             return error_of(message.kind, message.error)
         if message.map is not None:
-            self._try_map(message.map)
+            self._take_map(message.map)
         if message.state is not None:
             for told in [*self._refused.values()]:
-                self._try_map(told)
+                self._take_map(told)
             self._take_state(message.state)
         return None
 
-    def _try_map(self, told: GroupMap) -> None:
-        """Apply a map, now or later: a controller sends it only once."""
-        try:
-            self._take_map(told)
-            self._refused.pop(told.commit, None)
-        except (FaderError, OSError) as error:
-            if told.commit not in self._refused:
-                log.error("map refused", extra={"fields": {"commit": told.commit, "problem": str(error)}})
-            self._refused[told.commit] = told
-
     def _take_map(self, told: GroupMap) -> None:
+        """Apply a map, now or later: a controller sends it only once."""
         commit, is_new = told.commit, told.commit not in self._maps
-        if is_new:
-            self._folder = local_folder(self._wanted.path, commit, [])  # manifest and catalog, before they are needed
-        self.shards.update(commit, told.groups)
+        try:
+            if is_new:
+                self._folder = local_folder(self._wanted.path, commit, [])  # manifest and catalog, before their use
+            self.shards.update(commit, told.groups)
+        except (FaderError, OSError) as error:
+            if commit not in self._refused:
+                log.error("map refused", extra={"fields": {"commit": commit, "problem": str(error)}})
+            self._refused[commit] = told
+            return
+        self._refused.pop(commit, None)
         with self._changed:
             self._maps = {**self._maps, commit: told}
             if commit == max(self._maps):
@@ -354,14 +347,13 @@ class Front:
 
     def _wait(self, pause: float) -> None:
         """Pause, and wait for the head."""
-        until = time.monotonic() + pause
-        while not self._closing.is_set() and (time.monotonic() < until or self._is_headless()):
+        until, is_remote = time.monotonic() + pause, self._address != "local"
+        # Where nothing answers at the address of the head, a controller would fail.
+        while not self._closing.is_set() and (
+            time.monotonic() < until or (is_remote and unreachable(self._address, 1.0) is not None)
+        ):
             self._probe()
             self._closing.wait(min(0.5, pause))
-
-    def _is_headless(self) -> bool:
-        """Whether nothing answers at the address of the head, so that a controller would fail."""
-        return self._address != "local" and unreachable(self._address, 1.0) is not None
 
     def _probe(self) -> None:
         """Find out which groups answer, while no controller reports it."""

@@ -79,7 +79,11 @@ class LocalCluster:
             self.address: str = self.cluster.address
             for _ in range(nodes):
                 self.add_node(wait=False)
-            self._wait_for(nodes + 1)
+            until = time.monotonic() + WAIT_SECONDS
+            while len(self.cluster.global_state._live_node_ids()) < nodes + 1:  # not all have started completely
+                if time.monotonic() > until:
+                    raise TimeoutError(f"{nodes} nodes did not start within {WAIT_SECONDS} s")
+                time.sleep(0.1)
         except Exception as error:
             said = " ".join(str(error).split())[:400]
             raise ClusterError(f"the cluster cannot be started: {said}; is the port free, and memory?") from error
@@ -99,14 +103,6 @@ class LocalCluster:
         """The processes of this cluster that this process has started."""
         started = children(os.getpid()) if sys.platform == "linux" else []
         return [pid for pid in started if self._temporary in command_of(pid)]
-
-    def _wait_for(self, nodes: int) -> None:
-        """Wait until this number of nodes, with the head, has started completely."""
-        for _ in range(WAIT_SECONDS * 10):
-            if len(self.cluster.global_state._live_node_ids()) >= nodes:
-                return
-            time.sleep(0.1)
-        raise TimeoutError(f"{nodes} nodes did not start within {WAIT_SECONDS} s")
 
     @property
     def environment(self) -> dict[str, str]:

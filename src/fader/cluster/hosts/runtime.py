@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -206,24 +206,21 @@ def connect(
     The default address is that of RAY_ADDRESS, else "local". `cpus` is for "local" only.
     """
     wanted = choose_address(address)
-    if wanted == "local":
-        with _start_local(cpus, patience) as connection:
-            yield connection
-        return
-    host, _port = parse_address(wanted)
-    reason = unreachable(wanted, REACH_SECONDS)
-    if reason is not None:
-        raise ClusterError(
-            f"{wanted}: no Ray cluster answers there ({reason}); check the address, or start one with "
-            "`ray start --head` or `fader cluster up`"
-        )
-    token = find_token()
-    if token is None and os.environ.get("RAY_AUTH_MODE", "token") == "token":
-        raise ClusterError(f"{wanted}: the cluster's token is not known; set {TOKEN}, or put it into {token_file()}")
-    with prepare_environment(token or "", is_loopback(host)):
-        ray = import_ray()
-        _check_free(ray)
-        _quiet(ray)
+    with ExitStack() as stack:
+        own: dict[str, Any] = {}
+        if wanted == "local":  # with a token that no other process knows
+            temporary = tempfile.TemporaryDirectory(prefix="fray-", dir=short_folder(), ignore_cleanup_errors=True)
+            folder, token = stack.enter_context(temporary), secrets.token_hex(32)
+            stack.enter_context(prepare_environment(token, True, RAY_TMPDIR=folder, RAY_AUTH_MODE="token"))
+            own = {"num_cpus": cpus, "include_dashboard": False, "_node_ip_address": LOOPBACK}
+        else:
+            host, _port = parse_address(wanted)
+            stack.enter_context(prepare_environment(_check_head(wanted), is_loopback(host)))
+        ray, plugins = import_ray(), worker_environment()
+        if ray.is_initialized():
+            raise UsageError("this process is connected to a Ray cluster already; it can be the driver of only one")
+        with suppress(AttributeError):  # Ray would print to standard output that a node died; Fader watches tasks
+            ray._private.worker.print_to_stdstream = lambda *_given, **_named: None
         with _explain_failure(wanted):
             ray.init(
                 address=wanted,
@@ -231,59 +228,30 @@ def connect(
                 log_to_driver=False,
                 logging_level=logging.ERROR,
                 configure_logging=False,
-                **_plugins_of_workers(),
+                runtime_env={"env_vars": plugins} if plugins else None,
+                **own,
             )
+        stack.callback(ray.shutdown)
         try:
-            with _explain_ray_errors(ray, wanted):
-                yield Connection(wanted, patience)
-        finally:
-            ray.shutdown()
+            yield Connection(ray.get_runtime_context().gcs_address if wanted == "local" else wanted, patience)
+        except ray.exceptions.RayError as error:  # an unexpected one
+            raise ClusterError(
+                f"{wanted}: Ray has failed ({line_of(error)}); look at `ray status`, then run it again"
+            ) from error
 
 
-@contextmanager
-def _start_local(cpus: int | None, patience: float) -> Iterator[Connection]:
-    """Start a Ray on this machine, with a token that no other process knows."""
-    with (
-        tempfile.TemporaryDirectory(prefix="fray-", dir=short_folder(), ignore_cleanup_errors=True) as folder,
-        prepare_environment(secrets.token_hex(32), True, RAY_TMPDIR=folder, RAY_AUTH_MODE="token"),
-    ):
-        ray = import_ray()
-        _check_free(ray)
-        _quiet(ray)
-        with _explain_failure("local"):
-            ray.init(
-                address="local",
-                num_cpus=cpus,
-                namespace="fader",
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                configure_logging=False,
-                _node_ip_address=LOOPBACK,
-                **_plugins_of_workers(),
-            )
-        try:
-            with _explain_ray_errors(ray, "local"):
-                yield Connection(ray.get_runtime_context().gcs_address, patience)
-        finally:
-            ray.shutdown()
-
-
-def _plugins_of_workers() -> dict[str, Any]:
-    """The arguments of `ray.init` that pass the plug-ins of this process to tasks and actors."""
-    variables = worker_environment()
-    return {"runtime_env": {"env_vars": variables}} if variables else {}
-
-
-@contextmanager
-def _explain_ray_errors(ray: Any, address: str) -> Iterator[None]:
-    """Turn an unexpected error of Ray into a ClusterError of one line."""
-    try:
-        yield
-    except ray.exceptions.RayError as error:
+def _check_head(address: str) -> str:
+    """The token for a cluster whose head answers; raises where none does, or no token is known."""
+    reason = unreachable(address, REACH_SECONDS)
+    if reason is not None:
         raise ClusterError(
-            f"{address}: Ray has failed ({line_of(error)}); look at `ray status`, then run it again"
-        ) from error
+            f"{address}: no Ray cluster answers there ({reason}); check the address, or start one with "
+            "`ray start --head` or `fader cluster up`"
+        )
+    token = find_token()
+    if token is None and os.environ.get("RAY_AUTH_MODE", "token") == "token":
+        raise ClusterError(f"{address}: the cluster's token is not known; set {TOKEN}, or put it into {token_file()}")
+    return token or ""
 
 
 def line_of(error: BaseException) -> str:
@@ -294,17 +262,6 @@ def line_of(error: BaseException) -> str:
 def short_folder() -> str | None:
     """A folder for Ray's files: paths of sockets have at most 107 characters, of which Ray uses about 80."""
     return "/tmp" if len(tempfile.gettempdir()) > SHORT and os.access("/tmp", os.W_OK) else None
-
-
-def _quiet(ray: Any) -> None:
-    """Keep Ray from printing to standard output that a node has died: Fader watches tasks itself."""
-    with suppress(AttributeError):
-        ray._private.worker.print_to_stdstream = lambda *_given, **_named: None
-
-
-def _check_free(ray: Any) -> None:
-    if ray.is_initialized():
-        raise UsageError("this process is connected to a Ray cluster already; it can be the driver of only one")
 
 
 def choose_address(address: str | None) -> str:
@@ -338,13 +295,19 @@ def unreachable(address: str, seconds: float) -> str | None:
 @contextmanager
 def _explain_failure(address: str) -> Iterator[None]:
     """Turn what Ray prints while it connects, which its compiled part writes to descriptor 2, into one error."""
-    with tempfile.TemporaryFile() as said, _error_output(said):
+    with tempfile.TemporaryFile() as said:
+        sys.stderr.flush()
+        kept = os.dup(2)
+        os.dup2(said.fileno(), 2)
         try:
             yield
         except Exception as error:
             said.seek(0)
             text = said.read().decode("utf-8", "replace") + f"\n{error}"
             raise ClusterError(f"{address}: {_reason(text)}") from error
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 def _reason(text: str) -> str:
@@ -361,16 +324,3 @@ def _reason(text: str) -> str:
         f"the cluster cannot be joined; it may have another token ({TOKEN}) or be unhealthy: run `ray status` "
         f"there ({said})"
     )
-
-
-@contextmanager
-def _error_output(to: Any) -> Iterator[None]:
-    """Redirect descriptor 2 to a file, for output that does not go through Python."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    os.dup2(to.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

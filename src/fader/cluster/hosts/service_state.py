@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fader.cluster.hosts.actors import LEASE_SECONDS, is_shared
+from fader.cluster.hosts.actors import LEASE_SECONDS, Node
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.placement import Placed
 from fader.cluster.hosts.runtime import PATIENCE_SECONDS
 from fader.cluster.shards.groups import plan
-from fader.cluster.storage import commits_of, mask_passwords, plain_path, storage_errors, storage_of
+from fader.cluster.storage import commits_of, is_plain, mask_passwords, plain_path, storage_errors, storage_of
 from fader.errors import ClusterError, UsageError
 from fader.index.commit import read_commit
 from fader.index.numbering import read_starts
@@ -62,9 +62,14 @@ class Wanted:
 
 @dataclass(slots=True)
 class HostCall:
-    """A call to a host that has not been answered yet."""
+    """A call to a host that has not been answered yet.
+
+    One that opens shards is of a `commit`; one for ranges of ids has `segments`.
+    """
 
     ref: Any
+    commit: int = 0
+    segments: Sequence[int] = ()
     since: float = field(default_factory=time.monotonic)
 
 
@@ -73,7 +78,7 @@ class Host:
     """A host. `problem` says why it is not available, `trouble` why it does not hold what it should."""
 
     name: str
-    place: Mapping[str, Any]  # its node, as Ray describes it
+    place: Node
     handle: Any
     settings: ControllerSettings = field(default_factory=ControllerSettings)
     made: float = field(default_factory=time.monotonic)
@@ -86,7 +91,6 @@ class Host:
     failing: float | None = None  # since when it answers with errors only
     ping: HostCall | None = None
     work: HostCall | None = None
-    work_of: tuple[int, str] = (0, "")
     again: float = 0.0
 
     @property
@@ -138,7 +142,7 @@ def newest_commit(path: str) -> int:
     """The number of the newest commit of an index."""
     with storage_errors(path):
         there = commits_of(storage_of(path))
-    if not there and is_shared(path):
+    if not there and is_plain(path):
         return read_commit(plain_path(path)).commit  # raises an error that says what the folder is
     if not there:
         raise ClusterError(f"{mask_passwords(path)}: holds no index; build one with `fader cluster build`")
@@ -151,5 +155,5 @@ def describe_commit(path: str, number: int, groups: int) -> Commit:
     manifest = read_commit(folder, number)
     if not manifest.segments:
         raise UsageError(f"{mask_passwords(path)}: the index is empty; there is nothing to serve")
-    starts = read_starts(folder, manifest) if is_shared(path) else None
+    starts = read_starts(folder, manifest) if is_plain(path) else None
     return Commit(number, manifest.fingerprint, plan(manifest, groups), len(manifest.segments), starts)

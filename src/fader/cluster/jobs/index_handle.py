@@ -139,27 +139,20 @@ class HeldShards:
     def _look(self) -> bool:
         """Ask the actors where they listen; returns whether all have answered. Waits for one that is being started."""
         with self._lock:
-            about = self._about()
-            if about is None:
+            ray, until = import_ray(), time.monotonic() + self.settings.about
+            asked = [actor.about.remote() for actor in self._held.actors]
+            while ray.wait(asked, num_returns=len(asked), timeout=self.settings.turn)[1]:
+                self._head.check()
+                if time.monotonic() > until:
+                    return False
+            try:
+                about: list[HostAbout] = ray.get(asked, timeout=self.settings.about)
+            except (ray.exceptions.GetTimeoutError, ray.exceptions.ActorUnavailableError):
                 return False
+            except ray.exceptions.RayError as error:
+                self._head.check()
+                raise IncompleteError(f"an actor that holds shards has ended for good ({line_of(error)})") from error
             self._problem = next((f"; its actor says: {why}" for a in about for why in a.problems.values()), "")
             self._shards.update(self._held.commit, [[about[place].address] for place in self._held.holder])
             self._looked = time.monotonic()
         return True
-
-    def _about(self) -> list[HostAbout] | None:
-        """What each actor says about itself; None where some do not answer."""
-        ray = import_ray()
-        asked, until = [actor.about.remote() for actor in self._held.actors], time.monotonic() + self.settings.about
-        while ray.wait(asked, num_returns=len(asked), timeout=self.settings.turn)[1]:
-            self._head.check()
-            if time.monotonic() > until:
-                return None
-        try:
-            found: list[HostAbout] = ray.get(asked, timeout=self.settings.about)
-        except (ray.exceptions.GetTimeoutError, ray.exceptions.ActorUnavailableError):
-            return None
-        except ray.exceptions.RayError as error:
-            self._head.check()
-            raise IncompleteError(f"an actor that holds shards has ended for good ({line_of(error)})") from error
-        return found

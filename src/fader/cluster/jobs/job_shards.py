@@ -28,6 +28,7 @@ from fader.cluster.hosts.actors import (
     index_path,
     range_of,
     starts_from,
+    usable_nodes,
 )
 from fader.cluster.hosts.cache import local_folder
 from fader.cluster.hosts.messages import HostAbout
@@ -67,7 +68,11 @@ class Holder:
 def holding(connection: Connection, path: str, at: int | None, groups: int, limits: Limits) -> Iterator[Held]:
     """Hold all groups of a commit in actors; `groups` 0: one per node."""
     ray, path = import_ray(), index_path(path)
-    nodes = _usable(connection)
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    nodes = sorted(usable_nodes(connection.nodes()), key=lambda node: str(node["NodeID"]))
+    if not nodes:
+        raise ClusterError(f"{connection.address}: no node can hold shards; start nodes with CPUs")
     with storage_errors(path):
         folder = local_folder(path, at, [])
         manifest = read_commit(folder, at)
@@ -82,7 +87,16 @@ def holding(connection: Connection, path: str, at: int | None, groups: int, limi
         for place in range(hosts):
             own = {group: planned[group] for group in range(len(planned)) if holder[group] == place}
             given = Given(secret, path, calls=calls_of(nodes[place]), lease_seconds=FOREVER)
-            actors.append(_start_actor(ray, nodes[place], given, manifest.commit, own, starts))
+            # Ray restarts an actor only where `shards` are offered; without the resource even on the head.
+            options = ray.remote(Holder).options(
+                max_restarts=-1,
+                max_task_retries=-1,
+                max_concurrency=4,
+                num_cpus=0,
+                resources={RESOURCE: HOLDER_TAKES} if nodes[place]["Resources"].get(RESOURCE) else {},
+                scheduling_strategy=NodeAffinitySchedulingStrategy(nodes[place]["NodeID"], soft=True),
+            )
+            actors.append(options.remote(given, manifest.commit, own, starts))
         _wait(connection, ray, actors)
         yield Held(key, path, manifest.commit, secret, tuple(actors), tuple(holder), limits)
     finally:
@@ -90,34 +104,6 @@ def holding(connection: Connection, path: str, at: int | None, groups: int, limi
         for actor in actors:
             with suppress(Exception):
                 ray.kill(actor)
-
-
-def _usable(connection: Connection) -> list[dict[str, Any]]:
-    """Nodes that may hold shards: those that offer `shards`, else those with a CPU."""
-    nodes = connection.nodes()
-    found = [node for node in nodes if node["Resources"].get(RESOURCE)]
-    found = found or [node for node in nodes if node["Resources"].get("CPU", 0) > 0]
-    if not found:
-        raise ClusterError(f"{connection.address}: no node can hold shards; start nodes with CPUs")
-    return sorted(found, key=lambda node: str(node["NodeID"]))
-
-
-def _start_actor(
-    ray: Any, node: Mapping[str, Any], given: Given, commit: int, groups: dict[int, list[int]], starts: list[int] | None
-) -> Any:
-    """Start an actor. Ray restarts it only where `shards` are offered; without the resource even on the head."""
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    wanted = {RESOURCE: HOLDER_TAKES} if node["Resources"].get(RESOURCE) else {}
-    options = ray.remote(Holder).options(
-        max_restarts=-1,
-        max_task_retries=-1,
-        max_concurrency=4,
-        num_cpus=0,
-        resources=wanted,
-        scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=True),
-    )
-    return options.remote(given, commit, groups, starts)
 
 
 def _wait(connection: Connection, ray: Any, actors: Sequence[Any]) -> None:

@@ -54,7 +54,9 @@ class OnRay:
             while coming is not None or flying:
                 while coming is not None and len(flying) < self._most() and not self.connection.is_silent:
                     self._check_room(coming.memory)
-                    flying[_start(ray, work, coming)] = coming
+                    named = {"name": f"fader.{type(coming).__name__}", "memory": coming.memory or None}
+                    remote = ray.remote(num_cpus=1, max_retries=0, **named)(_run_there)
+                    flying[remote.remote(work, coming)] = coming
                     coming = lost.popleft() if lost else next(source, None)
                 ready = _ready(ray, list(flying), self.settings.pause)
                 self.connection.check()
@@ -150,12 +152,6 @@ def _ready(ray: Any, flying: list[Any], pause: float) -> list[Any]:
         return []
     ready: list[Any] = ray.wait(flying, num_returns=len(flying), timeout=0)[0]
     return ready
-
-
-def _start(ray: Any, work: Work[Task, Any], task: Task) -> Any:
-    name = f"fader.{type(task).__name__}"
-    remote = ray.remote(num_cpus=1, memory=task.memory or None, max_retries=0, name=name)(_run_there)
-    return remote.remote(work, task)
 
 
 def _run_there(work: Work[Task, Any], task: Task) -> Any:

@@ -110,24 +110,19 @@ class ShardGroups:
         found = {d: self._kept.find((kind, d)) for d in documents}
         wanted = [d for d, value in found.items() if value is None]
         if wanted:
-            fetched = self._ask_for(kind, wanted)
-            for document, value in fetched.items():
-                self._kept.put((kind, document), value, 200 + sum(map(len, value)))
-            found |= fetched
+            numbers = np.array(wanted, dtype=np.int32)
+            ranges = [(0, -1) if isinstance(a, Missing) else (a.first, a.last) for a in self.about()]
+            near = [numbers[(numbers >= first) & (numbers <= last)] for first, last in ranges]
+            answers = self.ask([kind(n) if n.size else None for n in near])
+            for asked, answer in zip(near, answers, strict=True):
+                for document, value in zip(asked.tolist(), answer or (), strict=True):
+                    if value is not None:
+                        found[document] = value
+                        self._kept.put((kind, document), value, 200 + sum(map(len, value)))
         lost = next((d for d, value in found.items() if value is None), None)
         if lost is not None:
             raise IncompleteError(f"no shard of commit {self.head.commit} has document {lost}; ask again")
         return [found[d] for d in documents]
-
-    def _ask_for(self, kind: type[NameDocuments | ReadDocuments], documents: list[int]) -> dict[int, Any]:
-        numbers = np.array(documents, dtype=np.int32)
-        ranges = [(0, -1) if isinstance(a, Missing) else (a.first, a.last) for a in self.about()]
-        near = [numbers[(numbers >= first) & (numbers <= last)] for first, last in ranges]
-        answers = self.ask([kind(n) if n.size else None for n in near])
-        found: dict[int, Any] = {}
-        for asked, answer in zip(near, answers, strict=True):
-            found |= {n: a for n, a in zip(asked.tolist(), answer or (), strict=True) if a is not None}
-        return found
 
 
 def describe_absence(answers: Sequence[Any]) -> IncompleteError:

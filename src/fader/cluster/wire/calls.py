@@ -155,13 +155,11 @@ class Call:
 
     def _pause(self, waiting: list[_Group]) -> float:
         """Seconds until the next deadline, hedge or round."""
-        ends = [self._until, *(end for g in waiting for end in self._ends(g))]
+        ends = [self._until]
+        for group in waiting:
+            ends.append(self._enough if group.attempts else self._patience)
+            ends.append(self._hedge_at(group) if group.again is None else group.again)
         return max(0.0, min(ends) - time.monotonic())
-
-    def _ends(self, group: _Group) -> list[float]:
-        ends = [self._enough if group.attempts else self._patience]
-        ends.append(self._hedge_at(group) if group.again is None else group.again)
-        return ends
 
     def _hedge_at(self, group: _Group) -> float:
         """When to ask another replica too."""

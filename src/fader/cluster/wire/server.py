@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from fader.budget import deadline
@@ -35,20 +36,29 @@ from fader.cluster.wire.frames import (
 from fader.cluster.wire.transport import Reply, ShardError
 from fader.errors import BudgetError, FaderError, StorageError
 
-FRAME_S = 60.0  # longest pause while a frame is received or sent
-ROOM_S = 0.25  # between two checks whether a client still waits for its turn
-MOST_CONNECTIONS = 512  # after the greeting; a new one replaces the one that is idle longest, whose client reconnects
-MOST_STRANGERS = 64  # before the greeting; a new one replaces the oldest
 NOT_HELD, INTERNAL = "not held", "internal"
 
 
-class ShardServer:
-    """A socket server for some shards; answers `calls` at a time, others wait."""
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """How many calls and connections a server has at a time, and times in seconds."""
 
-    def __init__(self, secret: bytes, host: str = "127.0.0.1", port: int = 0, calls: int = 4) -> None:
-        self._secret = check_secret(secret)
+    calls: int = 4  # that are answered at a time; others wait
+    connections: int = 512  # after the greeting; a new one replaces the one idle longest, whose client reconnects
+    strangers: int = 64  # connections before the greeting; a new one replaces the oldest
+    frame: float = 60.0  # longest pause while a frame is received or sent
+    look: float = 0.25  # between two checks whether a client still waits for its turn
+
+
+class ShardServer:
+    """A socket server for some shards."""
+
+    def __init__(
+        self, secret: bytes, host: str = "127.0.0.1", port: int = 0, settings: ServerSettings | None = None
+    ) -> None:
+        self._secret, self.settings = check_secret(secret), settings or ServerSettings()
         self._shards: dict[tuple[int, int], Shard] = {}
-        self._room = threading.BoundedSemaphore(calls)
+        self._room = threading.BoundedSemaphore(self.settings.calls)
         self._connections: set[socket.socket] = set()
         self._idle: dict[socket.socket, None] = {}  # connections that wait for a request, the longest first
         self._strangers: dict[socket.socket, None] = {}
@@ -103,7 +113,7 @@ class ShardServer:
                 time.sleep(0.05)  # closed; or a passing error, such as too many open files
                 continue
             with self._lock:
-                if len(self._strangers) >= MOST_STRANGERS:
+                if len(self._strangers) >= self.settings.strangers:
                     oldest = next(iter(self._strangers))
                     del self._strangers[oldest]
                     _hang_up(oldest)
@@ -121,13 +131,14 @@ class ShardServer:
             while self._is_known(connection):
                 connection.settimeout(None)
                 connection.recv(1, socket.MSG_PEEK)  # wait for the next request without a time limit
-                self._begin(connection)
-                connection.settimeout(FRAME_S)
+                with self._lock:
+                    self._idle.pop(connection, None)
+                connection.settimeout(self.settings.frame)
                 request = receive(connection, MOST_REQUEST, Request)
                 self.asked_at = time.monotonic()
                 connection.settimeout(None)
                 answer = self._answer(request, connection)
-                connection.settimeout(FRAME_S)
+                connection.settimeout(self.settings.frame)
                 send_frame(connection, answer)
         except OSError:
             pass  # the client has gone, or does not know the secret
@@ -135,31 +146,23 @@ class ShardServer:
             self._drop(connection)
 
     def _is_known(self, connection: socket.socket) -> bool:
-        """Register a connection after its greeting as idle; returns whether it may stay."""
+        """Register a connection after its greeting as idle; returns whether it may stay.
+
+        At the limit a new one replaces the one that is idle longest.
+        """
         with self._lock:
             self._strangers.pop(connection, None)
-            if self._closed or not (connection in self._connections or self._has_room()):
-                return False
-            self._connections.add(connection)
-            self._idle[connection] = None
-            return True
-
-    def _has_room(self) -> bool:
-        """Whether one more connection may stay; at the limit it replaces the one that is idle longest."""
-        if len(self._connections) < MOST_CONNECTIONS:
-            return True
-        longest = next(iter(self._idle), None)
-        if longest is None:
-            return False
-        del self._idle[longest]
-        self._connections.discard(longest)
-        _hang_up(longest)
-        return True
-
-    def _begin(self, connection: socket.socket) -> None:
-        """Note that a connection is not idle any more."""
-        with self._lock:
-            self._idle.pop(connection, None)
+            if connection not in self._connections and len(self._connections) >= self.settings.connections:
+                longest = next(iter(self._idle), None)
+                if longest is None:
+                    return False
+                del self._idle[longest]
+                self._connections.discard(longest)
+                _hang_up(longest)
+            if not self._closed:
+                self._connections.add(connection)
+                self._idle[connection] = None
+            return not self._closed
 
     def _drop(self, connection: socket.socket) -> None:
         with self._lock:
@@ -186,7 +189,7 @@ class ShardServer:
     def _call_shard(self, shard: Shard, request: Request, connection: socket.socket) -> Any:
         """Call the shard when it is the turn of this call, unless its time is over or the client has gone."""
         until = time.monotonic() + request.deadline_ms / 1000
-        while not self._room.acquire(timeout=max(0.0, min(ROOM_S, until - time.monotonic()))):
+        while not self._room.acquire(timeout=max(0.0, min(self.settings.look, until - time.monotonic()))):
             if time.monotonic() >= until or _has_gone(connection):
                 raise BudgetError("the shard was too busy for the call in time")
         try:
