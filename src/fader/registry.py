@@ -134,7 +134,9 @@ def register(part: Part) -> Part:
     kind = _check_part(part)
     origin, source = _state.loading or ("module", part.__module__)
     old = _state.plugins.get((kind.package, part.name))
-    if part.name in _find_built_in(kind.package) or (old is not None and not _is_redefined(old.part, part)):
+    # A cell of a notebook may define its class again.
+    is_other = old is not None and (old.part.__module__, old.part.__qualname__) != (part.__module__, part.__qualname__)
+    if part.name in _find_built_in(kind.package) or is_other:
         owner = "Fader" if old is None else old.source
         raise UsageError(
             f"the {kind.noun} {quote(part.name)} of {source} has the name of a {kind.noun} of {owner}; "
@@ -142,11 +144,6 @@ def register(part: Part) -> Part:
         )
     _state.plugins[kind.package, part.name] = Plugin(kind, part, origin, source)
     return part
-
-
-def _is_redefined(old: type[Any], new: type[Any]) -> bool:
-    """Whether a class is the old one, perhaps run again, as a cell of a notebook is."""
-    return (old.__module__, old.__qualname__) == (new.__module__, new.__qualname__)
 
 
 def kind_of(part: type[Any]) -> Kind | None:
@@ -196,7 +193,10 @@ def _load(origin: str, source: str) -> ModuleType:
     except FaderError as error:
         raise UsageError(f"plug-in {source}: {error}") from None
     except (Exception, SystemExit) as error:
-        raise _broken(source, error) from None
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == source]
+        line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
+        place = f", line {line}" if line else ""
+        raise UsageError(f"plug-in {source}{place}: cannot be loaded: {type(error).__name__}: {error}") from None
     finally:
         _state.loading = before
     if not any(plugin.source == source for plugin in _state.plugins.values()):
@@ -212,10 +212,8 @@ def _import_file(path: str) -> ModuleType:
     known = sys.modules.get(name)
     if known is not None and known.__file__ != path:
         raise UsageError(f"{known.__file__} is a plug-in with the same file name; rename one of them")
-    return importlib.import_module(name) if known is not None else _execute(name, path)
-
-
-def _execute(name: str, path: str) -> ModuleType:
+    if known is not None:
+        return importlib.import_module(name)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -231,14 +229,6 @@ def _execute(name: str, path: str) -> ModuleType:
 
 def _module_name(path: str) -> str:
     return PREFIX + re.sub(r"\W", "_", Path(path).stem)
-
-
-def _broken(source: str, error: BaseException) -> UsageError:
-    """The message for a plug-in that raises while it is loaded: which, what, and where."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == source]
-    line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
-    place = f", line {line}" if line else ""
-    return UsageError(f"plug-in {source}{place}: cannot be loaded: {type(error).__name__}: {error}")
 
 
 def _load_variable() -> None:

@@ -22,14 +22,7 @@ from fader.cluster.build.tasks import CATALOG
 from fader.cluster.storage import Storage, commits_of
 from fader.corpus.documents import Faults
 from fader.errors import DamagedError, StorageError
-from fader.index.commit import (
-    commit_path,
-    is_debris,
-    read_commit,
-    remove_debris,
-    remove_unneeded,
-    write_commit,
-)
+from fader.index.commit import commit_path, is_debris, read_commit, remove_debris, remove_unneeded, write_commit
 from fader.index.lock import lock_for_writing
 from fader.index.manifest import PARTS, CatalogEntry, Manifest, SegmentEntry, build_manifest
 from fader.index.write.writer import BuildOptions

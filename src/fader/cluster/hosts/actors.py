@@ -83,10 +83,9 @@ class ShardHost:
         self._wanted_at = time.monotonic()
         return HostAbout(self._server.address, os.getpid(), self._server.held, dict(self._files), __version__)
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> Any:
         """The same as a plain dict, which a controller of another release can read."""
-        plain: dict[str, Any] = msgspec.to_builtins(self.describe())
-        return plain
+        return msgspec.to_builtins(self.describe())
 
     def hold(
         self,

@@ -18,14 +18,7 @@ from pathlib import Path
 
 import xxhash
 
-from fader.cluster.storage import (
-    YOUNG_SECONDS,
-    RemoteStorage,
-    commits_of,
-    is_plain,
-    plain_path,
-    storage_errors,
-)
+from fader.cluster.storage import YOUNG_SECONDS, RemoteStorage, commits_of, is_plain, plain_path, storage_errors
 from fader.errors import FaderError, StorageError
 from fader.index.commit import commit_path, read_commit
 from fader.index.format import Container, FileEntry

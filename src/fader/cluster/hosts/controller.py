@@ -206,7 +206,11 @@ class Controller:
             return
         try:
             for number in [n for n in self._used if n not in self._commits]:
-                self._take_used(number)
+                # Taken over from the controller before; hosts go on with it even if its files have been removed.
+                with suppress(FaderError, OSError):
+                    found = describe_commit(self._wanted.path, number, self._groups)
+                    if found.files == self._used[number]:
+                        self._commits[number] = found
             newest = newest_commit(self._wanted.path)
             if newest not in self._commits:
                 if newest in self._used:
@@ -218,13 +222,6 @@ class Controller:
             if not self._commits and not self._used:
                 raise
             self._problems["index"] = str(error)
-
-    def _take_used(self, number: int) -> None:
-        """Take over a commit of the controller before; hosts go on with it even if its files have been removed."""
-        with suppress(FaderError, OSError):
-            found = describe_commit(self._wanted.path, number, self._groups)
-            if found.files == self._used[number]:
-                self._commits[number] = found
 
     def _retire_unknown(self) -> None:
         """Tell hosts to drop commits that nobody uses, and groups that others hold; repeated until they have."""

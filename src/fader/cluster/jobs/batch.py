@@ -93,10 +93,7 @@ def pack_ranking(found: Ranked | LimitError) -> list[Any]:
 
 def unpack_ranking(row: list[Any]) -> Ranked | LimitError:
     """The inverse of `pack_ranking`."""
-    if len(row) == 3:
-        return Ranked(*row)
-    error: LimitError = getattr(fader.errors, row[0])(row[1])
-    return error
+    return Ranked(*row) if len(row) == 3 else getattr(fader.errors, row[0])(row[1])
 
 
 def contexts(
@@ -125,8 +122,7 @@ def pack_table(table: Any) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_table(table)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
 def unpack_table(data: bytes) -> Any:

@@ -28,7 +28,7 @@ from fader.cluster.jobs.scheduler import OnRay
 from fader.cluster.jobs.task import Task, make_worker
 from fader.experiment.judged import JudgedQueries
 from fader.features.base import FeatureMap
-from fader.jobs.runners import InProcess
+from fader.jobs.runners import InProcess, Runner
 from fader.learn.dataset import Dataset, QueryData, query_data
 from fader.learn.threads import one_blas_thread, side_by_side
 from fader.progress import Progress, Silent
@@ -115,10 +115,6 @@ class Spread:
         """Cancel the work of all threads: each raises the first reason."""
         self._failure.append(reason)
 
-    def _check(self) -> None:
-        if self._failure:
-            raise self._failure[0]
-
     def _each(self, work: Callable[[T], R], items: Sequence[T], progress: Progress, note: str) -> list[R]:
         number, sent = next(self._numbers), self._put(work)
         cut = _pieces(len(items), PIECES * max(1, self._connection.cpus() if self._connection else 1))
@@ -152,11 +148,13 @@ class Spread:
         return [result for p in range(len(cut)) for result in found[p]]
 
     def _run(self, tasks: Sequence[Task], take: Callable[[Task, bytes], None]) -> None:
-        self._check()
-        if self._connection is None:
-            InProcess().run(make_worker, tasks, take)
-            return
-        OnRay(self._connection, watch=self._check).run(make_worker, tasks, take)
+        def check() -> None:
+            if self._failure:
+                raise self._failure[0]
+
+        check()
+        runner: Runner[Task] = OnRay(self._connection, watch=check) if self._connection else InProcess()
+        runner.run(make_worker, tasks, take)
 
     def _dataset(self, features: FeatureMap, view: View) -> Any:
         """A dataset, encoded by all nodes, as an object that tasks can load; a few are cached."""
@@ -248,18 +246,16 @@ def _data(reference: Any) -> bytes:
         return reference.data
     ray = import_ray()
     try:
-        data: bytes = ray.get(reference, timeout=GET_SECONDS)
+        return ray.get(reference, timeout=GET_SECONDS)  # type: ignore[no-any-return]
     except ray.exceptions.RayError as error:
         raise OSError(f"the input of a task cannot be loaded: {type(error).__name__}") from error
-    return data
 
 
 def _pack(value: Any) -> bytes:
     """Pickle a value to bytes, so that arrays arrive in writable memory of the process."""
     from ray import cloudpickle
 
-    data: bytes = cloudpickle.dumps(value)
-    return data
+    return cloudpickle.dumps(value)  # type: ignore[no-any-return]
 
 
 def _unpack(data: bytes) -> Any:

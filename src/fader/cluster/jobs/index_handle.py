@@ -110,12 +110,7 @@ class HeldShards:
         return self._shards.groups(commit)
 
     def call_all(
-        self,
-        calls: Calls,
-        *,
-        commit: int | None = None,
-        deadline_ms: float | None = None,
-        allow_partial: bool = False,
+        self, calls: Calls, *, commit: int | None = None, deadline_ms: float | None = None, allow_partial: bool = False
     ) -> list[Any]:
         """The answer of each group."""
         until = time.monotonic() + self.settings.patience

@@ -150,8 +150,7 @@ def _ready(ray: Any, flying: list[Any], pause: float) -> list[Any]:
         return []
     if not ray.wait(flying, num_returns=1, timeout=pause)[0]:
         return []
-    ready: list[Any] = ray.wait(flying, num_returns=len(flying), timeout=0)[0]
-    return ready
+    return ray.wait(flying, num_returns=len(flying), timeout=0)[0]  # type: ignore[no-any-return]
 
 
 def _run_there(work: Work[Task, Any], task: Task) -> Any:

@@ -43,12 +43,7 @@ class LocalShards:
         return len(self._shards)
 
     def call_all(
-        self,
-        calls: Calls,
-        *,
-        commit: int | None = None,
-        deadline_ms: float | None = None,
-        allow_partial: bool = False,
+        self, calls: Calls, *, commit: int | None = None, deadline_ms: float | None = None, allow_partial: bool = False
     ) -> list[Any]:
         """The answer of each group; None for one that was not asked."""
         each = for_each(calls, self.groups(self.commit if commit is None else commit))

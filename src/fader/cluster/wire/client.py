@@ -179,12 +179,7 @@ class Shards:
             self.counts[name] += 1
 
     def call_all(
-        self,
-        calls: Calls,
-        *,
-        commit: int | None = None,
-        deadline_ms: float | None = None,
-        allow_partial: bool = False,
+        self, calls: Calls, *, commit: int | None = None, deadline_ms: float | None = None, allow_partial: bool = False
     ) -> list[Any]:
         """The answer of each group; None for one that was not asked."""
         commit = self.commit if commit is None else commit

@@ -24,15 +24,7 @@ from typing import Any
 from fader.budget import deadline
 from fader.cluster.shards.requests import Request
 from fader.cluster.shards.shard import Shard
-from fader.cluster.wire.frames import (
-    MOST_REQUEST,
-    check_secret,
-    frame,
-    prepare,
-    receive,
-    send_frame,
-    welcome,
-)
+from fader.cluster.wire.frames import MOST_REQUEST, check_secret, frame, prepare, receive, send_frame, welcome
 from fader.cluster.wire.transport import Reply, ShardError
 from fader.errors import BudgetError, FaderError, StorageError
 

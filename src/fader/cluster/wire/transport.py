@@ -68,12 +68,7 @@ class Transport(Protocol):
     def groups(self, commit: int) -> int: ...
 
     def call_all(
-        self,
-        calls: Calls,
-        *,
-        commit: int | None = None,
-        deadline_ms: float | None = None,
-        allow_partial: bool = False,
+        self, calls: Calls, *, commit: int | None = None, deadline_ms: float | None = None, allow_partial: bool = False
     ) -> list[Any]: ...
 
 
