@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from fader.cluster.hosts.runtime import (
@@ -133,9 +132,7 @@ class LocalCluster:
     def __enter__(self) -> LocalCluster:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
 
@@ -170,7 +167,7 @@ def below(pid: int) -> list[int]:
     if pid < 0 or sys.platform != "linux":
         return []
     own = children(pid)
-    return [*own, *(below for child in own for below in below(child))]
+    return [*own, *(lower for child in own for lower in below(child))]
 
 
 def command_of(pid: int) -> str:

@@ -95,7 +95,7 @@ class ShardGroups:
         """The number of documents per given entity; from all counts where these are cached."""
         if "entity_documents" in self.__dict__:
             return self.entity_documents[entities]
-        return add_counts(self.ask(CountDocuments(entities)))
+        return add_counts(self.ask(CountDocuments(np.asarray(entities, dtype=np.int32))))
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         """The ids of some documents."""

@@ -119,6 +119,7 @@ class ShardedCollection:
         return self._find(query, options, FindRows(Question.of(query, options)))
 
     def rows(self, query: Query, options: MatchOptions, entities: I32) -> Contexts:
+        entities = np.asarray(entities, dtype=np.int32)
         return self._find(query, options, FindRows(Question.of(query, options), entities, TOGETHER))
 
     def _find(self, query: Query, options: MatchOptions, asked: FindRows) -> Contexts:
@@ -160,7 +161,7 @@ class ShardedCollection:
         self.groups.about()
         question = Question.of(query, options)
         statistics, missing = self._count(query)
-        combined, weights = isinstance(scoring.features, Combined), np.asarray(scoring.weights)
+        combined, weights = isinstance(scoring.features, Combined), np.asarray(scoring.weights, dtype=np.float64)
         wanted = ScoreRows(question, statistics, features, weights, scoring.policy, combined)
         found = self._score(wanted, missing)
         if found is None:
