@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -238,3 +240,35 @@ def test_any_window_can_be_sent(window: Any) -> None:
     asked = Question.of(Query("", (), ()), MatchOptions(window=window))
     sent = msgspec.msgpack.decode(msgspec.msgpack.encode(asked), type=Question)
     assert sent.options.window == (window if window is None else min(window, 2**32))
+
+
+# Threads that decode each type for the first time at once, as those of a server do.
+DECODING = """
+import sys, threading
+from typing import get_args
+import msgspec
+from fader.cluster.shards.requests import AnyCall, Request
+
+sys.setswitchinterval(1e-6)
+barrier = threading.Barrier(8)
+
+def decode():
+    barrier.wait()
+    for kind in (Request, *(call.reply for call in get_args(AnyCall))):
+        try:
+            msgspec.msgpack.decode(b"\\x80", type=kind)
+        except msgspec.ValidationError:
+            pass
+
+threads = [threading.Thread(target=decode) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_threads_decode_types_at_once() -> None:
+    """A library that reads a type in one thread while another uses it would end the process."""
+    for _time in range(3):
+        assert subprocess.run([sys.executable, "-c", DECODING], check=False).returncode == 0

@@ -30,7 +30,10 @@ class GrowingFiles:
     def restore(self) -> list[bytes]:
         """Go back to the last whole part; returns the data of all parts, in order."""
         entries: list[Entry] = []
-        while (entry := self._journal.find(part_name(len(entries) + 1))) and self._is_there(entry):
+        while entry := self._journal.find(part_name(len(entries) + 1)):
+            paths = {self._folder / name: length for name, length in entry.files.items()}
+            if not all(path.exists() and path.stat().st_size >= length for path, length in paths.items()):
+                break
             entries.append(entry)
         self.parts = len(entries)
         if entries:
@@ -39,11 +42,6 @@ class GrowingFiles:
             if (self._folder / name).exists():
                 os.truncate(self._folder / name, length)
         return [entry.data for entry in entries]
-
-    def _is_there(self, entry: Entry) -> bool:
-        """Whether the files are as long as an entry says."""
-        paths = {self._folder / name: length for name, length in entry.files.items()}
-        return all(path.exists() and path.stat().st_size >= length for path, length in paths.items())
 
     def end_part(self, grown: Mapping[str, bytes], data: bytes) -> None:
         """Append to the files, and note that with the data of the part."""

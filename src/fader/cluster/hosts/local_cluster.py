@@ -67,12 +67,9 @@ class LocalCluster:
         except ImportError as error:
             raise ClusterError(f"this Ray cannot start several nodes on one machine: {error}") from None
         (Path(self._temporary) / "ray").mkdir()
-        head = {
-            "num_cpus": 0,
-            "include_dashboard": False,
-            **self._of_node,
-            **({"gcs_server_port": port} if port else {}),
-        }
+        head = {"num_cpus": 0, "include_dashboard": False, **self._of_node}
+        if port:
+            head["gcs_server_port"] = port
         try:
             self.cluster = self._patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
             self.address: str = self.cluster.address
