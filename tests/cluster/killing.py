@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fader.cluster.hosts.local_cluster import LocalCluster, below, children, command_of, kill, raylet
+from fader.cluster.hosts.local_cluster import LocalCluster, below, children, command_of, kill_pid, raylet
 
 AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent", "ray::IDLE")
 
@@ -28,7 +28,7 @@ def workers_of(cluster: LocalCluster) -> list[int]:
 def kill_node(cluster: LocalCluster, node: Any) -> None:
     """End a node with everything on it."""
     for pid in below(raylet(node)):
-        kill(pid)
+        kill_pid(pid)
     cluster.cluster.remove_node(node, allow_graceful=False)
 
 
@@ -36,5 +36,5 @@ def kill_head(cluster: LocalCluster) -> None:
     """End the head, and with it the cluster."""
     head = cluster.cluster.head_node
     for pid in below(raylet(head)):
-        kill(pid)
+        kill_pid(pid)
     head.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)

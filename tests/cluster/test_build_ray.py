@@ -26,6 +26,7 @@ from cluster.corpora import catalog, corpus, files_of
 from cluster.killing import kill_head, kill_node, nodes_of, workers_of
 from dose import dose
 from fader.cluster.build.driver import ClusterBuildOptions, build
+from fader.cluster.hosts.local_cluster import kill_pid
 from fader.cluster.jobs.scheduler import OnRay
 from fader.jobs.runners import InProcess
 
@@ -90,7 +91,7 @@ def test_killed_workers(given: dict[str, Any], ray_cluster: Any, driver: Any, tm
     def kill() -> bool:
         busy = workers_of(ray_cluster)
         if busy:
-            kill(rng.choice(busy))
+            kill_pid(rng.choice(busy))
         return bool(busy)
 
     kills, told = until_killed(given, tmp_path, driver, kill, dose(KILLS, 1))

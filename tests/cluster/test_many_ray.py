@@ -26,7 +26,7 @@ from cluster.conftest import needs_ray
 from cluster.killing import kill_head, kill_node, nodes_of, workers_of
 from cluster.serving import ranged_index
 from dose import dose
-from fader.cluster.hosts.local_cluster import command_of
+from fader.cluster.hosts.local_cluster import command_of, kill_pid
 from fader.cluster.jobs import batch as many
 from fader.cluster.jobs.compare import Spread, Unsent
 from fader.cluster.jobs.index_handle import Held, open_index
@@ -125,7 +125,7 @@ def killer(cluster: Any, named: str, seed: int) -> Callable[[], bool]:
     def kill() -> bool:
         there = [pid for pid in workers_of(cluster) if named in command_of(pid)]
         if there:
-            kill(rng.choice(there))
+            kill_pid(rng.choice(there))
         return bool(there)
 
     return kill

@@ -31,7 +31,7 @@ from cluster.killing import kill_head, kill_node, nodes_of, workers_of
 from cluster.serving import SECRET, ranged_index
 from dose import dose
 from fader.cluster.hosts.frontend import Front
-from fader.cluster.hosts.local_cluster import kill
+from fader.cluster.hosts.local_cluster import kill_pid
 from fader.cluster.hosts.placement import place_groups
 from fader.cluster.shards.collection import ShardedCollection
 from fader.cluster.shards.groups import plan
@@ -287,7 +287,7 @@ def kill_actor(service: Service, chance: random.Random) -> None:
 
 def kill_process(service: Service, chance: random.Random) -> None:
     """The process, as a lack of memory does."""
-    kill(chance.choice(hosts(service.cluster)))
+    kill_pid(chance.choice(hosts(service.cluster)))
 
 
 def kill_machine(service: Service, chance: random.Random) -> None:

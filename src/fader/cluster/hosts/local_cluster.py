@@ -92,7 +92,7 @@ class LocalCluster:
                 return start()
             except Exception:  # Ray raises exactly this class
                 for pid in set(self._own()) - before:
-                    kill(pid)
+                    kill_pid(pid)
         return start()
 
     def _own(self) -> list[int]:
@@ -120,7 +120,7 @@ class LocalCluster:
                     with suppress(Exception):
                         node.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
             for pid in left:
-                kill(pid)
+                kill_pid(pid)
             self.cluster.worker_nodes.clear()
             self.cluster.head_node = None
             self.cluster = None
@@ -133,7 +133,7 @@ class LocalCluster:
         self.stop()
 
 
-def kill(pid: int) -> None:
+def kill_pid(pid: int) -> None:
     """End a process at once."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
