@@ -15,9 +15,10 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
@@ -108,26 +109,20 @@ class RemoteStorage:
         return _buffer(self._system.open(self._at(name), "rb"))
 
     def write(self, name: str, data: bytes) -> None:
-        if self._is_atomic:
-            self._system.pipe_file(self._at(name), data)
-            return
-        pending = self._pending(name)
-        self._system.pipe_file(pending, data)
-        self._rename(pending, self._at(name))
+        self._store(name, lambda path: self._system.pipe_file(path, data))
 
     def put(self, files: Mapping[Path, str]) -> None:
         for file, name in files.items():
-            if self._is_atomic:
-                self._system.put_file(str(file), self._at(name))
-            else:
-                pending = self._pending(name)
-                self._system.put_file(str(file), pending)
-                self._rename(pending, self._at(name))
+            self._store(name, partial(self._system.put_file, str(file)))
 
-    def _pending(self, name: str) -> str:
-        return f"{self._at(name)}.{uuid.uuid4().hex[:8]}.tmp"
-
-    def _rename(self, pending: str, target: str) -> None:
+    def _store(self, name: str, write: Callable[[str], Any]) -> None:
+        """Write a file where it appears whole; elsewhere write it under another name and rename it."""
+        target = self._at(name)
+        if self._is_atomic:
+            write(target)
+            return
+        pending = f"{target}.{uuid.uuid4().hex[:8]}.tmp"
+        write(pending)
         try:
             self._system.mv(pending, target)
         except OSError:  # some storages (HDFS, SFTP) do not replace a file by a rename

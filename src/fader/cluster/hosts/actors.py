@@ -214,25 +214,14 @@ def range_of(folder: Path, commit: int, segment: int) -> Range:
 
 
 def starts_from(ranges: Sequence[Range]) -> list[int]:
-    """Compute `starts` (index/numbering.py) from the ranges of ids of the segments."""
-    found, before = [0 if one is None else -1 for one in ranges], 0
-    clump: list[int] = []
-    last = ""
-    for first, end, s in sorted((one[0], one[1], s) for s, one in enumerate(ranges) if one is not None):
-        if clump and first > last:
-            before = _number_clump(found, clump, ranges, before)
-            clump = []
-        clump.append(s)
-        last = max(last, end) if len(clump) > 1 else end
-    _number_clump(found, clump, ranges, before)
+    """Compute `starts` (index/numbering.py) from the ranges of ids; -1 for a segment that overlaps another."""
+    found, before, last = [0 if one is None else -1 for one in ranges], 0, ""
+    there = sorted((*one, s) for s, one in enumerate(ranges) if one is not None)
+    for i, (first, end, documents, s) in enumerate(there):
+        if (i == 0 or first > last) and (i + 1 == len(there) or there[i + 1][0] > end):
+            found[s] = before
+        before, last = before + documents, max(last, end)
     return found
-
-
-def _number_clump(found: list[int], clump: list[int], ranges: Sequence[Range], before: int) -> int:
-    """Set the start of a segment that overlaps no other; returns the start of the next clump."""
-    if len(clump) == 1:
-        found[clump[0]] = before
-    return before + sum(one[2] for s in clump if (one := ranges[s]) is not None)
 
 
 def index_path(path: str) -> str:
