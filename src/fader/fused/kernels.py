@@ -32,7 +32,7 @@ U64 = NDArray[np.uint64]
 WINDOW = 16_384  # documents of a window at most
 FAR = np.int32((1 << 31) - 1)
 # Columns of a literal's description, and of a forbidden one's.
-DOCUMENT, DOCUMENTS, AT, POSITION, LENGTH, REQUIRED = range(6)
+DOCUMENT, DOCUMENTS, AT, POSITION, LENGTH, REQUIRED, NEAR = range(7)
 # Columns of a term's description; what FIRST and SECOND mean is the kind's own.
 KIND, NUMBERS, INTEGERS, FIRST, SECOND, THIRD = range(6)
 DISTANCE_TABLE, STAIRCASE, DOCUMENT_SUM, ENTITY_COLUMN, MENTION_COLUMN, ADDEND, DOCUMENT_COLUMN = range(7)
@@ -41,6 +41,7 @@ NO_TRANSFORM, SOFTPLUS, LOG1P, POWER = range(4)
 K1, B, LN2 = 1.2, 0.75, math.log(2.0)
 COSINE, BM25, JACCARD, DIRICHLET, CONSTANT = range(5)  # as `features.noprox.NAMES` has them
 FEW = 8  # occurrences in a document that are compared one by one
+MANY = 4  # mentions in a document from which on all occurrences are
 MEMO = 1 << 12
 
 
@@ -78,6 +79,7 @@ class Program(NamedTuple):
     transform: int
     parameter: float
     keep: bool
+    reads_absent: bool  # whether codes of absent literals are read
 
 
 class Documents(NamedTuple):
@@ -100,6 +102,8 @@ class Scratch(NamedTuple):
     item: I32  # (documents, 3): document, first row and place among the chosen documents
     offset: I32
     hit: I32  # (documents, 2): occurrence list and item
+    held: I32  # (literals, documents): the items that have a literal
+    holders: I64  # how many
     counts: I32
     code: I32
     score: F64
@@ -338,6 +342,61 @@ def _nearest(integers: I32, begin: int, end: int, start: int, stop: int, length:
     return min(left, right), right < left and right > 0
 
 
+@inline_kernel
+def _lower_codes(
+    integers: I32,
+    to_start: np.uintp,
+    to_end: np.uintp,
+    to_position: np.uintp,
+    occurrences: np.uintp,
+    length: np.int32,
+    cap: np.int32,
+    code: I32,
+    own: np.uintp,
+    count: int,
+) -> None:
+    """The codes of a document's mentions, all occurrences compared with all mentions, many mentions at a time."""
+    U, one, two = np.uintp, np.int32(1), np.int32(2)
+    p = integers[to_position]
+    before, behind = np.int32(p + length - two), np.int32(p + two)
+    for x in range(count):
+        d = max(np.int32(integers[to_start + U(x)] - before), np.int32(behind - integers[to_end + U(x)]))
+        code[own + U(x)] = min(cap, max(d, one))
+    for q in range(1, np.int64(occurrences)):
+        p = integers[to_position + U(q)]
+        before, behind = np.int32(p + length - two), np.int32(p + two)
+        for x in range(count):
+            d = max(np.int32(integers[to_start + U(x)] - before), np.int32(behind - integers[to_end + U(x)]))
+            code[own + U(x)] = min(code[own + U(x)], max(d, one))
+
+
+@kernel
+def find_all_codes(lists: Lists, literal: I64, to_code: int) -> None:
+    """The code of a literal at every mention of the type, for literals so common that queries share this work."""
+    U = np.uintp
+    integers, words, far = lists.integers, lists.words, np.int32(1 << 30)
+    for i in range(literal[DOCUMENTS]):
+        d = integers[literal[DOCUMENT] + i]
+        word, bit = words[lists.bits + (d >> 6)], np.uint64(1) << np.uint64(d & 63)
+        if word & bit == np.uint64(0):
+            continue
+        r = lists.at + integers[lists.rank + (d >> 6)] + np.int64(_count_bits(word & (bit - np.uint64(1))))
+        row, count = U(integers[r]), np.int64(integers[r + 1] - integers[r])
+        o, end = integers[literal[AT] + i], integers[literal[AT] + i + 1]
+        _lower_codes(
+            integers,
+            U(lists.start) + row,
+            U(lists.end) + row,
+            U(literal[POSITION] + o),
+            U(end - o),
+            np.int32(literal[LENGTH]),
+            far,
+            integers,
+            U(to_code) + row,
+            count,
+        )
+
+
 @kernel
 def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, items: int, rows: int) -> None:
     """For every literal its counts in the documents of the window and its codes at their mentions."""
@@ -360,10 +419,13 @@ def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, it
         for y in range(items):
             counts[U(t * items + y)] = 0
         own = U(t * rows)
-        for x in range(rows):
-            code[own + U(x)] = 0
+        if program.reads_absent:
+            for x in range(rows):
+                code[own + U(x)] = 0
+        scratch.holders[t] = np.int64(c)
         for h in range(np.int64(c)):
             j, item_of = U(hit[U(h), U(0)]), U(hit[U(h), U(1)])
+            scratch.held[U(t), U(h)] = np.int32(item_of)
             o, end = U(integers[to_at + j]), U(integers[to_at + j + U(1)])
             counts[U(t * items) + item_of] = np.int32(end - o)
             if not wanted:
@@ -371,15 +433,13 @@ def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, it
             a, row = U(offset[item_of]), U(item[item_of, U(1)])
             to_start, to_end = U(lists.start) + row, U(lists.end) + row
             count = np.int64(offset[item_of + U(1)]) - np.int64(a)
-            if simple and end - o <= U(FEW):
+            if simple and literals[t, NEAR] >= 0:
+                to_code = U(literals[t, NEAR]) + row
                 for x in range(count):
-                    s, e = integers[to_start + U(x)], integers[to_end + U(x)]
-                    best = cap
-                    for q in range(np.int64(end - o)):
-                        p = integers[to_position + o + U(q)]
-                        d32 = max(np.int32(s - p - length + np.int32(2)), np.int32(p - e + np.int32(2)))
-                        best = min(best, max(d32, np.int32(1)))
-                    code[own + a + U(x)] = best
+                    code[own + a + U(x)] = min(cap, integers[to_code + U(x)])
+                continue
+            if simple and (count >= MANY or end - o <= U(FEW)):
+                _lower_codes(integers, to_start, to_end, to_position + o, end - o, length, cap, code, own + a, count)
                 continue
             from_, to = np.int64(to_position + o), np.int64(to_position + end)
             for x in range(count):
@@ -511,14 +571,15 @@ def _add_terms(
         term = program.terms[i]
         kind = term[KIND]
         if kind == DISTANCE_TABLE:
+            # A literal that a document lacks adds 0: only documents that have it are visited.
             width, total = term[FIRST], scratch.sum
+            for x in range(rows):
+                total[U(x)] = 0.0
             for t in range(literals):
                 table, own = U(term[NUMBERS] + 1 + t * width), U(t * rows)
-                if t == 0:
-                    for x in range(rows):
-                        total[U(x)] = numbers[table + U(code[own + U(x)])]
-                else:
-                    for x in range(rows):
+                for h in range(scratch.holders[t]):
+                    y = U(scratch.held[U(t), U(h)])
+                    for x in range(offset[y], offset[y + U(1)]):
                         total[U(x)] += numbers[table + U(code[own + U(x)])]
             scale = numbers[term[NUMBERS]]
             for x in range(rows):

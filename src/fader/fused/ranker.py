@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import final
 
 import numpy as np
@@ -30,7 +30,7 @@ from fader.errors import LimitError
 from fader.features.fused import EntityColumn
 from fader.features.noprox import bm25_scores
 from fader.fused import kernels
-from fader.fused.arena import Arena, FullError, TypeList
+from fader.fused.arena import Arena, FullError, LiteralList, TypeList
 from fader.fused.kernels import Documents, Lists, Pairs, Program, Scratch
 from fader.fused.lists import find_literal, find_type
 from fader.fused.program import write_program
@@ -48,6 +48,7 @@ ROWS = 4096  # mentions of a window, or as many as 64 documents may have
 MOST_CODES = 1 << 24  # codes of a window
 ROWS_PER_CALL = 1 << 17  # mentions between two checks of the clock: a few milliseconds
 KEPT_COLUMNS = 64
+COMMON_MENTIONS = 1 << 14  # of a type from which on codes of common literals are shared
 ALL = np.array([-1], dtype=np.int32)
 NO_INTEGERS = np.empty(0, dtype=np.int32)
 NO_PAIRS = Pairs(NO_INTEGERS, np.empty(0), NO_INTEGERS)
@@ -187,7 +188,7 @@ class FusedRanker:
                 continue
             except LimitError:  # another plan may do without the whole list
                 return None
-            described = [(*at[:4], one.length, one.mode == "required") for at, one in (*found, *forbidden)]
+            described = [(*at[:4], one.length, one.mode == "required", -1) for at, one in (*found, *forbidden)]
             columns = np.array(described, dtype=np.int64)
             df, cf = columns[: len(found), kernels.DOCUMENTS].copy(), np.array([at.occurrences for at, _one in found])
             lists = Lists(
@@ -197,8 +198,30 @@ class FusedRanker:
                 columns[len(found) :],
                 *(mentions.bits, mentions.rank, mentions.at, mentions.start, mentions.end, mentions.slot),
             )
+            self._share_codes(arena, query, number, mentions, lists)
             return _Matched(query, Statistics(*self._counts, df, cf), number, mentions, lists)
         return None
+
+    def _share_codes(self, arena: Arena, query: Query, number: int | None, mentions: TypeList, lists: Lists) -> None:
+        """Point literals that most documents have, many times over, to their codes at all mentions of the type."""
+        documents = lists.literals[:, kernels.DOCUMENTS]
+        if mentions.mentions < COMMON_MENTIONS or 4 * int(documents.max()) < self._counts[0]:
+            return
+
+        def find_codes(own: Arena, t: int) -> LiteralList:
+            budget.check()
+            at = own.reserve(mentions.mentions)
+            own.integers[at : at + mentions.mentions] = 0
+            kernels.find_all_codes(lists, lists.literals[t], at)
+            return LiteralList(at, 0, 0, 0, 0)
+
+        for t in np.flatnonzero(4 * documents >= self._counts[0]).tolist():
+            literal = query.literals[t]
+            key = ("codes", literal.terms, literal.offsets, number)
+            try:
+                lists.literals[t, kernels.NEAR] = arena.enter(key, partial(find_codes, t=t)).document
+            except FullError:  # it does without
+                return
 
     def _resolve_type(self, name: str) -> int:
         number = self._types.get(name)
@@ -488,6 +511,8 @@ def _new_scratch(literals: int, rows: int, slots: int, old: Scratch | None) -> S
         item=np.zeros((window, 3), i32),
         offset=np.zeros(window + 1, i32),
         hit=np.zeros((window, 2), i32),
+        held=np.zeros((literals, window), i32),
+        holders=np.zeros(MOST_LITERALS, integers),
         counts=np.zeros(literals * kernels.WINDOW, i32),
         code=np.zeros(literals * rows, i32),
         score=np.zeros(rows),
