@@ -21,14 +21,13 @@ from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
-from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import companion_lines, decode_line, group_batches, stem
-from fader.corpora.frame.tallies import UNLINKED, tally
+from fader.corpora.frame.faults import UNLINKED, at, tally
+from fader.corpora.frame.inputs import companion_lines, decode_line, decode_lines, group_batches, stem
 from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.text.spans import whole_number
 from fader.corpora.parsers.text.tokens import OUTSIDE, UNLABELLED, Label, TokenText, cells_of, find_labelled
 from fader.corpus.documents import Faults
-from fader.errors import UsageError, quote
+from fader.errors import quote
 from fader.progress import Progress
 
 START = b"-DOCSTART-"
@@ -36,6 +35,8 @@ _TITLE = re.compile(r"-DOCSTART-\s*\((\S+)\s*(.*)\)")
 _CONLL = re.compile(r"\S+ \S+ \S+ (?:O|[BI]-\w+)\s*")  # a token of CoNLL 2003
 _UNKNOWN = ("--NME--", "--OOKBE--", "")
 _IDS = {"yago": 0, "wikipedia": 1, "page": 2, "freebase": 3}
+_Lines = list[tuple[int, str]]
+_Columns = list[tuple[Label, list[str]]]  # of each token its label, and the columns of its entity
 
 
 class _Annotated(NamedTuple):
@@ -56,11 +57,9 @@ class Aida(Importer):
     state_type: ClassVar[Any] = list[_Annotated] | None
 
     annotations: str = option("", "AIDA-YAGO2-annotations.tsv; the sources are then CoNLL 2003's.", path=True)
-    ids: str = option("yago", "Which id an entity has: yago, wikipedia (its title), page (its number) or freebase.")
-
-    def __post_init__(self) -> None:
-        if self.ids not in _IDS:
-            raise UsageError(f"aida: ids must be one of {', '.join(_IDS)}, not {quote(self.ids)}")
+    ids: str = option(
+        "yago", "Which id an entity has: yago, wikipedia (its title), page (its number) or freebase.", choices=_IDS
+    )
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         """The payload is the number of documents before it, and lines."""
@@ -75,26 +74,17 @@ class Aida(Importer):
     def convert(self, batch: Batch, state: list[_Annotated] | None, faults: Faults) -> Records:
         out = Records()
         before, payload = batch.payload
-        lines: list[tuple[int, str]] = []
-        for number, raw in enumerate([*payload, START], batch.place):
-            line = decode_line(raw, number, batch.source, faults)
-            if line is not None and line.startswith("-DOCSTART-"):
-                if lines:
-                    before += lines[0][1].startswith("-DOCSTART-")
-                    self._document(lines, batch.source, state, before - 1, out, faults)
+        lines: _Lines = []
+        for number, line in decode_lines(enumerate([*payload, START], batch.place), batch.source, faults):
+            if line.startswith("-DOCSTART-") and lines:
+                before += lines[0][1].startswith("-DOCSTART-")
+                self._document(lines, batch.source, state, before - 1, out, faults)
                 lines = []
-            if line is not None:
-                lines.append((number, line))
+            lines.append((number, line))
         return out
 
     def _document(
-        self,
-        lines: list[tuple[int, str]],
-        source: str,
-        state: list[_Annotated] | None,
-        ordinal: int,
-        out: Records,
-        faults: Faults,
+        self, lines: _Lines, source: str, state: list[_Annotated] | None, ordinal: int, out: Records, faults: Faults
     ) -> None:
         number, first = lines[0]
         if not first.startswith("-DOCSTART-"):
@@ -106,19 +96,15 @@ class Aida(Importer):
             what = "a token of CoNLL 2003, which has no entities; give AIDA-YAGO2-annotations.tsv with --annotations"
             faults.add("documents without annotations", f"{at(source, bare[0])}: {what}")
             return
-        annotated: _Annotated | None = None
-        if state is not None:
-            if ordinal >= len(state):
-                what = f"document {ordinal + 1:,} of the sources, but the annotations have {len(state):,}"
-                faults.add("documents without annotations", f"{at(source, number)}: {what}; give the sources in order")
-                return
-            annotated = state[ordinal]
+        if state is not None and ordinal >= len(state):
+            what = f"document {ordinal + 1:,} of the sources, but the annotations have {len(state):,}"
+            faults.add("documents without annotations", f"{at(source, number)}: {what}; give the sources in order")
+            return
+        annotated = None if state is None else state[ordinal]
         found = _TITLE.match(annotated.title if annotated else first)
         text, columns = _tokens(lines[1:], source, faults) if annotated is None else _stand_off(lines[1:])
-        labels = [label for label, _columns in columns]
-        mentions = []
-        begun = set()
-        for begin, end, label in find_labelled(labels):
+        mentions, begun = [], set()
+        for begin, end, label in find_labelled([label for label, _columns in columns]):
             cells = columns[begin][1] if annotated is None else annotated.entities.get(begin, (0, []))[1]
             begun.add(begin)
             entity = self._entity(cells, label, out)
@@ -148,11 +134,9 @@ class Aida(Importer):
         return entity
 
 
-def _tokens(
-    lines: list[tuple[int, str]], source: str, faults: Faults
-) -> tuple[TokenText, list[tuple[Label, list[str]]]]:
-    """The text of a document, and of each token its label and the columns of its entity."""
-    text, columns = TokenText(), list[tuple[Label, list[str]]]()
+def _tokens(lines: _Lines, source: str, faults: Faults) -> tuple[TokenText, _Columns]:
+    """The text of a document, and what is said of its tokens."""
+    text, columns = TokenText(), _Columns()
     for number, line in lines:
         cells = line.split("\t")
         if not line.strip():
@@ -169,9 +153,9 @@ def _tokens(
     return text, columns
 
 
-def _stand_off(lines: list[tuple[int, str]]) -> tuple[TokenText, list[tuple[Label, list[str]]]]:
+def _stand_off(lines: _Lines) -> tuple[TokenText, _Columns]:
     """The same from the columns of CoNLL 2003: token, part of speech, chunk, label."""
-    text, columns = TokenText(), list[tuple[Label, list[str]]]()
+    text, columns = TokenText(), _Columns()
     for _number, line in lines:
         cells = cells_of(line)
         if not cells:

@@ -21,9 +21,8 @@ from typing import Any, ClassVar, NamedTuple
 from xml.etree import ElementTree
 
 from fader.corpora.frame.base import Batch, Importer, Records, option
-from fader.corpora.frame.faults import at
+from fader.corpora.frame.faults import PIECES, RELATIONS, UNLINKED, at, tally
 from fader.corpora.frame.store import Store
-from fader.corpora.frame.tallies import PIECES, RELATIONS, UNLINKED, tally
 from fader.corpora.parsers.biomedical.biocfiles import XML, cut
 from fader.corpora.parsers.biomedical.concept_rows import MESH, ConceptRows, complete_rows, read_chosen_mesh
 from fader.corpora.parsers.biomedical.concepts import concepts, kinds

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, Importer, Records
-from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decode_line, head, plain, stem, whole_files
-from fader.corpora.frame.tallies import PIECES, UNLINKED, tally
+from fader.corpora.frame.faults import PIECES, UNLINKED, at, tally
+from fader.corpora.frame.inputs import decode_lines, head, plain, stem, whole_files
 from fader.corpora.parsers.text.spans import Given, mentions_of, place_mentions, stretch_pieces
 from fader.corpora.parsers.text.standoff import add_row, make_entity_id
 from fader.corpus.documents import Faults
@@ -84,7 +83,10 @@ class Brat(Importer):
             return out
         mentions, entities = _read(notes, beside, out, faults)
         given, used, names = list[Given](), list[_BratMention](), list[list[str]]()
-        text = _line_ends(text, [stretch_pieces(text, m.pieces, m.words) for m in mentions.values()])
+        plain_text = text.replace("\r\n", "\n")
+        every = [stretch_pieces(text, m.pieces, m.words) for m in mentions.values()]
+        if place_mentions(text, every).wrong >= place_mentions(plain_text, every).wrong:
+            text = plain_text  # offsets are not right only with the line ends that it has
         for key, mention in mentions.items():
             name = entities.get(key, "") or ("" if entities else make_entity_id(mention.kind, mention.words))
             if not name:
@@ -107,9 +109,8 @@ def _read(data: bytes, source: str, out: Records, faults: Faults) -> tuple[dict[
     """Mentions by their keys, and the entities of those that have one."""
     mentions: dict[str, _BratMention] = {}
     entities: dict[str, str] = {}
-    for number, raw in enumerate(data.split(b"\n"), 1):
-        line = decode_line(raw, number, source, faults)
-        if line is None or not line.strip():
+    for number, line in decode_lines(enumerate(data.split(b"\n"), 1), source, faults):
+        if not line.strip():
             continue
         key, *cells = line.split("\t")
         if key.startswith("T"):
@@ -128,11 +129,3 @@ def _read(data: bytes, source: str, out: Records, faults: Faults) -> tuple[dict[
         else:
             tally(out.counts, OTHERS)
     return mentions, entities
-
-
-def _line_ends(text: str, given: list[Given]) -> str:
-    """The text with plain line ends, unless offsets are right only with the ones it has."""
-    plain_text = text.replace("\r\n", "\n")
-    if plain_text == text:
-        return text
-    return text if place_mentions(text, given).wrong < place_mentions(plain_text, given).wrong else plain_text

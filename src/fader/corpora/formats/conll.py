@@ -18,25 +18,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, Importer, Records, option
-from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decode_line, group_batches, head, stem
-from fader.corpora.frame.tallies import UNLINKED, tally
+from fader.corpora.frame.faults import UNLINKED, at, tally
+from fader.corpora.frame.inputs import decode_lines, group_batches, head, stem
 from fader.corpora.parsers.text.standoff import add_row, make_entity_id
 from fader.corpora.parsers.text.tokens import NIL, OUTSIDE, UNLABELLED, Label, TokenText, cells_of, find_labelled
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
-from fader.errors import UsageError, quote
+from fader.errors import quote
 from fader.progress import Progress
 
 _OPENS = re.compile(rb"(?m)^(?:-DOCSTART-|#\s*newdoc\b|#begin document|#\s*(?:\w+:)?document_id\s*=)")
 _MARK = re.compile(
     r"-DOCSTART-\s*(.*)|#\s*newdoc\b(?:\s+id)?\s*=?\s*(.*)|#begin document\s*(.*)|#\s*(?:\w+:)?document_id\s*=\s*(.*)"
 )
+_NAMELESS = re.compile(r"-X-.*|(?:O|-|\s)+")
 _GLOBAL = re.compile(r"#\s*global\.Entity\s*=\s*(\S+)")
 _NUMBER = re.compile(r"(\d{1,9})(?:-(\d{1,9})|\.\d+)?")
 _LABEL = re.compile(r"([BIESLUM])[-_](\S.*)|([OBI])")
@@ -75,26 +74,17 @@ class Conll(Importer):
     )
     passes: ClassVar[int] = 2
 
-    label: int = option(0, "The column of the label, from 1; 0: the last that looks like one.")
-    identifier: int = option(0, "The column of the entity, from 1; 0: by the conventions.")
-    unlinked: str = option("auto", _UNLINKED)
-
-    def __post_init__(self) -> None:
-        if self.unlinked not in ("auto", "name", "drop"):
-            raise UsageError(f"conll: unlinked must be auto, name or drop, not {quote(self.unlinked)}")
-        for column in (self.label, self.identifier):
-            if column < 0:
-                raise UsageError(f"conll: columns are counted from 1, not {column}")
+    label: int = option(0, "The column of the label, from 1; 0: the last that looks like one.", least=0)
+    identifier: int = option(0, "The column of the entity, from 1; 0: by the conventions.", least=0)
+    unlinked: str = option("auto", _UNLINKED, choices=("auto", "name", "drop"))
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return chain.from_iterable(self._cut(source, faults) for source in sources)
-
-    def _cut(self, source: str, faults: Faults) -> Iterator[Batch]:
         """The payload says whether documents are marked, and has the lines."""
-        marked = _OPENS.search(head(source)) is not None
-        opens = _OPENS.match if marked else lambda line: not line.strip()
-        for batch in group_batches([source], faults, opens):
-            yield batch._replace(payload=(marked, batch.payload))
+        for source in sources:
+            marked = _OPENS.search(head(source)) is not None
+            opens = _OPENS.match if marked else lambda line: not line.strip()
+            for batch in group_batches([source], faults, opens):
+                yield batch._replace(payload=(marked, batch.payload))
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         """What the parts of Entity=(...) are, by source: it is said once, at its head."""
@@ -107,14 +97,12 @@ class Conll(Importer):
         keys = state.get(batch.source, [])
         document: _Document | None = None
         width = 0  # columns of the token before
-        for number, raw in enumerate(payload, batch.place):
-            line = decode_line(raw, number, batch.source, faults)
-            if line is None:
-                continue
-            if mark := _MARK.match(line):
+        for number, line in decode_lines(enumerate(payload, batch.place), batch.source, faults):
+            if mark := _MARK.match(line):  # with an id like `(1 EU)`, `-X- O O` (none), `(bc/cctv/00); part 000`
                 self._close(document, batch.source, out, faults)
                 said = next((group for group in mark.groups() if group), "").strip("() ")
-                document = _Document(_identifier(said) or f"{stem(batch.source)}:{number}", number)
+                name = "" if _NAMELESS.fullmatch(said) else "_".join(said.replace(")", "").split())
+                document = _Document(name or f"{stem(batch.source)}:{number}", number)
             elif not line.strip():
                 if document and marked:
                     document.text.end_sentence()
@@ -206,11 +194,6 @@ def _is_token(line: str, width: int) -> bool:
     cells = cells_of(line)
     fits = "\t" in line or (len(cells) == width if width else len(cells) < 5 and "=" not in cells)
     return fits and any(_LABEL.fullmatch(cell.strip()) for cell in cells[1:])
-
-
-def _identifier(said: str) -> str:
-    """The id in a line that opens a document: `(1 EU)`, `-X- O O` (none), `(bc/cctv/00); part 000`."""
-    return "" if not said or re.fullmatch(r"-X-.*|(?:O|-|\s)+", said) else "_".join(said.replace(")", "").split())
 
 
 def _universal(cells: list[str], numbered: re.Match[str], document: _Document, keys: list[str]) -> None:

@@ -22,26 +22,15 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
+from fader.corpora.frame import selection
 from fader.corpora.frame.base import THING, Batch, Importer, Records, option
-from fader.corpora.frame.selection import (
-    Gathered,
-    Numbers,
-    NumbersWriter,
-    end_types,
-    number_of,
-    read_ids,
-    select_listed,
-    wikidata_number,
-    write_ids,
-)
+from fader.corpora.frame.faults import tally
+from fader.corpora.frame.selection import ABSENT, LISTED, Gathered, Numbers, NumbersWriter, wikidata_number
 from fader.corpora.frame.store import Store
-from fader.corpora.frame.tallies import tally
 from fader.corpora.parsers.rdf.layout import Layout, layouts, statement_batches
-from fader.corpora.parsers.rdf.triples import only_marked, statements
+from fader.corpora.parsers.rdf.triples import marked_batches, statements
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
 from fader.corpus.documents import Faults
-from fader.corpus.readers import file_size
-from fader.errors import UsageError, quote
 from fader.progress import Progress
 
 ONTOLOGY = "http://dbpedia.org/ontology/"
@@ -53,7 +42,6 @@ PREDICATES = {
     REDIRECTS: REDIRECT,
 }  # fmt: skip
 FORMS = ("wikipedia", "wikidata", "uri")
-ABSENT = "rows of entities without such an id"
 PARTS = "statements on nodes that are no pages"
 CIRCLES = "redirects that lead in a circle"
 _RESOURCE = re.compile(r"https?://(?:[a-z]{2,3}(?:-[a-z]+)?\.)?dbpedia\.org/resource/")
@@ -68,9 +56,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 class _First(NamedTuple):
     layouts: dict[str, Layout]
-    onward: dict[
-        str, str
-    ]  # of the redirected pages that redirects lead to: where these lead in the end; empty: nowhere
+    onward: dict[str, str]  # redirected pages that redirects lead to: where these lead in the end; empty: nowhere
     only: bool  # whether there is a list of entities
 
 
@@ -105,15 +91,13 @@ class Dbpedia(Importer):
     passes: ClassVar[int] = 2
     state_type: ClassVar[Any] = _First
 
-    ids: str = option("wikipedia", "Ids of entities: wikipedia (titles), wikidata (needs owl:sameAs), or uri.")
+    ids: str = option(
+        "wikipedia", "Ids of entities: wikipedia (titles), wikidata (needs owl:sameAs), or uri.", choices=FORMS
+    )
     language: str = option("en", "The language of names.")
-    only: str = option("", "A file of ids, one per line, such as an entities.tsv: only these entities.", path=True)
+    only: str = option("", LISTED, path=True)
     foreign: bool = option(False, "Types of other vocabularies than DBpedia's ontology are kept too.")
     unused: bool = option(True, "Types that no entity has are kept too.")
-
-    def __post_init__(self) -> None:
-        if self.ids not in FORMS:
-            raise UsageError(f"dbpedia: ids must be one of {', '.join(FORMS)}, not {quote(self.ids)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return statement_batches(sources, faults)
@@ -127,7 +111,7 @@ class Dbpedia(Importer):
                 if item := _ITEM.fullmatch(above):
                     numbers.add(page, wikidata_number(item[1]))
             numbers.write(folder, "wikidata")
-        return _First(found, onward, write_ids(self.only, folder, faults))
+        return _First(found, onward, selection.write_ids(self.only, folder, faults))
 
     def _write_redirects(
         self, sources: Sequence[str], found: dict[str, Layout], folder: Path, progress: Progress
@@ -142,30 +126,19 @@ class Dbpedia(Importer):
         between = Numbers(folder, "redirected").common(Numbers(folder, "targets"))
         if not between:
             return {}
-        links = dict(self._links(sources, found, REDIRECTS, progress, between))
+        every = self._links(sources, found, REDIRECTS, progress)
+        links = {page: target for page, target in every if selection.number_of(page) in between}
         return {page: _end(page, links) for page in links}
 
     def _links(
-        self,
-        sources: Sequence[str],
-        found: dict[str, Layout],
-        predicate: str,
-        progress: Progress,
-        among: frozenset[int] | None = None,
+        self, sources: Sequence[str], found: dict[str, Layout], predicate: str, progress: Progress
     ) -> Iterator[tuple[str, str]]:
         """Find the statements of a predicate in all sources; faults are reported in the second pass."""
-        ignored, total, before = Faults(), sum(map(file_size, sources)), 0
         local = predicate.rpartition("/")[2].rpartition("#")[2]
-        marks, wanted = re.compile(re.escape(local).encode()), {predicate: local}
-        for source in sources:
-            for batch in statement_batches([source], ignored):
-                layout = found[batch.source]
-                batch = only_marked(batch, layout, marks)
-                for _n, page, _t, above, _l in statements(batch, layout, wanted, self._short, ignored):
-                    if among is None or number_of(page) in among:
-                        yield page, above
-                progress.update(before + batch.consumed, total, local)
-            before += file_size(source)
+        for batch in marked_batches(sources, found, re.compile(re.escape(local).encode()), progress, local):
+            layout = found[batch.source]
+            for _n, page, _t, above, _l in statements(batch, layout, {predicate: local}, self._short, Faults()):
+                yield page, above
 
     @property
     def _short(self) -> Callable[[str], str]:
@@ -173,7 +146,7 @@ class Dbpedia(Importer):
 
     def open_state(self, state: _First, folder: Path) -> _State:
         redirected, wikidata = Numbers(folder, "redirected"), Numbers(folder, "wikidata")
-        return _State(state, redirected, wikidata, read_ids(folder, state.only))
+        return _State(state, redirected, wikidata, selection.read_ids(folder, state.only))
 
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
         out = Records()
@@ -186,32 +159,28 @@ class Dbpedia(Importer):
                 if subject is last:
                     types.update(kinds[thing])
                 elif subject[:1] == PAGE and self._is_page(subject, out.counts):
-                    last, types = subject, gathered.entity(subject)[1]
+                    last, types = subject, gathered.entities[subject][1]
                     types.update(kinds[thing])
             elif subject[:1] != PAGE:
-                self._class(gathered, kinds, subject, tag, thing, language)
+                if tag == BELOW and kinds[subject] and kinds[thing]:
+                    gathered.types[type_id(subject)][1].update(kinds[thing])
+                elif tag == LABEL and language == asked and subject.startswith(ONTOLOGY):
+                    local = type_id(subject)  # properties begin with a small letter, or are `Person/height`
+                    if local[:1].isupper() and "/" not in local:
+                        gathered.types[local][0].append(thing)
             elif not self._is_page(subject, out.counts):
                 continue
             elif tag == LABEL and language in (asked, ""):
-                gathered.entity(subject)[0].append(thing)
+                gathered.entities[subject][0].append(thing)
             elif tag == REDIRECT and thing[:1] == PAGE:
                 if end := state.first.onward.get(thing, thing):
-                    gathered.entity(end)[2][_title(subject).replace("_", " ")] = None
+                    gathered.entities[end][2][_title(subject).replace("_", " ")] = None
                 else:
                     tally(out.counts, CIRCLES)
-        out.types = gathered.types()
-        final = self._final(gathered.names(), state, out.counts)
-        out.entities = select_listed(gathered.entities(final), state.only, out.counts)
+        out.types = gathered.type_rows()
+        final = self._final(list(gathered.entities), state, out.counts)
+        out.entities = selection.select_listed(gathered.entity_rows(final), state.only, out.counts)
         return out
-
-    def _class(
-        self, gathered: Gathered, kinds: _Kinds, subject: str, tag: str, thing: str, language: str | None
-    ) -> None:
-        """A statement on a class of the ontology."""
-        if tag == BELOW and kinds[subject] and kinds[thing]:
-            gathered.type(type_id(subject))[1].update(kinds[thing])
-        elif tag == LABEL and language == self.language.lower() and _is_class(subject):
-            gathered.type(type_id(subject))[0].append(thing)
 
     def _is_page(self, subject: str, counts: dict[str, int]) -> bool:
         if (":" in subject or "__" in subject) and _NO_PAGE.match(_title(subject)):
@@ -233,7 +202,7 @@ class Dbpedia(Importer):
         return {page: page[1:] for page in pages}
 
     def finish(self, state: _State, store: Store) -> None:
-        end_types(store, type_name, self.unused)
+        selection.end_types(store, type_name, self.unused)
 
 
 PAGE = "\t"  # before the title of a page, to distinguish it from other addresses
@@ -272,12 +241,6 @@ def _end(page: str, links: dict[str, str]) -> str:
         seen.add(page)
         page = links[page]
     return page
-
-
-def _is_class(address: str) -> bool:
-    """Whether a term of the ontology is a class: properties begin with a small letter, or are `Person/height`."""
-    local = address[len(ONTOLOGY) :]
-    return address.startswith(ONTOLOGY) and local[:1].isupper() and "/" not in local
 
 
 def type_id(address: str) -> str:

@@ -23,7 +23,7 @@ from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRo
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import decode_line, group_batches, head, stem
 from fader.corpus.documents import Faults
-from fader.errors import UsageError, quote
+from fader.errors import quote
 
 _MARKUP = re.compile(r"\[([^\]\[]*)\]\(([^)(]*)\)")
 _ACTION = re.compile(rb'\s*\{\s*"(index|create|update|delete)"\s*:\s*\{')
@@ -40,11 +40,9 @@ class Elastic(Importer):
     passes: ClassVar[int] = 2  # the first line says what it is
 
     field: str = option("text", "The field that has the annotated text; a.b for b inside a.")
-    further: str = option("types", "What values behind the first are: types of the entity, or entities.")
-
-    def __post_init__(self) -> None:
-        if self.further not in ("types", "entities"):
-            raise UsageError(f"elastic: further must be types or entities, not {quote(self.further)}")
+    further: str = option(
+        "types", "What values behind the first are: types of the entity, or entities.", choices=("types", "entities")
+    )
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return chain.from_iterable(
@@ -63,7 +61,8 @@ class Elastic(Importer):
             try:
                 value = msgspec.json.decode(line)
             except (msgspec.DecodeError, RecursionError) as error:
-                faults.add("lines that are not JSON", f"{place}: {_why(error)}; write one object per line")
+                why = "brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)
+                faults.add("lines that are not JSON", f"{place}: {why}; write one object per line")
                 action = {}
                 continue
             if not isinstance(value, dict):
@@ -101,9 +100,7 @@ class Elastic(Importer):
 
     def _plain(self, marked: str, place: str, out: Records, faults: Faults) -> tuple[str, list[dict[str, Any]]]:
         """The text without markup, and its mentions."""
-        pieces: list[str] = []
-        mentions: list[dict[str, Any]] = []
-        last = size = 0
+        pieces, mentions, last, size = list[str](), list[dict[str, Any]](), 0, 0
         for found in _MARKUP.finditer(marked):
             pieces += [marked[last : found.start()], found[1]]
             start = size + found.start() - last
@@ -120,7 +117,3 @@ class Elastic(Importer):
                 out.entities.append(EntityRow(entity, value, types))
             out.types += [TypeRow(kind, kind) for kind in types]
         return "".join([*pieces, marked[last:]]), mentions
-
-
-def _why(error: Exception) -> str:
-    return "brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)

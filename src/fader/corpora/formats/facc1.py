@@ -28,10 +28,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.annotation_index import Annotations, Writer
 from fader.corpora.frame.base import Batch, Importer, Records, option
-from fader.corpora.frame.faults import at
+from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import group_batches, head
 from fader.corpora.frame.store import Store
-from fader.corpora.frame.tallies import tally
 from fader.corpora.parsers.web import html, readings, warc
 from fader.corpora.parsers.web.httpresponse import page_begin, without_chunks
 from fader.corpus.documents import Faults

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 from fader.corpora.frame import inputs
@@ -37,11 +38,7 @@ class IrDatasets(Importer):
     files: ClassVar[bool] = False
 
     documents: bool = option(True, "Take the documents, too; without them only queries and judgments.")
-    limit: int = option(0, "Documents to take of each collection; 0: all.")
-
-    def __post_init__(self) -> None:
-        if self.limit < 0:
-            raise UsageError(f"ir_datasets: limit must be 0 or more, not {self.limit}")
+    limit: int = option(0, "Documents to take of each collection; 0: all.", least=0)
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         for source in sources:
@@ -49,10 +46,13 @@ class IrDatasets(Importer):
             if not (dataset.has_docs() or dataset.has_queries()):
                 raise InputError(f"{source}: has neither documents nor queries; give one of the ids below it")
             if dataset.has_docs() and self.documents:
-                rows = _some(_got(source, "documents", dataset.docs_iter), self.limit)
-                yield from _pieces(source, "documents", map(_row, rows))
+                rows = islice(_got(source, "documents", dataset.docs_iter), self.limit or None)
+                made = ((str(d.doc_id), _text(d), _field(d, "title"), _field(d, "url")) for d in rows)
+                yield from _pieces(source, "documents", made)
             if dataset.has_queries():
-                yield from _pieces(source, "queries", map(_read_query, _got(source, "queries", dataset.queries_iter)))
+                asked = _got(source, "queries", dataset.queries_iter)
+                given = ((str(q.query_id), _text(q), _field(q, "description") or _field(q, "narrative")) for q in asked)
+                yield from _pieces(source, "queries", given)
             if dataset.has_qrels():
                 found = ((q.query_id, q.doc_id, int(q.relevance)) for q in _got(source, "qrels", dataset.qrels_iter))
                 subtopics = "subtopic_id" in getattr(dataset.qrels_cls(), "_fields", ())
@@ -60,16 +60,19 @@ class IrDatasets(Importer):
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         kind, rows = batch.payload
-        if kind == "queries":
-            return Records(queries=list(_queries(rows, batch.source, faults)))
         if kind == "qrels":
             return Records(qrels=rows)
         out = Records()
-        for name, text, title, url in rows:
-            if text.strip():
+        for name, text, *rest in rows:
+            if kind == "documents" and text.strip():
+                title, url = rest
                 out.documents.append({"id": name, "text": text, "mentions": [], "title": title, "url": url})
-            else:
+            elif kind == "documents":
                 faults.add(TEXTLESS, f"{batch.source}: document {quote(name)} has no text")
+            elif words := plain_query(text):
+                out.queries.append({"id": name, "query": words, "question": rest[0] or text})
+            else:
+                faults.add("queries without words", f"{batch.source}: query {quote(name)}: {quote(text)}")
         return out
 
 
@@ -85,13 +88,6 @@ def _load(name: str) -> Any:
         raise UsageError(f"ir_datasets has no collection {quote(name)}{hint}") from None
 
 
-def _some(rows: Iterator[Any], limit: int) -> Iterator[Any]:
-    for number, row in enumerate(rows):
-        if limit and number >= limit:
-            return
-        yield row
-
-
 def _got(source: str, what: str, rows: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     """What the package gives; whatever it raises is raised in our words."""
     try:
@@ -100,11 +96,6 @@ def _got(source: str, what: str, rows: Callable[[], Iterator[Any]]) -> Iterator[
         reason = quote(error or type(error).__name__, 160)
         remedy = "it needs the network, or files that you get yourself; see what it says above and its documentation"
         raise InputError(f"{source}: ir_datasets cannot give the {what}: {reason}; {remedy}") from None
-
-
-def _row(document: Any) -> tuple[str, str, str | None, str | None]:
-    """Id, text, title and address of a document."""
-    return str(document.doc_id), _text(document), _field(document, "title"), _field(document, "url")
 
 
 def _text(row: Any) -> str:
@@ -119,20 +110,6 @@ def _text(row: Any) -> str:
 def _field(row: Any, name: str) -> str | None:
     value = getattr(row, name, None)
     return value if isinstance(value, str) and value else None
-
-
-def _read_query(query: Any) -> tuple[str, str, str | None]:
-    question = _field(query, "description") or _field(query, "narrative")
-    return str(query.query_id), _text(query), question
-
-
-def _queries(rows: list[tuple[str, str, str | None]], source: str, faults: Faults) -> Iterator[dict[str, Any]]:
-    for name, text, question in rows:
-        words = plain_query(text)
-        if words:
-            yield {"id": name, "query": words, "question": question or text}
-        else:
-            faults.add("queries without words", f"{source}: query {quote(name)}: {quote(text)}")
 
 
 def _pieces(source: str, kind: str, rows: Iterator[Any]) -> Iterator[Batch]:

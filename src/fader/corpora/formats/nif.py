@@ -24,8 +24,7 @@ from urllib.parse import unquote
 
 from fader.corpora.frame import inputs
 from fader.corpora.frame.base import THING, Batch, EntityRow, Importer, Records, TypeRow
-from fader.corpora.frame.faults import at
-from fader.corpora.frame.tallies import UNLINKED, tally
+from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.parsers.rdf.oxigraph import Context, read_turtle
 from fader.corpora.parsers.rdf.vocabularies import RDF
 from fader.corpora.parsers.text.spans import Given, mentions_of

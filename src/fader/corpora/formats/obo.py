@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
-from fader.corpora.frame.faults import at
+from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import decode_line, group_batches
-from fader.corpora.frame.tallies import tally
 from fader.corpus.documents import Faults
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')

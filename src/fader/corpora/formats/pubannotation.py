@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, Importer, Records
+from fader.corpora.frame.faults import PIECES, RELATIONS, tally
 from fader.corpora.frame.inputs import stem
-from fader.corpora.frame.tallies import PIECES, RELATIONS, tally
 from fader.corpora.parsers.jsoncut import json_batches, objects
 from fader.corpora.parsers.text.spans import Given, mentions_of
 from fader.corpora.parsers.text.standoff import add_row, make_entity_id

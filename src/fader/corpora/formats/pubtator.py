@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, Importer, Records, option
-from fader.corpora.frame.faults import at
+from fader.corpora.frame.faults import RELATIONS, UNLINKED, at, tally
 from fader.corpora.frame.inputs import decode_line, group_batches
 from fader.corpora.frame.store import Store
-from fader.corpora.frame.tallies import RELATIONS, UNLINKED, tally
 from fader.corpora.parsers.biomedical.concept_rows import MESH, ConceptRows, complete_rows, read_chosen_mesh
 from fader.corpora.parsers.biomedical.concepts import concepts, kinds
 from fader.corpora.parsers.biomedical.mesh_tables import Mesh

@@ -24,9 +24,8 @@ from urllib.parse import unquote
 import numpy as np
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
-from fader.corpora.frame.faults import at
+from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import companion_lines, decode_line, line_batches, stem
-from fader.corpora.frame.tallies import tally
 from fader.corpora.frame.textstore import map_array
 from fader.corpora.parsers.text.spans import whole_number
 from fader.corpora.parsers.text.tokens import TokenText

@@ -23,10 +23,9 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
-from fader.corpora.frame.faults import at
+from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.frame.inputs import head, plain, stem, whole_files
 from fader.corpora.frame.store import Store
-from fader.corpora.frame.tallies import UNLINKED, tally
 from fader.corpora.frame.textstore import KEYS, Texts, build
 from fader.corpora.parsers.jsoncut import UNREADABLE, json_batches, objects
 from fader.corpora.parsers.text.spans import mentions_of

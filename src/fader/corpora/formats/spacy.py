@@ -22,9 +22,8 @@ import msgspec
 import numpy as np
 
 from fader.corpora.frame.base import Batch, Importer, Records
-from fader.corpora.frame.faults import at
+from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.frame.inputs import stem, whole_files
-from fader.corpora.frame.tallies import UNLINKED, tally
 from fader.corpora.parsers.text.docbin_strings import murmur, number_strings
 from fader.corpora.parsers.text.standoff import add_row, make_entity_id
 from fader.corpora.parsers.text.tokens import OUTSIDE, Label, TokenText, find_labelled

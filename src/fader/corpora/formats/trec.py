@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, Importer, Records, option
-from fader.corpora.frame.tallies import tally
+from fader.corpora.frame.faults import tally
 from fader.corpora.parsers.trec import files as trecfiles
 from fader.corpora.parsers.trec.files import TrecDocument
 from fader.corpora.parsers.web import charset, html

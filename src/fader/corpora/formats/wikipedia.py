@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
+from fader.corpora.frame.faults import tally
 from fader.corpora.frame.inputs import mark_batches
 from fader.corpora.frame.store import Store
-from fader.corpora.frame.tallies import tally
 from fader.corpora.parsers.wiki import dump
 from fader.corpora.parsers.wiki.kinds import Kinds, is_disambiguation, noun_type
 from fader.corpora.parsers.wiki.markup import CATEGORY, WikiPage, parse

@@ -25,27 +25,17 @@ from pathlib import Path, PurePath
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
+from fader.corpora.frame import selection
 from fader.corpora.frame.base import THING, Batch, Importer, Records, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decode_line
-from fader.corpora.frame.selection import (
-    Gathered,
-    Numbers,
-    NumbersWriter,
-    end_types,
-    read_ids,
-    select_listed,
-    wikidata_number,
-    write_ids,
-)
+from fader.corpora.frame.inputs import decode_lines
+from fader.corpora.frame.selection import ABSENT, LISTED, Gathered, Numbers, NumbersWriter, wikidata_number
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.rdf.escapes import unescape
 from fader.corpora.parsers.rdf.layout import BARE, COLUMNS, Layout, layouts, statement_batches
-from fader.corpora.parsers.rdf.triples import FAULTY, Statement, only_marked, statements
+from fader.corpora.parsers.rdf.triples import FAULTY, Statement, marked_batches, statements
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
 from fader.corpus.documents import Faults
-from fader.corpus.readers import display_name, file_size
-from fader.errors import UsageError, quote
 from fader.progress import Progress
 
 BASE = "http://yago-knowledge.org/resource/"
@@ -64,7 +54,6 @@ RELATIONS = {
 }  # fmt: skip
 THINGS = (OWL + "Thing", SCHEMA + "Thing", SECURE_SCHEMA + "Thing")
 FORMS = ("native", "wikipedia", "wikidata")
-ABSENT = "rows of entities without such an id"
 _SPACES = {SCHEMA: "schema:", SECURE_SCHEMA: "schema:", "http://bioschemas.org/": "bioschemas:", OWL: "owl:",
            RDFS: "rdfs:", RDF: "rdf:", WIKIDATA: "wd:", "http://www.w3.org/ns/shacl#": "sh:"}  # fmt: skip
 _SPACE = re.compile("|".join(map(re.escape, _SPACES)))
@@ -113,14 +102,12 @@ class Yago(Importer):
     passes: ClassVar[int] = 2
     state_type: ClassVar[Any] = _First
 
-    ids: str = option("native", "Ids of entities: native, wikipedia (English titles), or wikidata (needs owl:sameAs).")
+    ids: str = option(
+        "native", "Ids of entities: native, wikipedia (English titles), or wikidata (needs owl:sameAs).", choices=FORMS
+    )
     language: str = option("en", "The language of names.")
-    only: str = option("", "A file of ids, one per line, such as an entities.tsv: only these entities.", path=True)
+    only: str = option("", LISTED, path=True)
     unused: bool = option(True, "Types that no entity has are kept too.")
-
-    def __post_init__(self) -> None:
-        if self.ids not in FORMS:
-            raise UsageError(f"yago: ids must be one of {', '.join(FORMS)}, not {quote(self.ids)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return statement_batches(sources, faults)
@@ -132,34 +119,22 @@ class Yago(Importer):
         found = {name: each._replace(base=BASE) for name, each in declared.items()}
         classes: set[str] = set()
         numbers, generic = NumbersWriter(), NumbersWriter()
-        for below, tag, above in self._first(sources, found, progress):
-            if tag == BELOW:
-                classes.update(each for each in (below, above) if not _CLASS.match(each))
-            elif tag == LABEL and above == GENERIC:
-                generic.add(below)
-            elif tag == SAME and above.startswith("wd:") and (number := wikidata_number(above[3:])):
-                numbers.add(below, number)
+        wanted = {address: tag for address, tag in FIRST.items() if tag != SAME or self.ids == "wikidata"}
+        for batch in marked_batches(sources, found, _MARKS, progress, "classes"):
+            for _n, below, tag, above, _l in _facts(batch, found[batch.source], wanted, Faults()):
+                if tag == BELOW:
+                    classes.update(each for each in (below, above) if not _CLASS.match(each))
+                elif tag == LABEL and above == GENERIC:
+                    generic.add(below)
+                elif tag == SAME and above.startswith("wd:") and (number := wikidata_number(above[3:])):
+                    numbers.add(below, number)
         numbers.write(folder, "wikidata")
         generic.write(folder, "generic")
-        return _First(found, old, frozenset(classes), write_ids(self.only, folder, faults))
-
-    def _first(
-        self, sources: Sequence[str], found: dict[str, Layout], progress: Progress
-    ) -> Iterator[tuple[str, str, str]]:
-        """The facts that matter to the first pass."""
-        wanted = {address: tag for address, tag in FIRST.items() if tag != SAME or self.ids == "wikidata"}
-        ignored, total, before = Faults(), sum(map(file_size, sources)), 0
-        for source in sources:
-            layout = found[display_name(source)]
-            for batch in statement_batches([source], ignored):
-                for _n, below, tag, above, _l in _facts(only_marked(batch, layout, _MARKS), layout, wanted, ignored):
-                    yield below, tag, above
-                progress.update(before + batch.consumed, total, "classes")
-            before += file_size(source)
+        return _First(found, old, frozenset(classes), selection.write_ids(self.only, folder, faults))
 
     def open_state(self, state: _First, folder: Path) -> _State:
         numbers, generic = Numbers(folder, "wikidata"), Numbers(folder, "generic")
-        return _State(state, numbers, generic, read_ids(folder, state.only))
+        return _State(state, numbers, generic, selection.read_ids(folder, state.only))
 
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
         out = Records()
@@ -178,21 +153,21 @@ class Yago(Importer):
                 continue
             is_class = subject in classes or (subject[:1] in "wg" and _CLASS.match(subject) is not None)
             if tag == BELOW:
-                gathered.type(subject)[1][thing] = None
-                gathered.type(thing)
+                gathered.types[subject][1][thing] = None
+                gathered.types[thing]
             elif tag == TYPE:
                 if thing not in _META and not is_class and language is None:
-                    last, types = subject, gathered.entity(subject)[1]
+                    last, types = subject, gathered.entities[subject][1]
                     types[thing] = None
             elif language is None or language not in languages:
                 continue
             elif tag == NAME or (tag == LABEL and not old):
-                (gathered.type(subject) if is_class else gathered.entity(subject))[0].append(thing)
+                (gathered.types if is_class else gathered.entities)[subject][0].append(thing)
             elif not is_class:
-                gathered.entity(subject)[2][thing] = None
-        out.types = gathered.types()
-        final = self._final(gathered.names(), state, out.counts)
-        out.entities = select_listed(gathered.entities(final), state.only, out.counts)
+                gathered.entities[subject][2][thing] = None
+        out.types = gathered.type_rows()
+        final = self._final(list(gathered.entities), state, out.counts)
+        out.entities = selection.select_listed(gathered.entity_rows(final), state.only, out.counts)
         return out
 
     def _final(self, names: list[str], state: _State, counts: dict[str, int]) -> dict[str, str]:
@@ -205,13 +180,14 @@ class Yago(Importer):
         if self.ids == "wikidata":
             final = {name: f"Q{number}" for name, number in state.numbers.find(names).items()}
         else:
-            final = {name: title for name in names if (title := _title(name))}
+            english = (name for name in names if not (_OTHER_WIKI.match(name) or _NUMBERED.fullmatch(name)))
+            final = {name: title for name in english if (title := unquote(name))}
         if len(final) < len(names):
             counts[ABSENT] = len(names) - len(final)
         return final
 
     def finish(self, state: _State, store: Store) -> None:
-        end_types(store, type_name, self.unused)
+        selection.end_types(store, type_name, self.unused)
 
 
 def short(address: str) -> str:
@@ -236,11 +212,6 @@ def type_name(name: str) -> str:
     return re.sub(r"_Q\d+$", "", local).replace("_", " ")
 
 
-def _title(name: str) -> str:
-    """The title of the English Wikipedia in an id; empty where the entity has none."""
-    return "" if _OTHER_WIKI.match(name) or _NUMBERED.fullmatch(name) else unquote(name)
-
-
 def _facts(batch: Batch, layout: Layout, wanted: Mapping[str, str], faults: Faults) -> Iterator[Statement]:
     if layout.kind == BARE:
         return _bare(batch, set(wanted.values()), faults)
@@ -259,8 +230,7 @@ def _bare(batch: Batch, tags: set[str], faults: Faults) -> Iterator[Statement]:
     tag = relation_of(batch.source)
     if tag not in tags:
         return
-    for number, raw in enumerate(batch.payload, batch.place):
-        line = decode_line(raw, number, batch.source, faults)
+    for number, line in decode_lines(enumerate(batch.payload, batch.place), batch.source, faults):
         if not line or (line[0] == "#" and not _FACT.match(line)):
             continue
         cells = line.split("\t")

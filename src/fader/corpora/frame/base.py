@@ -15,12 +15,13 @@ processes and files written.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from fader.corpus.documents import Faults
+from fader.errors import UsageError, quote
 from fader.progress import Progress
 from fader.registry import write_part
 
@@ -73,12 +74,13 @@ class Records:
     counts: dict[str, int] = field(default_factory=dict)
 
 
-def option(default: Any, help: str, path: bool = False) -> Any:
+def option(default: Any, help: str, path: bool = False, choices: Iterable[str] = (), least: float | None = None) -> Any:
     """A field of an importer that is an option: text, number or truth value by its default.
 
-    `path`: it names a file (empty: none), whose change makes an unfinished import unfit to be resumed.
+    `path`: it names a file (empty: none), whose change makes an unfinished import unfit to be resumed. `choices` and
+    `least` say which values it may have, where not every value will do.
     """
-    return field(default=default, metadata={"help": help, "path": path})
+    return field(default=default, metadata={"help": help, "path": path, "choices": choices, "least": least})
 
 
 class Importer(ABC):
@@ -93,6 +95,16 @@ class Importer(ABC):
     compiles: ClassVar[bool] = False  # kernels are compiled at the first use, which takes a minute
     passes: ClassVar[int] = 1  # with more than one, a source cannot be standard input
     state_type: ClassVar[Any] = Any  # of what `prepare` returns, as msgspec reads it back from JSON
+
+    def __post_init__(self) -> None:
+        """Refuse options with other values than they may have."""
+        for each in fields(self):  # type: ignore[arg-type]
+            value, said = getattr(self, each.name), each.metadata
+            if said.get("choices") and value not in said["choices"]:
+                known = ", ".join(said["choices"])
+                raise UsageError(f"{self.name}: {each.name} must be one of {known}, not {quote(value)}")
+            if said.get("least") is not None and value < said["least"]:
+                raise UsageError(f"{self.name}: {each.name} must be {said['least']} or more, not {value}")
 
     def __str__(self) -> str:
         """The text that parses back to the importer."""

@@ -1,6 +1,6 @@
-"""How faults are worded with their place, and written into the report of an import.
+"""What an import tells beside its records: faults with their places, and counts by the names that import.json shows.
 
-`fader.corpus.documents.Faults` counts them; this file knows nothing of what a fault is.
+`fader.corpus.documents.Faults` counts faults; this file knows nothing of what a fault is, nor of formats.
 """
 
 from __future__ import annotations
@@ -10,6 +10,19 @@ from collections.abc import Mapping
 import msgspec
 
 from fader.corpus.documents import Faults
+
+UNLINKED = "mentions without an id"
+PIECES = "mentions in several pieces, from the first to the last"
+RELATIONS = "relations, which are not imported"
+MOVED = "mentions moved to their words"
+FURTHER = "further mentions, for composite ones are of several entities"
+REPEATED = "mentions repeated, which count once"
+
+
+def tally(counts: dict[str, int], name: str, more: int = 1) -> None:
+    """Add to a count; what was never counted has no entry."""
+    if more:
+        counts[name] = counts.get(name, 0) + int(more)
 
 
 class FaultRow(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ Knows nothing of what is in the pieces.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from os.path import basename
 
@@ -135,6 +135,13 @@ def decode_line(line: bytes, number: int, source: str, faults: Faults) -> str | 
     except UnicodeDecodeError as error:
         faults.add(BROKEN, f"{at(source, number)}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8")
         return None
+
+
+def decode_lines(numbered: Iterable[tuple[int, bytes]], source: str, faults: Faults) -> Iterator[tuple[int, str]]:
+    """The lines that are UTF-8, as text, with their numbers; each of the others is a fault."""
+    for number, raw in numbered:
+        if (line := decode_line(raw, number, source, faults)) is not None:
+            yield number, line
 
 
 def report_cut(faults: Faults, source: str, error: InputError, some: bool) -> None:

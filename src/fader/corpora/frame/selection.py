@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import os
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
 from fader.corpora.frame.base import THING, EntityRow, TypeRow
+from fader.corpora.frame.faults import tally
 from fader.corpora.frame.records import one_line
 from fader.corpora.frame.sorted_runs import identifier, merge_runs, write_run
 from fader.corpora.frame.store import Store
@@ -30,16 +31,19 @@ from fader.corpus.readers import read_lines
 from fader.jobs.files import write_whole
 
 UNLISTED = "rows of entities that are not in the list"
+ABSENT = "rows of entities without such an id"
+LISTED = "A file of ids, one per line, such as an entities.tsv: only these entities."  # help of the option `only`
+
+_Set = dict[str, None]  # in the order in which its members came
 
 
 class Numbers:
     """Ids to numbers, from files that `write` made; without them, empty."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        keys, values = _paths(folder, name)
-        there = keys.exists()
-        self._keys: NDArray[np.uint64] = np.load(keys, mmap_mode="r") if there else np.empty(0, np.uint64)
-        self._values: NDArray[np.uint64] = np.load(values, mmap_mode="r") if there else np.empty(0, np.uint64)
+        self._keys, self._values = (
+            np.load(path, mmap_mode="r") if path.exists() else np.empty(0, np.uint64) for path in _paths(folder, name)
+        )
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -69,10 +73,8 @@ class NumbersWriter:
         self._values.append(number)
 
     def write(self, folder: Path, name: str) -> None:
-        hashes = np.frombuffer(self._keys, np.uint64) if self._keys else np.empty(0, np.uint64)
-        numbers = np.frombuffer(self._values, np.uint64) if self._values else np.empty(0, np.uint64)
-        distinct, first = np.unique(hashes, return_index=True)
-        for path, found in zip(_paths(folder, name), (distinct, numbers[first]), strict=True):
+        distinct, first = np.unique(np.array(self._keys, np.uint64), return_index=True)
+        for path, found in zip(_paths(folder, name), (distinct, np.array(self._values)[first]), strict=True):
             np.save(path, found)
 
 
@@ -108,44 +110,25 @@ def wikidata_number(name: str) -> int:
 
 
 class Gathered:
-    """The facts of a batch."""
+    """The facts of a batch, to be added to: names, types and aliases of entities; names and supertypes of types."""
 
     def __init__(self) -> None:
-        self._entities: dict[str, tuple[list[str], dict[str, None], dict[str, None]]] = {}
-        self._types: dict[str, tuple[list[str], dict[str, None]]] = {}
+        self.entities = defaultdict[str, tuple[list[str], _Set, _Set]](lambda: ([], {}, {}))
+        self.types = defaultdict[str, tuple[list[str], _Set]](lambda: ([], {}))
 
-    def entity(self, name: str) -> tuple[list[str], dict[str, None], dict[str, None]]:
-        """Names, types and aliases of an entity, to be added to."""
-        row = self._entities.get(name)
-        if row is None:
-            row = self._entities[name] = ([], {}, {})
-        return row
-
-    def type(self, name: str) -> tuple[list[str], dict[str, None]]:
-        """Names and supertypes of a type, to be added to."""
-        row = self._types.get(name)
-        if row is None:
-            row = self._types[name] = ([], {})
-        return row
-
-    def names(self) -> list[str]:
-        """The ids of all entities."""
-        return list(self._entities)
-
-    def entities(self, final: dict[str, str] | None = None) -> Iterator[EntityRow]:
-        """The rows; with `final`, of those that it has an id for. That all are things is said of none."""
-        for name, (names, types, aliases) in self._entities.items():
-            now = name if final is None else final.get(name)
-            if now is not None:
+    def entity_rows(self, final: dict[str, str]) -> Iterator[EntityRow]:
+        """The rows of those entities that `final` has an id for. That all are things is said of none."""
+        for name, (names, types, aliases) in self.entities.items():
+            if name in final:
                 above = tuple(each for each in types if each != THING)
-                yield EntityRow(now, names[0] if names else "", above, (*names[1:], *aliases))
+                yield EntityRow(final[name], names[0] if names else "", above, (*names[1:], *aliases))
 
-    def types(self) -> list[TypeRow]:
+    def type_rows(self) -> list[TypeRow]:
         """The rows, also of types that entities have, so that all are known at the end."""
-        for each in dict.fromkeys(chain.from_iterable(types for _names, types, _aliases in self._entities.values())):
+        for each in dict.fromkeys(chain.from_iterable(types for _names, types, _aliases in self.entities.values())):
             if each != THING:
-                self.type(each)
-        return [TypeRow(name, names[0] if names else "", tuple(above)) for name, (names, above) in self._types.items()]
+                self.types[each]
+        return [TypeRow(name, names[0] if names else "", tuple(above)) for name, (names, above) in self.types.items()]
 
 
 def end_types(store: Store, named: Callable[[str], str], unused: bool) -> None:
@@ -163,9 +146,7 @@ def end_types(store: Store, named: Callable[[str], str], unused: bool) -> None:
 
 def _drop_unused(store: Store) -> None:
     wanted = {each for _name, rows in merge_runs(store.runs("entities")) for row in rows for each in row[1].split("|")}
-    size = -1
-    titled: set[str] = set()
-    gone = 0
+    size, gone, titled = -1, 0, set[str]()
     while size < len(wanted):
         size, gone = len(wanted), 0
         for name, rows in merge_runs(store.runs("types")):
@@ -180,17 +161,12 @@ def _drop_unused(store: Store) -> None:
     noted = store.folder / "unused"
     if not noted.exists():  # else a run that was killed at this point has begun to leave them out
         write_whole(noted, str(gone).encode())
-    for path in store.runs("types"):
-        _keep(path, wanted)
+    for path in store.runs("types"):  # each is written anew with what is wanted; a second time changes nothing
+        kept = [line for line in path.read_bytes().split(b"\n")[:-1] if identifier(line).decode() in wanted]
+        beside = path.with_name(path.name + ".merged")  # a name that is cleared away after a kill
+        write_run(beside, kept)
+        os.replace(beside, path)
     store.count({"types that no entity has": int(noted.read_bytes())})
-
-
-def _keep(path: Path, wanted: set[str]) -> None:
-    """Write a run anew with the types that are wanted; a second time changes nothing."""
-    kept = [line for line in path.read_bytes().split(b"\n")[:-1] if identifier(line).decode() in wanted]
-    beside = path.with_name(path.name + ".merged")  # a name that is cleared away after a kill
-    write_run(beside, kept)
-    os.replace(beside, path)
 
 
 def select_listed(rows: Iterable[EntityRow], only: Numbers | None, counts: dict[str, int]) -> list[EntityRow]:
@@ -201,6 +177,5 @@ def select_listed(rows: Iterable[EntityRow], only: Numbers | None, counts: dict[
     ids = [one_line(row.id) for row in found]
     known = only.find(ids)
     kept = [row for row, name in zip(found, ids, strict=True) if name in known]
-    if len(kept) < len(found):
-        counts[UNLISTED] = counts.get(UNLISTED, 0) + len(found) - len(kept)
+    tally(counts, UNLISTED, len(found) - len(kept))
     return kept

@@ -13,7 +13,7 @@ costs itself alone, and YAGO's files of columns are no RDF syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from operator import itemgetter
@@ -23,11 +23,12 @@ from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import BROKEN, decode_line
 from fader.corpora.parsers.rdf import oxigraph
 from fader.corpora.parsers.rdf.escapes import unescape
-from fader.corpora.parsers.rdf.layout import COLUMNS, LINES, SEEN, TURTLE, Layout
+from fader.corpora.parsers.rdf.layout import COLUMNS, LINES, SEEN, TURTLE, Layout, statement_batches
 from fader.corpora.parsers.rdf.vocabularies import RDF
 from fader.corpus.documents import Faults
-from fader.corpus.readers import without_mark
+from fader.corpus.readers import file_size, without_mark
 from fader.errors import quote
+from fader.progress import Progress
 
 FAULTY = "lines that are no statement"
 
@@ -52,21 +53,29 @@ def statements(
         return _select(oxigraph.read_xml(batch.payload, batch.source, faults, layout.base), terms)
     if batch.place == 1 and batch.payload:
         batch = batch._replace(payload=[without_mark(batch.payload[0], 1), *batch.payload[1:]])
-    if layout.kind == TURTLE and not _a_line_each(batch.payload):
+    if layout.kind == TURTLE and not all(
+        line[-2:] in (b"\t.", b" .") and line[:1] not in b" \t" for line in batch.payload
+    ):  # else all statements have lines of their own, as the facts behind YAGO's schema
         return _of_turtle(batch, terms, faults)
     return _read(batch, terms, faults)
 
 
-def only_marked(batch: Batch, layout: Layout, marks: re.Pattern[bytes]) -> Batch:
-    """The batch with the lines that a first pass may have to look at; all where a statement may go over lines."""
-    if layout.kind not in (LINES, COLUMNS):
-        return batch
-    return batch._replace(payload=[line for line in batch.payload if marks.search(line)])
+def marked_batches(
+    sources: Sequence[str], layouts: Mapping[str, Layout], marks: re.Pattern[bytes], progress: Progress, what: str
+) -> Iterator[Batch]:
+    """Batches with the lines that a first pass may have to look at; all where a statement may go over lines.
 
-
-def _a_line_each(lines: list[bytes]) -> bool:
-    """Whether a piece of Turtle has all its statements on lines of their own, as the facts behind YAGO's schema."""
-    return all(line[-2:] in (b"\t.", b" .") and line[:1] not in b" \t" for line in lines)
+    Faults are those of the second pass, and reported there.
+    """
+    ignored, total, before = Faults(), sum(map(file_size, sources)), 0
+    for source in sources:
+        for batch in statement_batches([source], ignored):
+            if layouts[batch.source].kind in (LINES, COLUMNS):
+                yield batch._replace(payload=[line for line in batch.payload if marks.search(line)])
+            else:
+                yield batch
+            progress.update(before + batch.consumed, total, what)
+        before += file_size(source)
 
 
 def _read(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:

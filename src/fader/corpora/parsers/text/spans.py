@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from fader.corpora.frame.tallies import FURTHER, MOVED, REPEATED, tally
+from fader.corpora.frame.faults import FURTHER, MOVED, REPEATED, tally
 from fader.corpus.documents import Faults
 from fader.errors import quote
 
