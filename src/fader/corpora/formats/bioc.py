@@ -28,7 +28,7 @@ from fader.corpora.parsers.biomedical.concept_rows import MESH, ConceptRows, com
 from fader.corpora.parsers.biomedical.concepts import concepts, kinds
 from fader.corpora.parsers.biomedical.mesh_tables import Mesh
 from fader.corpora.parsers.jsoncut import objects
-from fader.corpora.parsers.text.spans import ELSEWHERE, Given, mentions_of, place_mentions, stretch_pieces
+from fader.corpora.parsers.text.spans import ELSEWHERE, Linked, mentions_of, place_mentions, stretch_pieces
 from fader.corpus.documents import Faults
 from fader.errors import quote
 from fader.progress import Progress
@@ -199,41 +199,35 @@ def _infon_text(value: Any) -> str:
 def _mentions(
     unit: _Unit, place: str, rows: ConceptRows, counts: dict[str, int], faults: Faults
 ) -> list[dict[str, Any]]:
-    given: list[Given] = []
-    entities: list[list[str]] = []
+    linked: list[Linked] = []
     notes: list[_Note] = []
     for note in unit.notes:
         kind = note.infons.get("type", "")
         names = _identifiers(note.infons, kind)
         if not names:
             tally(counts, UNLINKED)
-            continue
-        if not note.pieces:
+        elif not note.pieces:
             faults.add(WRONG, f"{place}: {quote(note.words, 40)} has no location")
-            continue
-        tally(counts, PIECES, len(note.pieces) > 1)
-        pieces = [(start - unit.offset, end - unit.offset) for start, end in note.pieces]
-        given.append(stretch_pieces(unit.text, pieces, note.words))
-        entities.append(names)
-        notes.append(note)
+        else:
+            tally(counts, PIECES, len(note.pieces) > 1)
+            pieces = [(start - unit.offset, end - unit.offset) for start, end in note.pieces]
+            linked.append(Linked(stretch_pieces(unit.text, pieces, note.words), names, place, kind))
+            notes.append(note)
+    given = [each.given for each in linked]
     if unit.offset and (wrong := place_mentions(unit.text, given).wrong):
         there = [(start + unit.offset, end + unit.offset, words) for start, end, words in given]
-        if place_mentions(unit.text, there).wrong < wrong:
-            given = there  # the source counts from the passage
-    mentions = mentions_of(unit.text, given, entities, lambda _i: place, faults, counts)
-    kept = {mention["entity"] for mention in mentions}
-    for names, note in zip(entities, notes, strict=True):
-        titles = {names[0]: note.infons.get("name", "")} if len(names) == 1 else {}
-        if kept.issuperset(names):
-            rows.see(names, kinds(note.infons.get("type", "")), titles, note.words)
+        if place_mentions(unit.text, there).wrong < wrong:  # the source counts from the passage
+            linked = [each._replace(given=span) for each, span in zip(linked, there, strict=True)]
+    mentions, kept = mentions_of(unit.text, linked, faults, counts)
+    for each, note in zip(linked, notes, strict=True):
+        titles = {each.entities[0]: note.infons.get("name", "")} if len(each.entities) == 1 else {}
+        if kept.issuperset(each.entities):
+            rows.see(each.entities, kinds(each.kind), titles, note.words)
     return mentions
 
 
-def _identifiers(infons: dict[str, str], kind: str) -> list[str]:
-    for key in _GENERAL:
-        if found := concepts(infons.get(key, ""), kind, infons.get("database", "") if key == "normalized_id" else ""):
-            return found
-    for key in _NAMED:
-        if found := concepts(infons.get(key, ""), kind, key):
-            return found
-    return []
+def _identifiers(infons: dict[str, str], kind: str) -> Sequence[str]:
+    spaces = {**dict.fromkeys(_GENERAL, ""), **{key: key for key in _NAMED}}
+    spaces["normalized_id"] = infons.get("database", "")
+    found = (concepts(infons.get(key, ""), kind, space) for key, space in spaces.items())
+    return next(filter(None, found), ())

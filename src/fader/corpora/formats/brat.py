@@ -21,8 +21,8 @@ from typing import Any, ClassVar, NamedTuple
 from fader.corpora.frame.base import Batch, Importer, Records
 from fader.corpora.frame.faults import PIECES, UNLINKED, at, tally
 from fader.corpora.frame.inputs import decode_lines, head, plain, stem, whole_files
-from fader.corpora.parsers.text.spans import Given, mentions_of, place_mentions, stretch_pieces
-from fader.corpora.parsers.text.standoff import add_row, make_entity_id
+from fader.corpora.parsers.text.spans import Linked, mentions_of, place_mentions, stretch_pieces
+from fader.corpora.parsers.text.tokens import add_row, make_entity_id
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
 
@@ -82,25 +82,24 @@ class Brat(Importer):
             faults.add("texts that are not UTF-8", f"{place}: not UTF-8; save the file as UTF-8")
             return out
         mentions, entities = _read(notes, beside, out, faults)
-        given, used, names = list[Given](), list[_BratMention](), list[list[str]]()
         plain_text = text.replace("\r\n", "\n")
         every = [stretch_pieces(text, m.pieces, m.words) for m in mentions.values()]
         if place_mentions(text, every).wrong >= place_mentions(plain_text, every).wrong:
             text = plain_text  # offsets are not right only with the line ends that it has
-        for key, mention in mentions.items():
-            name = entities.get(key, "") or ("" if entities else make_entity_id(mention.kind, mention.words))
+        linked: list[Linked] = []
+        said: list[str] = []  # the words of each
+        for key, (kind, pieces, words, line) in mentions.items():
+            name = entities.get(key, "") or ("" if entities else make_entity_id(kind, words))
             if not name:
                 tally(out.counts, UNLINKED)
                 continue
-            tally(out.counts, PIECES, len(mention.pieces) > 1)
-            given.append(stretch_pieces(text, mention.pieces, mention.words))
-            names.append([name])
-            used.append(mention)
-        found = mentions_of(text, given, names, lambda i: at(beside, used[i].line), faults, out.counts)
-        kept = {mention["entity"] for mention in found}
-        for (name,), mention in zip(names, used, strict=True):
-            if name in kept:
-                add_row(out, name, mention.kind, "" if entities else mention.words)
+            tally(out.counts, PIECES, len(pieces) > 1)
+            linked.append(Linked(stretch_pieces(text, pieces, words), [name], at(beside, line), kind))
+            said.append("" if entities else words)
+        found, kept = mentions_of(text, linked, faults, out.counts)
+        for each, words in zip(linked, said, strict=True):
+            if each.entities[0] in kept:
+                add_row(out, each.entities[0], each.kind, words)
         out.documents.append({"id": stem(batch.source, ".txt"), "text": text, "mentions": found})
         return out
 

@@ -24,11 +24,20 @@ from typing import Any, ClassVar
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.frame.inputs import decode_lines, group_batches, head, stem
-from fader.corpora.parsers.text.standoff import add_row, make_entity_id
-from fader.corpora.parsers.text.tokens import NIL, OUTSIDE, UNLABELLED, Label, TokenText, cells_of, find_labelled
+from fader.corpora.parsers.text.tokens import (
+    NIL,
+    OUTSIDE,
+    UNLABELLED,
+    Label,
+    TokenText,
+    add_row,
+    cells_of,
+    find_labelled,
+    make_entity_id,
+)
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
-from fader.errors import quote
+from fader.errors import UsageError, quote
 from fader.progress import Progress
 
 _OPENS = re.compile(rb"(?m)^(?:-DOCSTART-|#\s*newdoc\b|#begin document|#\s*(?:\w+:)?document_id\s*=)")
@@ -74,9 +83,14 @@ class Conll(Importer):
     )
     passes: ClassVar[int] = 2
 
-    label: int = option(0, "The column of the label, from 1; 0: the last that looks like one.", least=0)
-    identifier: int = option(0, "The column of the entity, from 1; 0: by the conventions.", least=0)
+    label: int = option(0, "The column of the label, from 1; 0: the last that looks like one.")
+    identifier: int = option(0, "The column of the entity, from 1; 0: by the conventions.")
     unlinked: str = option("auto", _UNLINKED, choices=("auto", "name", "drop"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (least := min(self.label, self.identifier)) < 0:
+            raise UsageError(f"conll: columns are counted from 1, not {least}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         """The payload says whether documents are marked, and has the lines."""

@@ -107,7 +107,8 @@ class Facc1(Importer):
                 raise InputError(f"{source}: is an archive; unpack it with tar and give the folder")
         total, before, last = sum(map(file_size, given)), 0, ""
         with Writer(folder) as writer:
-            for batch in group_batches(given, faults, _opens):
+            # A piece may begin with any line of eight columns, but in a block only with its first.
+            for batch in group_batches(given, faults, lambda s: s.count(b"\t") == 7 or _BLOCK.fullmatch(s.rstrip())):
                 before += file_size(last) if last and batch.source != last else 0
                 last = batch.source
                 writer.add(_groups(batch, faults))
@@ -144,15 +145,19 @@ class Facc1(Importer):
 
     def _select_annotations(self, lines: bytes, counts: dict[str, int]) -> list[Annotation]:
         """The annotations of a page that may become mentions; others are counted."""
-        found = [_annotation(line) for line in lines.decode("utf-8", "replace").split("\n")[:-1]]
+        found = []
+        for line in lines.decode("utf-8", "replace").split("\n")[:-1]:  # which the first pass has checked
+            _name, encoding, surface, start, end, sure, context, entity = line.split("\t")
+            place = int(start), int(end)
+            found.append(Annotation(encoding, surface, *place, float(sure), float(context), entity.strip()))
         distinct = list({(a.start, a.end, a.entity): a for a in reversed(found)}.values())[::-1]
-        sure = [a for a in distinct if a.confidence >= self.min_confidence]
-        if found and not sure and not self.unannotated:
+        chosen = [a for a in distinct if a.confidence >= self.min_confidence]
+        if found and not chosen and not self.unannotated:
             tally(counts, LEFT_OUT, len(found))
         else:
             tally(counts, REPEATED, len(found) - len(distinct))
-            tally(counts, UNSURE, len(distinct) - len(sure))
-        return sure
+            tally(counts, UNSURE, len(distinct) - len(chosen))
+        return chosen
 
     def finish(self, state: Annotations, store: Store) -> None:
         """Count annotations, and those of pages that no source has."""
@@ -168,11 +173,6 @@ def _tell_stray(data: bytes, start: int, end: int, batch: Batch, faults: Faults)
     if data[start:end].strip():
         where = at(batch.source, batch.place + start, "byte")
         faults.add(STRAY, f"{where}: {end - start:,} bytes; a record begins with WARC/0.18 or WARC/1.0")
-
-
-def _opens(line: bytes) -> bool:
-    """Whether a piece may begin with a line: any of eight columns, but in a block only its first."""
-    return line.count(b"\t") == 7 or _BLOCK.fullmatch(line.rstrip()) is not None
 
 
 def _groups(batch: Batch, faults: Faults) -> Iterator[tuple[str, list[bytes]]]:
@@ -214,45 +214,24 @@ def _tell_malformed(line: bytes, place: str, name: str, faults: Faults) -> None:
     faults.add(MALFORMED, f"{place}: {what}: {shown}")
 
 
-def _annotation(line: str) -> Annotation:
-    """An annotation from a line of eight columns, which the first pass has checked."""
-    _name, encoding, surface, start, end, confidence, context, entity = line.split("\t")
-    return Annotation(encoding, surface, int(start), int(end), float(confidence), float(context), entity.strip())
-
-
 def _document(
     name: str, url: str | None, body: bytes, given: list[Annotation], place: str, faults: Faults
 ) -> dict[str, Any]:
-    reading, found = readings.best(body, given, given[0].encoding if given else "")
-    page = _page(reading.data)
+    looked_for = [(annotation.surface, annotation.start, annotation.end) for annotation in given]
+    reading, found = readings.best(body, looked_for, given[0].encoding if given else "")
+    begin = page_begin(reading.data)
+    is_plain = _PLAIN.search(reading.data, 0, begin) and not html.looks_like_html(reading.data, begin)
+    page = (html.plain if is_plain else html.read)(reading.data, begin)
     mentions = []
     for annotation, matches in zip(given, found, strict=True):
         span = page.span(reading.place(annotation.start), reading.place(annotation.end)) if matches else None
+        said = f"{place}: {name}: {quote(annotation.surface)} at {annotation.start}-{annotation.end}"
         if not matches:
-            there = quote(reading.text(annotation))
-            faults.add(MISMATCH, f"{place}: {name}: {_said(annotation)}: the page has {there} there")
+            faults.add(MISMATCH, f"{said}: the page has {quote(reading.text(annotation.start, annotation.end))} there")
         elif span is None or not readings.same(page.text[slice(*span)], annotation.surface):
-            faults.add(MARKUP, f"{place}: {name}: {_said(annotation)}: is not in the text of the page")
+            faults.add(MARKUP, f"{said}: is not in the text of the page")
         else:
-            mentions.append(
-                {
-                    "start": span[0],
-                    "end": span[1],
-                    "entity": annotation.entity,
-                    "confidence": annotation.confidence,
-                    "context_confidence": annotation.context,
-                }
-            )
+            mention = {"start": span[0], "end": span[1], "entity": annotation.entity}
+            sure = {"confidence": annotation.confidence, "context_confidence": annotation.context}
+            mentions.append({**mention, **sure})
     return {"id": name, "text": page.text, "mentions": mentions, "title": page.title or None, "url": url}
-
-
-def _said(annotation: Annotation) -> str:
-    return f"{quote(annotation.surface)} at {annotation.start}-{annotation.end}"
-
-
-def _page(data: bytes) -> html.HtmlPage:
-    """The text of a response."""
-    begin = page_begin(data)
-    if _PLAIN.search(data, 0, begin) and not html.looks_like_html(data, begin):
-        return html.plain(data, begin)
-    return html.read(data, begin)

@@ -27,7 +27,7 @@ from fader.corpora.frame.base import THING, Batch, EntityRow, Importer, Records,
 from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.parsers.rdf.oxigraph import Context, read_turtle
 from fader.corpora.parsers.rdf.vocabularies import RDF
-from fader.corpora.parsers.text.spans import Given, mentions_of
+from fader.corpora.parsers.text.spans import Linked, mentions_of
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name, read_chunks
 from fader.errors import InputError
@@ -127,10 +127,8 @@ def _decode(data: bytes, batch: Batch, faults: Faults) -> str:
     """The text; lines that are not UTF-8 are left out, which costs the statement that they are in."""
     with suppress(UnicodeDecodeError):
         return data.decode("utf-8").replace("\r\n", "\n")  # offsets count line ends as one, however a file is kept
-    lines = []
-    for number, raw in enumerate(data.split(b"\n"), batch.place):
-        lines.append(inputs.decode_line(raw, number, batch.source, faults) or "")
-    return "\n".join(lines)
+    numbered = enumerate(data.split(b"\n"), batch.place)
+    return "\n".join(inputs.decode_line(raw, number, batch.source, faults) or "" for number, raw in numbered)
 
 
 def _records(nodes: dict[str, _Node], source: str, out: Records, faults: Faults) -> None:
@@ -157,27 +155,26 @@ def _document(
     name: str, node: _Node, phrases: list[tuple[str, _Node]], source: str, out: Records, faults: Faults
 ) -> None:
     text = node.one("isString")
-    given: list[Given] = []
-    entities: list[list[str]] = []
+    linked: list[Linked] = []
     used: list[_Node] = []
     for phrase, said in phrases:
-        linked = [r for r in said.said.get("taIdentRef", ()) if not r.startswith(NOWHERE)]
-        if not linked:
-            tally(out.counts, UNLINKED, _is_mention(said))
-            continue
+        place, kinds = at(source, said.line), {*said.said, *said.said.get("a", ())}
+        names = [local_name(r) for r in said.said.get("taIdentRef", ()) if not r.startswith(NOWHERE)]
         indices = _indices(phrase, said)
-        if indices is None:
-            faults.add("phrases without indices", f"{at(source, said.line)}: {phrase} has no begin or no end")
-            continue
-        given.append((*indices, said.one("anchorOf")))
-        entities.append([local_name(r) for r in linked])
-        used.append(said)
-    sure = [{} if (number := _number(said)) is None else {"confidence": number} for said in used]
-    mentions = mentions_of(text, given, entities, lambda i: at(source, used[i].line), faults, out.counts, sure)
-    kept = {mention["entity"] for mention in mentions}
-    for names, said in zip(entities, used, strict=True):
+        if not names:  # it is about an entity at all, not a word, sentence or paragraph
+            tally(out.counts, UNLINKED, bool(kinds & {"taIdentRef", "taClassRef", "Phrase", "EntityOccurrence"}))
+        elif indices is None:
+            faults.add("phrases without indices", f"{place}: {phrase} has no begin or no end")
+        else:
+            sure: dict[str, float] = {}
+            with suppress(ValueError):
+                sure = {"confidence": float(said.one("taConfidence"))}
+            linked.append(Linked((*indices, said.one("anchorOf")), names, place, "", sure))
+            used.append(said)
+    mentions, kept = mentions_of(text, linked, faults, out.counts)
+    for each, said in zip(linked, used, strict=True):
         types = [local_name(c) for c in said.said.get("taClassRef", ())]
-        rows = [EntityRow(name, _name_resource(name), types) for name in names if name in kept]
+        rows = [EntityRow(name, _name_resource(name), types) for name in each.entities if name in kept]
         out.entities += rows
         out.types += [TypeRow(kind, "") for kind in types] if rows else []
     document = {"id": re.split(r"[#?](?=char=|offset_|nif=)", name)[0], "text": text, "mentions": mentions}
@@ -186,24 +183,12 @@ def _document(
     out.documents.append(document)
 
 
-def _is_mention(node: _Node) -> bool:
-    """Whether a phrase is about an entity at all: not a word, sentence or paragraph."""
-    kinds = node.said.get("a", [])
-    return bool(node.said.keys() & {"taIdentRef", "taClassRef"}) or bool({"Phrase", "EntityOccurrence"} & set(kinds))
-
-
 def _indices(name: str, node: _Node) -> tuple[int, int] | None:
     """Begin and end, as they are said or as the address has them."""
     with suppress(ValueError):
         return int(node.one("beginIndex")), int(node.one("endIndex"))
     found = _FRAGMENT.search(name)
     return (int(found[1]), int(found[2])) if found else None
-
-
-def _number(node: _Node) -> float | None:
-    with suppress(ValueError):
-        return float(node.one("taConfidence"))
-    return None
 
 
 def local_name(address: str) -> str:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at, tally
-from fader.corpora.frame.inputs import decode_line, group_batches
+from fader.corpora.frame.inputs import decode_lines, group_batches
 from fader.corpus.documents import Faults
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -64,10 +64,7 @@ def _terms(batch: Batch, faults: Faults) -> Iterator[tuple[int, dict[str, list[s
     """The stanzas of terms: the line they begin at, and their values by tag."""
     tags: dict[str, list[str]] | None = None
     begin = batch.place
-    for number, raw in enumerate(batch.payload, batch.place):
-        line = decode_line(raw, number, batch.source, faults)
-        if line is None:
-            continue
+    for number, line in decode_lines(enumerate(batch.payload, batch.place), batch.source, faults):
         if line.startswith("["):
             if tags is not None:
                 yield begin, tags

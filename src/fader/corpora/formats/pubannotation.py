@@ -16,14 +16,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, Importer, Records
 from fader.corpora.frame.faults import PIECES, RELATIONS, tally
 from fader.corpora.frame.inputs import stem
 from fader.corpora.parsers.jsoncut import json_batches, objects
-from fader.corpora.parsers.text.spans import Given, mentions_of
-from fader.corpora.parsers.text.standoff import add_row, make_entity_id
+from fader.corpora.parsers.text.spans import Linked, mentions_of
+from fader.corpora.parsers.text.tokens import add_row, make_entity_id
 from fader.corpus.documents import Faults
 from fader.errors import quote
 
@@ -55,22 +55,14 @@ class PubAnnotation(Importer):
         return out
 
 
-class _Denoted(NamedTuple):
-    given: Given
-    entity: str
-    kind: str
-
-
 def _document(value: dict[str, Any], fallback: str, place: str, out: Records, faults: Faults) -> None:
     text = value["text"]
     tracks: list[Any] = value["tracks"] if isinstance(value.get("tracks"), list) else []
     denoted = [each for track in (value, *tracks) for each in _read_denotations(track, text, place, out, faults)]
-    given, names = [each.given for each in denoted], [[each.entity] for each in denoted]
-    mentions = mentions_of(text, given, names, lambda _i: place, faults, out.counts)
-    kept = {mention["entity"] for mention in mentions}
+    mentions, kept = mentions_of(text, denoted, faults, out.counts)
     for each in denoted:
-        if each.entity in kept:
-            add_row(out, each.entity, each.kind)
+        if each.entities[0] in kept:
+            add_row(out, each.entities[0], each.kind)
     parts = [str(value[key]) for key in ("sourcedb", "sourceid", "divid") if value.get(key) not in (None, "")]
     document = {"id": ":".join(parts) or fallback, "text": text, "mentions": mentions}
     if isinstance(value.get("target"), str):
@@ -78,7 +70,7 @@ def _document(value: dict[str, Any], fallback: str, place: str, out: Records, fa
     out.documents.append(document)
 
 
-def _read_denotations(track: Any, text: str, place: str, out: Records, faults: Faults) -> Iterator[_Denoted]:
+def _read_denotations(track: Any, text: str, place: str, out: Records, faults: Faults) -> Iterator[Linked]:
     """What a document, or one of its tracks, denotes."""
     if not isinstance(track, dict):
         faults.add(WRONG, f"{place}: a track must be an object, not {quote(str(track), 40)}")
@@ -101,4 +93,5 @@ def _read_denotations(track: Any, text: str, place: str, out: Records, faults: F
         tally(out.counts, PIECES, len(spans) > 1)
         if not entity and _ID.fullmatch(kind):
             kind, entity = "", kind
-        yield _Denoted((start, end, ""), entity or make_entity_id(kind, text[max(start, 0) : max(end, 0)]), kind)
+        entity = entity or make_entity_id(kind, text[max(start, 0) : max(end, 0)])
+        yield Linked((start, end, ""), [entity], place, kind)

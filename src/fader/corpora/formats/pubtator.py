@@ -21,12 +21,12 @@ from typing import Any, ClassVar
 
 from fader.corpora.frame.base import Batch, Importer, Records, option
 from fader.corpora.frame.faults import RELATIONS, UNLINKED, at, tally
-from fader.corpora.frame.inputs import decode_line, group_batches
+from fader.corpora.frame.inputs import decode_lines, group_batches
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.biomedical.concept_rows import MESH, ConceptRows, complete_rows, read_chosen_mesh
 from fader.corpora.parsers.biomedical.concepts import concepts, kinds
 from fader.corpora.parsers.biomedical.mesh_tables import Mesh
-from fader.corpora.parsers.text.spans import Given, mentions_of, whole_number
+from fader.corpora.parsers.text.spans import Linked, mentions_of, whole_number
 from fader.corpus.documents import Faults
 from fader.errors import quote
 from fader.progress import Progress
@@ -40,12 +40,8 @@ HOMELESS = "lines without their article"
 @dataclass(slots=True)
 class _Article:
     id: str
-    line: int
-    passages: list[str] = field(default_factory=list)
-    given: list[Given] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    entities: list[list[str]] = field(default_factory=list)
-    kinds: list[list[str]] = field(default_factory=list)
+    passages: list[str]
+    linked: list[Linked] = field(default_factory=list)
     titles: list[list[str]] = field(default_factory=list)
 
 
@@ -70,22 +66,19 @@ class PubTator(Importer):
     def convert(self, batch: Batch, state: Mesh | None, faults: Faults) -> Records:
         out, rows = Records(), ConceptRows(state)
         article: _Article | None = None
-        for number, raw in enumerate(batch.payload, batch.place):
-            line = decode_line(raw, number, batch.source, faults)
-            if line is None:
-                continue
+        for number, line in decode_lines(enumerate(batch.payload, batch.place), batch.source, faults):
             passage = _PASSAGE.fullmatch(line)
             if passage and passage[2] == "t":
-                _close(article, batch.source, rows, out, faults)
-                article = _Article(passage[1].strip(), number, [passage[3]])
+                _close(article, rows, out, faults)
+                article = _Article(passage[1].strip(), [passage[3]])
             elif passage and article and passage[1].strip() == article.id:
                 article.passages.append(passage[3])
             elif passage:
                 what = f"text without a line {passage[1].strip()}|t| before it"
                 faults.add(HOMELESS, f"{at(batch.source, number)}: {what}")
             elif line.strip():
-                _read_tabbed(line.split("\t"), article, at(batch.source, number), number, out, faults)
-        _close(article, batch.source, rows, out, faults)
+                _read_tabbed(line.split("\t"), article, at(batch.source, number), out, faults)
+        _close(article, rows, out, faults)
         rows.add_to(out)
         return out
 
@@ -93,9 +86,7 @@ class PubTator(Importer):
         complete_rows(state, store)
 
 
-def _read_tabbed(
-    cells: list[str], article: _Article | None, place: str, number: int, out: Records, faults: Faults
-) -> None:
+def _read_tabbed(cells: list[str], article: _Article | None, place: str, out: Records, faults: Faults) -> None:
     """A mention or a relation."""
     start, end = (whole_number(cell) for cell in cells[1:3]) if len(cells) > 3 else (None, None)
     if start is None and 4 <= len(cells) < 6 and article and cells[0].strip() == article.id:
@@ -110,28 +101,23 @@ def _read_tabbed(
         faults.add(UNREADABLE, f"{place}: start and end must be whole numbers, not {wrong}")
     else:
         kind = cells[4].strip() if len(cells) > 4 else ""
-        names = concepts(cells[5], kind) if len(cells) > 5 else []
+        names = concepts(cells[5], kind) if len(cells) > 5 else ()
         if not names:
             tally(out.counts, UNLINKED)
             return
         titles = cells[6].split("|") if len(cells) > 6 else []
-        article.given.append((start, end, cells[3]))
-        article.lines.append(number)
-        article.entities.append(names)
-        article.kinds.append(kinds(kind))
+        article.linked.append(Linked((start, end, cells[3]), names, place, kind))
         article.titles.append([title.strip() for title in titles] if len(titles) == len(names) > 1 else [])
 
 
-def _close(article: _Article | None, source: str, rows: ConceptRows, out: Records, faults: Faults) -> None:
+def _close(article: _Article | None, rows: ConceptRows, out: Records, faults: Faults) -> None:
     """The document of an article that has been read."""
     if article is None:
         return
     text = " ".join(article.passages).rstrip()
-    mentions = mentions_of(
-        text, article.given, article.entities, lambda i: at(source, article.lines[i]), faults, out.counts
-    )
-    kept = {mention["entity"] for mention in mentions}
-    for i, names in enumerate(article.entities):
-        if kept.issuperset(names):
-            rows.see(names, article.kinds[i], dict(zip(names, article.titles[i], strict=False)), article.given[i][2])
+    mentions, kept = mentions_of(text, article.linked, faults, out.counts)
+    for each, titles in zip(article.linked, article.titles, strict=True):
+        if kept.issuperset(each.entities):
+            named = dict(zip(each.entities, titles, strict=False))
+            rows.see(each.entities, kinds(each.kind), named, each.given[2])
     out.documents.append({"id": article.id, "text": text, "title": article.passages[0], "mentions": mentions})

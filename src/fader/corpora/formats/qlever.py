@@ -17,6 +17,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
@@ -25,7 +26,7 @@ import numpy as np
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
 from fader.corpora.frame.faults import at, tally
-from fader.corpora.frame.inputs import companion_lines, decode_line, line_batches, stem
+from fader.corpora.frame.inputs import companion_lines, decode_line, decode_lines, line_batches, stem
 from fader.corpora.frame.textstore import map_array
 from fader.corpora.parsers.text.spans import whole_number
 from fader.corpora.parsers.text.tokens import TokenText
@@ -79,9 +80,10 @@ class QLever(Importer):
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         """Lines, cut where a document ends; the payload has what is left of the batch before."""
-        ends = _read_records(self.docs) if self.docs else None
-        held: list[bytes] = []
-        last: Batch | None = None
+        ends: array[int] | None = None
+        if self.docs:  # lines that cannot be read are reported when it is copied
+            ends = array("q", sorted(record for record, _words, _number in _docs_lines(self.docs, Faults())))
+        held, last = list[bytes](), None
         for batch in line_batches(sources, faults):
             if last is not None and batch.source != last.source:
                 yield last._replace(payload=held)
@@ -106,9 +108,8 @@ class QLever(Importer):
         out = Records()
         postings: list[_Posting] = []
         document, current = 0, 0
-        for number, raw in enumerate(batch.payload, batch.place):
-            line = decode_line(raw, number, batch.source, faults)
-            if line is None or not line.strip():
+        for number, line in decode_lines(enumerate(batch.payload, batch.place), batch.source, faults):
+            if not line.strip():
                 continue
             posting = _posting(line, number)
             if posting is None:
@@ -145,18 +146,14 @@ def _boundary(lines: list[bytes], held: int, ends: array[int] | None) -> int:
     def document(line: bytes) -> int | None:
         cells = line.split(b"\t")
         record = whole_number(cells[2].decode("utf-8", "replace")) if len(cells) > 2 else None
-        if record is None:
-            return None
-        return bisect_left(ends, record) if ends is not None else record
+        return record if record is None or ends is None else bisect_left(ends, record)
 
     behind: int | None = None
     for i in range(len(lines) - 1, max(held - 1, 0) - 1, -1):
         here = document(lines[i])
-        if here is None:
-            continue
-        if behind is not None and here != behind:
+        if here is not None and behind is not None and here != behind:
             return i + 1
-        behind = here
+        behind = behind if here is None else here
     return 0
 
 
@@ -170,11 +167,6 @@ def _docs_lines(path: str, faults: Faults) -> Iterator[tuple[int, bytes, int]]:
         elif line.strip():
             what = f"needs the number of a record, a tab and a text, not {quote(line[:40].decode('utf-8', 'replace'))}"
             faults.add(UNREADABLE, f"{at(path, number)}: {what}")
-
-
-def _read_records(path: str) -> array[int]:
-    """The records of the lines of a docsfile; lines that cannot be read are reported when it is copied."""
-    return array("q", sorted(record for record, _words, _number in _docs_lines(path, Faults())))
 
 
 def _copy(path: str, folder: Path, faults: Faults) -> None:
@@ -239,11 +231,7 @@ def _find_words(text: str, words: list[_Posting]) -> list[tuple[int, int] | None
 
 def _mentions(postings: list[_Posting], spans: list[tuple[int, int] | None], out: Records) -> list[dict[str, Any]]:
     """A mention for each entity and each run of words that it stands by."""
-    numbers: list[int | None] = []  # the number of the word that a posting is
-    count = 0
-    for posting in postings:
-        numbers.append(None if posting.entity else count)
-        count += not posting.entity
+    numbers = list(accumulate((not posting.entity for posting in postings), initial=0))  # of words before a posting
     stands: dict[tuple[str, int], None] = {}
     for i, posting in enumerate(postings):
         if posting.entity:
@@ -267,7 +255,7 @@ def _mentions(postings: list[_Posting], spans: list[tuple[int, int] | None], out
     return mentions
 
 
-def _word_of(i: int, postings: list[_Posting], numbers: list[int | None]) -> int | None:
+def _word_of(i: int, postings: list[_Posting], numbers: list[int]) -> int | None:
     """The word that an entity stands by, within its record: the neighbour that its name has, else the one before."""
     near: list[int] = []
     for step in (-1, 1):

@@ -28,10 +28,10 @@ from fader.corpora.frame.inputs import head, plain, stem, whole_files
 from fader.corpora.frame.store import Store
 from fader.corpora.frame.textstore import KEYS, Texts, build
 from fader.corpora.parsers.jsoncut import UNREADABLE, json_batches, objects
-from fader.corpora.parsers.text.spans import mentions_of
+from fader.corpora.parsers.text.spans import Linked, mentions_of
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name, file_size
-from fader.errors import UsageError, quote
+from fader.errors import quote
 from fader.progress import Progress
 
 FIELDS = ("title", "headings", "body", "passage", "text", "contents", "segment")
@@ -63,11 +63,9 @@ class Rel(Importer):
     passes: ClassVar[int] = 2  # the first bytes say what it is
 
     texts: str = option("", "The texts: JSON lines, or lines of id, tab, text; ids as in the sources.", path=True)
-    ids: str = option("title", "Which id an entity has: title, or page (MMEAD's number of the page).")
-
-    def __post_init__(self) -> None:
-        if self.ids not in ("title", "page"):
-            raise UsageError(f"rel: ids must be title or page, not {quote(self.ids)}")
+    ids: str = option(
+        "title", "Which id an entity has: title, or page (MMEAD's number of the page).", choices=("title", "page")
+    )
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         """The payload is `("objects", piece)`, or for an answer of the service `("answer", answer, text or None)`."""
@@ -142,24 +140,24 @@ class Rel(Importer):
             remedy = "it is not in the file of texts" if self.texts else "give a file of texts with --texts"
             faults.add(TEXTLESS, f"{place}: document {quote(name)}; {remedy}")
             return
-        links = {key: _of_field(said, key) for key in known} if mmead else {next(iter(known)): _links(said)}
+        links = {next(iter(known)): _first_list(said, _LISTS)}
+        if mmead:  # a file of texts may call text what MMEAD calls passage or body
+            also = {key: ("passage", "body") if key in ("text", "contents", "segment") else () for key in known}
+            links = {key: _first_list(said, (key, *also[key])) for key in known}
         text, mentions = "", list[dict[str, Any]]()
         for key, found in links.items():
             base = len(text)
             for mention in self._mentions(found, known[key], f"{place}: document {quote(name)}", out, faults):
                 mentions.append({**mention, "start": mention["start"] + base, "end": mention["end"] + base})
             text += known[key] + "\n"
-        document: dict[str, Any] = {"id": name, "text": text.removesuffix("\n"), "mentions": mentions}
-        for key in ("title", "url"):
-            if isinstance(fields.get(key), str):
-                document[key] = fields[key]
-        out.documents.append(document)
+        more = {key: fields[key] for key in ("title", "url") if isinstance(fields.get(key), str)}
+        out.documents.append({"id": name, "text": text.removesuffix("\n"), "mentions": mentions, **more})
 
     def _mentions(self, links: list[Any], words: str, place: str, out: Records, faults: Faults) -> list[dict[str, Any]]:
         found: list[_Link] = []
         for link in links:
             try:
-                made = self._from_dict(link) if isinstance(link, dict) else _from_tuple(link, words)
+                made = _from_dict(link, self.ids) if isinstance(link, dict) else _from_tuple(link, words)
             except (ValueError, TypeError, KeyError, IndexError):
                 faults.add(WRONG, f"{place}: {quote(json.dumps(link))} is no link as REL or MMEAD write it")
                 continue
@@ -167,12 +165,11 @@ class Rel(Importer):
                 tally(out.counts, UNLINKED)
             else:
                 found.append(made)
-        sure = [{} if link.confidence is None else {"confidence": link.confidence} for link in found]
-        given = [(link.start, link.end, link.words) for link in found]
-        mentions = mentions_of(
-            words, given, [[link.entity] for link in found], lambda _i: place, faults, out.counts, sure
-        )
-        kept = {mention["entity"] for mention in mentions}
+        linked = [
+            Linked((start, end, said), [entity], place, tag, {} if sure is None else {"confidence": sure})
+            for start, end, said, entity, tag, sure in found
+        ]
+        mentions, kept = mentions_of(words, linked, faults, out.counts)
         for link in found:
             if link.entity in kept:
                 title = "" if link.entity.isdigit() else link.entity.replace("_", " ")
@@ -180,22 +177,17 @@ class Rel(Importer):
                 out.types += [TypeRow(link.tag, link.tag)] if link.tag else []
         return mentions
 
-    def _from_dict(self, link: dict[str, Any]) -> _Link:
-        details = link.get("details") or {}
-        details = json.loads(details) if isinstance(details, str) else details
-        entity = str(link.get("entity_id") or "") if self.ids == "page" else str(link.get("entity") or "")
-        start, end = int(link["start_pos"]), int(link["end_pos"])
-        return _Link(start, end, "", _title(entity), str(details.get("tag") or ""), _sure(details.get("md_score")))
+
+def _first_list(said: dict[str, Any], keys: Sequence[str]) -> list[Any]:
+    return next((said[key] for key in keys if isinstance(said.get(key), list)), [])
 
 
-def _of_field(said: dict[str, Any], key: str) -> list[Any]:
-    """The links of a field; a file of texts may call text what MMEAD calls passage or body."""
-    names = (key, "passage", "body") if key in ("text", "contents", "segment") else (key,)
-    return next((said[name] for name in names if isinstance(said.get(name), list)), [])
-
-
-def _links(said: dict[str, Any]) -> list[Any]:
-    return next((said[key] for key in _LISTS if isinstance(said.get(key), list)), [])
+def _from_dict(link: dict[str, Any], ids: str) -> _Link:
+    details = link.get("details") or {}
+    details = json.loads(details) if isinstance(details, str) else details
+    entity = str(link.get("entity_id" if ids == "page" else "entity") or "")
+    start, end = int(link["start_pos"]), int(link["end_pos"])
+    return _Link(start, end, "", _title(entity), str(details.get("tag") or ""), _sure(details.get("md_score")))
 
 
 def _from_tuple(link: list[Any], text: str) -> _Link:
@@ -209,13 +201,9 @@ def _from_tuple(link: list[Any], text: str) -> _Link:
         words, entity, tag = strings
         return _Link(start, end, words, _title(entity), tag, numbers[0] if numbers else None)
     first, second = strings  # words and entity, or entity and tag
-    if text[start:end] == first and not _is_tag(second):
+    if text[start:end] == first and not (second.isupper() and len(second) <= 5):  # which is a tag
         return _Link(start, end, first, _title(second), "", numbers[0] if numbers else None)
     return _Link(start, end, "", _title(first), second, numbers[-1] if numbers else None)
-
-
-def _is_tag(word: str) -> bool:
-    return word.isupper() and len(word) <= 5
 
 
 def _sure(value: Any) -> float | None:

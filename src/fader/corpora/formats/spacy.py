@@ -25,8 +25,7 @@ from fader.corpora.frame.base import Batch, Importer, Records
 from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.frame.inputs import stem, whole_files
 from fader.corpora.parsers.text.docbin_strings import murmur, number_strings
-from fader.corpora.parsers.text.standoff import add_row, make_entity_id
-from fader.corpora.parsers.text.tokens import OUTSIDE, Label, TokenText, find_labelled
+from fader.corpora.parsers.text.tokens import OUTSIDE, Label, TokenText, add_row, find_labelled, make_entity_id
 from fader.corpus.documents import Faults
 from fader.errors import quote
 from fader.limits import Limits

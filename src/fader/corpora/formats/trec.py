@@ -63,7 +63,8 @@ class Trec(Importer):
             return trecfiles.read_judged(batch, faults)
         out = Records()
         names = [tag.strip().lower() for tag in self.tags.split(",") if tag.strip()]
-        sections = _sections(names)
+        any_of = b"|".join(re.escape(name.encode()) for name in names) or b"(?!)"
+        sections = re.compile(rb"<(" + any_of + rb")(?:\s[^>]*)?>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
         titles = _TITLES if set(names) - set(_TITLES) else ()  # they are the text if nothing else is asked for
         for raw in trecfiles.documents(data, batch.source, batch.place, faults):
             text, encoding = charset.decode(raw.body, self.encoding)
@@ -74,12 +75,6 @@ class Trec(Importer):
             tally(out.counts, f"documents in {encoding}", encoding != "utf-8")
             out.documents.append(made)
         return out
-
-
-def _sections(names: Sequence[str]) -> re.Pattern[bytes]:
-    """What finds the elements of these names; without any name, nothing."""
-    any_of = b"|".join(re.escape(name.encode()) for name in names) or b"(?!)"
-    return re.compile(rb"<(" + any_of + rb")(?:\s[^>]*)?>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
 
 
 def _document(

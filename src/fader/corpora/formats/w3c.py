@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
-from fader.corpora.frame.faults import at
+from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import head
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.trec import files as trecfiles
@@ -106,7 +106,7 @@ class W3c(Importer):
         found = _read_candidates(self.candidates, faults) if self.candidates else []
         if self.candidates and not found:
             raise InputError(f"{self.candidates}: no line such as candidate-0001 Ada Quill ada@example.org in it")
-        tagged = any(_is_tagged(source) for source in sources)
+        tagged = any(_TAG.search(head(source, _LOOKED_AT)) for source in sources)
         if not (tagged or self.candidates):
             for source in sources:
                 if source != "-" and trecfiles.kind_of(source)[0] == trecfiles.DOCUMENTS:
@@ -119,9 +119,8 @@ class W3c(Importer):
             return _State(found, None)
         from fader.corpora.annotate import Annotator
 
-        return _State(
-            found, Annotator.from_files([_names(c, shorts) for shorts in [_count_shorts(found)] for c in found])
-        )
+        shorts = _count_shorts(found)
+        return _State(found, Annotator.from_files([_names(candidate, shorts) for candidate in found]))
 
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
         kind, data = batch.payload
@@ -157,9 +156,8 @@ def _read_candidates(path: str, faults: Faults) -> list[Candidate]:
         addresses = tuple(_ADDRESS.findall(" ".join(word for word in words[1:] if "@" in word)))
         label = " ".join(word for word in words[1:] if "@" not in word)
         if not _ID.fullmatch(words[0]) or not (label or addresses):
-            faults.add(
-                MALFORMED, f"{at(path, number)}: needs an id such as candidate-0001 and a name: {quote(line, 60)}"
-            )
+            what = f"needs an id such as candidate-0001 and a name: {quote(line, 60)}"
+            faults.add(MALFORMED, f"{at(path, number)}: {what}")
         elif words[0] in found:
             faults.add(REPEATED, f"{at(path, number)}: {words[0]} was there before; the first is kept")
         else:
@@ -192,11 +190,6 @@ def _names(candidate: Candidate, shorts: Counter[str]) -> dict[str, Any]:
     return {"id": candidate.id, "name": candidate.label, "types": [PERSON], "aliases": aliases}
 
 
-def _is_tagged(source: str) -> bool:
-    """Whether candidate tags are in the beginning of a source."""
-    return _TAG.search(head(source, _LOOKED_AT)) is not None
-
-
 def _document(raw: TrecDocument, headers: bool, counts: dict[str, int], faults: Faults) -> dict[str, Any]:
     text, _encoding = charset.decode(raw.body)
     source, tagged = _remove_tags(text.encode("utf-8", "replace"), raw, faults)
@@ -207,7 +200,7 @@ def _document(raw: TrecDocument, headers: bool, counts: dict[str, int], faults: 
     for start, end, entity in tagged:
         span = sender.span(start, end) or _shift(page.span(start, end), len(sender.line))
         if span is None:
-            counts[IN_MARKUP] = counts.get(IN_MARKUP, 0) + 1
+            tally(counts, IN_MARKUP)
         else:
             mentions.append({"start": span[0], "end": span[1], "entity": entity})
     shown = {name: html.read(source[a:b]).text for name, (a, b) in values.items()}

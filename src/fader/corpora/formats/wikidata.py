@@ -28,9 +28,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
-from fader.corpora.frame.faults import at
+from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import BROKEN, line_batches
-from fader.corpora.frame.selection import UNLISTED, Numbers, end_types, read_ids, select_listed, write_ids
+from fader.corpora.frame.selection import LISTED, UNLISTED, Numbers, end_types, read_ids, select_listed, write_ids
 from fader.corpora.frame.store import Store
 from fader.corpus.documents import Faults
 from fader.errors import UsageError, quote
@@ -62,7 +62,7 @@ class Wikidata(Importer):
     prefix: str = option("", "What comes before an id that is the value of a property, such as MESH:.")
     language: str = option("en", "The language of names; several with commas, the first that there is holds.")
     site: str = option("enwiki", "The Wikipedia whose titles are meant.")
-    only: str = option("", "A file of ids, one per line, such as an entities.tsv: only these entities.", path=True)
+    only: str = option("", LISTED, path=True)
     all_ranks: bool = option(False, "All statements count but the deprecated; else those of the best rank (truthy).")
     classes: bool = option(False, "Items that are classes are entities too, with the classes above them as types.")
     unused: bool = option(False, "Types that no entity has are kept too; there are millions.")
@@ -72,9 +72,8 @@ class Wikidata(Importer):
             what = f"ids must be one of {', '.join(FORMS)}, or a property such as P646"
             raise UsageError(f"wikidata: {what}, not {quote(self.ids)}")
         if self.ids in ("P31", "P279"):
-            raise UsageError(
-                f"wikidata: {self.ids} leads to other items; ids must be the texts of a property such as P646"
-            )
+            what = "leads to other items; ids must be the texts of a property such as P646"
+            raise UsageError(f"wikidata: {self.ids} {what}")
         if not self._languages():
             raise UsageError("wikidata: language must name one, such as en or de,en")
 
@@ -108,7 +107,7 @@ class Wikidata(Importer):
                 if item.type == "item" and item.id[:1] == "Q":
                     self._item(item, out)
                 else:
-                    out.counts[OTHERS] = out.counts.get(OTHERS, 0) + 1
+                    tally(out.counts, OTHERS)
         out.entities = select_listed(out.entities, state, out.counts)
         kept = dict.fromkeys(each for row in out.entities for each in row.types)
         out.types.extend(TypeRow(each, "") for each in kept)
@@ -130,14 +129,16 @@ class Wikidata(Importer):
                 yield line
             else:
                 counts["items"] += 1
-                counts[UNLISTED] = counts.get(UNLISTED, 0) + 1
+                tally(counts, UNLISTED)
 
     def _form_id(self, number: str) -> str:
         return ADDRESS + number if self.ids == "uri" else number
 
     def _item(self, item: Any, out: Records) -> None:
         out.counts["items"] += 1
-        label, aliases = _names(item)
+        labels = [text.value for text in _present(item.labels) if text.value]  # in the order of languages
+        label, others = (labels or [""])[0], (text.value for texts in _present(item.aliases) for text in texts)
+        aliases = list(dict.fromkeys((*labels[1:], *others)))
         types, above = self._targets(item, "P31"), self._targets(item, "P279")
         if above:
             out.types.append(TypeRow(item.id, label, above))
@@ -145,8 +146,7 @@ class Wikidata(Importer):
             return
         title = getattr(getattr(item.sitelinks, "site", None), "title", "")
         names = self._ids(item, title)
-        if not names:
-            out.counts[ABSENT] = out.counts.get(ABSENT, 0) + 1
+        tally(out.counts, ABSENT, not names)
         if self.classes:
             types = list(dict.fromkeys((*types, *above)))
         out.entities.extend(EntityRow(name, label or title, types, aliases) for name in names)
@@ -173,13 +173,6 @@ class Wikidata(Importer):
 
     def finish(self, state: Any, store: Store) -> None:
         end_types(store, lambda name: name, self.unused)
-
-
-def _names(item: Any) -> tuple[str, list[str]]:
-    """The name in the first language that has one, and the aliases in all."""
-    labels = [text.value for text in _present(item.labels) if text.value]
-    aliases = [text.value for texts in _present(item.aliases) for text in texts]
-    return (labels[0] if labels else ""), list(dict.fromkeys((*labels[1:], *aliases)))
 
 
 def _present(texts: Any) -> list[Any]:
@@ -238,15 +231,6 @@ def _decoder(languages: tuple[str, ...], site: str, relation: str) -> Any:
     kinds |= {"own": list[_Claim[Any]]} if relation else {}
     relations: list[Any] = [(each, kind, msgspec.field(default_factory=list)) for each, kind in kinds.items()]
     claims = msgspec.defstruct("Claims", relations, rename={"own": relation} if relation else None)
-    item = msgspec.defstruct(
-        "Item",
-        [
-            ("id", str),
-            ("type", str, "item"),
-            ("labels", one | list, msgspec.field(default_factory=list)),
-            ("aliases", many | list, msgspec.field(default_factory=list)),
-            ("claims", claims | list, msgspec.field(default_factory=list)),
-            ("sitelinks", pages | list, msgspec.field(default_factory=list)),
-        ],
-    )
-    return msgspec.json.Decoder(item).decode
+    maps = {"labels": one, "aliases": many, "claims": claims, "sitelinks": pages}
+    more: list[Any] = [(name, kind | list, msgspec.field(default_factory=list)) for name, kind in maps.items()]
+    return msgspec.json.Decoder(msgspec.defstruct("Item", [("id", str), ("type", str, "item"), *more])).decode

@@ -17,21 +17,18 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
 import msgspec
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
-from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decode_line, group_batches
+from fader.corpora.frame.faults import at, tally
+from fader.corpora.frame.inputs import decode_lines, group_batches, head
 from fader.corpora.parsers.wiki.kinds import Kinds
-from fader.corpora.parsers.wiki.propagate import own_names, propagate_links
+from fader.corpora.parsers.wiki.propagate import PROPAGATE, own_names, propagate_links
 from fader.corpora.parsers.wiki.titles import ARTICLE, Site, identifier, normal, target
 from fader.corpus.documents import Faults
-from fader.corpus.readers import read_chunks
-from fader.errors import InputError
 
 OUTSIDE = "lines outside of a document"
 UNCLOSED = "documents cut short"
@@ -57,20 +54,16 @@ class Wikiextractor(Importer):
     example: ClassVar[str] = "fader import wikiextractor extracted/ -o corpus/"
     citation: ClassVar[str] = "https://github.com/attardi/wikiextractor, section Output"
 
-    propagate: bool = option(
-        False, "Names that a page links, and its own, are mentions wherever else they stand in it."
-    )
+    propagate: bool = option(False, PROPAGATE)
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return chain.from_iterable(group_batches([source], faults, _opener(source).match) for source in sources)
+        for source in sources:  # a text may have lines that look like JSON
+            opens = rb"\{" if _is_json(head(source)) else rb"<doc |\{\"" if source == "-" else rb"<doc "
+            yield from group_batches([source], faults, re.compile(opens).match)
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
-        lines = (
-            (number, line)
-            for number, raw in enumerate(batch.payload, batch.place)
-            if (line := decode_line(raw, number, batch.source, faults)) is not None
-        )
+        lines = decode_lines(enumerate(batch.payload, batch.place), batch.source, faults)
         first = next((raw for raw in batch.payload if raw.strip()), b"")
         read = _from_json if _is_json(first) else _from_marks
         for found in read(lines, batch.source, faults):
@@ -79,8 +72,8 @@ class Wikiextractor(Importer):
 
     def _document(self, found: _Raw, out: Records) -> None:
         title = normal(found.title)
-        head, _end, rest = found.text.lstrip("\n").partition("\n")
-        body = rest if normal(head) == title else found.text
+        first, _end, rest = found.text.lstrip("\n").partition("\n")
+        body = rest if normal(first) == title else found.text
         text, links = _extract_links(body.strip())
         language = _LANGUAGE.match(found.url)
         kinds = Kinds({}, not language or language[1] in ("en", "simple"), False)
@@ -89,23 +82,14 @@ class Wikiextractor(Importer):
         if self.propagate:
             more = propagate_links(text, links, own_names(title, (), kinds.includes(types, "person")), own)
             mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]
-            out.counts["mentions propagated"] = out.counts.get("mentions propagated", 0) + len(more)
+            tally(out.counts, "mentions propagated", len(more))
         out.documents.append({"id": own, "text": text, "mentions": mentions, "title": title, "url": found.url or None})
         out.entities.append(EntityRow(own, title, types))
         out.types += kinds.rows
 
 
-def _opener(source: str) -> re.Pattern[bytes]:
-    """What the lines that open a document begin with: a text may have lines that look like JSON."""
-    try:
-        head = next(read_chunks(source), (b"", 0))[0] if source != "-" else b""
-    except InputError:
-        head = b""  # reported when the source is read
-    return re.compile(rb"\{" if _is_json(head) else rb"<doc |\{\"" if source == "-" else rb"<doc ")
-
-
-def _is_json(head: bytes) -> bool:
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+def _is_json(begin: bytes) -> bool:
+    return begin.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
 def _from_json(lines: Iterator[tuple[int, str]], source: str, faults: Faults) -> Iterator[_Raw]:

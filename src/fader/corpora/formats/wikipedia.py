@@ -23,31 +23,20 @@ from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
 from fader.corpora.frame.faults import tally
-from fader.corpora.frame.inputs import mark_batches
+from fader.corpora.frame.inputs import head, mark_batches
 from fader.corpora.frame.store import Store
-from fader.corpora.parsers.wiki import dump
+from fader.corpora.parsers.wiki import dump, titles
 from fader.corpora.parsers.wiki.kinds import Kinds, is_disambiguation, noun_type
 from fader.corpora.parsers.wiki.markup import CATEGORY, WikiPage, parse
 from fader.corpora.parsers.wiki.nouns import category_nouns
-from fader.corpora.parsers.wiki.propagate import own_names, propagate_links
+from fader.corpora.parsers.wiki.propagate import PROPAGATE, own_names, propagate_links
 from fader.corpora.parsers.wiki.redirects import Redirects, Spool
-from fader.corpora.parsers.wiki.titles import (
-    ARTICLE,
-    CATEGORY_SPACE,
-    Site,
-    Targets,
-    identifier,
-    read_site,
-    target,
-    title_of,
-)
+from fader.corpora.parsers.wiki.titles import ARTICLE, CATEGORY_SPACE, Site, Targets, identifier, target, title_of
 from fader.corpus.documents import Faults
-from fader.corpus.readers import file_size, read_chunks
-from fader.errors import InputError, UsageError
+from fader.corpus.readers import file_size
 from fader.progress import Progress
 
 MORE_SUPPORT = (1000, 50_000)  # categories from which on two, and three, pairs must agree
-HEAD = 1 << 20  # bytes in which the site is described, at the beginning of a dump
 
 
 class _First(NamedTuple):
@@ -61,11 +50,9 @@ class _First(NamedTuple):
 class _State(NamedTuple):
     """What a worker has."""
 
-    site: Site
-    above: dict[str, tuple[str, ...]]
+    first: _First
     redirects: Redirects
     targets: Targets
-    counts: dict[str, int]
 
 
 class _Article(NamedTuple):
@@ -85,29 +72,22 @@ class Wikipedia(Importer):
     passes: ClassVar[int] = 2
     state_type: ClassVar[Any] = _First
 
-    propagate: bool = option(
-        False, "Names that a page links, and its own, are mentions wherever else they stand in it."
-    )
+    propagate: bool = option(False, PROPAGATE)
     absent: bool = option(True, "Links to pages that the dump does not have are mentions too.")
     categories: bool = option(
         True, "Categories are types themselves, beside their nouns; always where the language is not English."
     )
     support: int = option(
-        0, "Pairs of categories that must agree for one noun to be below another; 0: 1 to 3, by their number."
+        0, "Pairs of categories that must agree for one noun to be below another; 0: 1 to 3, by their number.", least=0
     )
-    min_length: int = option(1, "Characters of text that an article needs to be a document.")
-
-    def __post_init__(self) -> None:
-        for name in ("support", "min_length"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"wikipedia: {name} must be 0 or more, not {getattr(self, name)}")
+    min_length: int = option(1, "Characters of text that an article needs to be a document.", least=0)
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
         return mark_batches(sources, faults, dump.END)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         """The first pass: redirects, titles, categories. Faults in pages are reported by the second."""
-        site = _site(sources[0])
+        site = titles.read_site(head(sources[0]).partition(b"<page>")[0].decode("utf-8", "replace"))
         targets = Targets(site)
         spool, pairs, ignored = Spool(folder), Counter[tuple[str, str]](), Faults()
         total, before, last = sum(map(file_size, sources)), 0, ""
@@ -123,7 +103,12 @@ class Wikipedia(Importer):
                     categories += 1
                     _count_pairs(page, targets, site, pairs)
                 elif page.space == ARTICLE:
-                    _spool(page, site, spool)
+                    written = dump.redirect_of(page)
+                    space, title = target(site, written) if written else (ARTICLE, "")
+                    if not written:
+                        spool.article(page.title)
+                    elif space == ARTICLE:
+                        spool.redirect(page.title, title)
             progress.update(before + batch.consumed, total, "redirects and categories")
         for source in sorted(without):
             hint = "give a pages-articles dump, in UTF-8 (`iconv -f utf-16 -t utf-8` makes it so)"
@@ -136,17 +121,17 @@ class Wikipedia(Importer):
         return _First(site, above, spool.finish())
 
     def open_state(self, state: _First, folder: Path) -> _State:
-        return _State(state.site, state.above, Redirects(folder), Targets(state.site), state.counts)
+        return _State(state, Redirects(folder), Targets(state.site))
 
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
         out = Records()
-        kinds = Kinds(state.above, state.site.english, self.categories)
+        site = state.first.site
+        kinds = Kinds(state.first.above, site.english, self.categories)
         articles: list[_Article] = []
         leading: list[str] = []  # titles of redirects
         for raw in dump.pages(batch.payload, batch.place, batch.source, faults):
             if raw.space == CATEGORY_SPACE:
-                _, name = target(state.site, raw.title)
-                kinds.below(name, _categories(raw, state.targets, state.site))
+                kinds.below(target(site, raw.title).title, _categories(raw, state.targets, site))
             elif raw.space != ARTICLE:
                 tally(out.counts, "pages of other namespaces")
             elif dump.redirect_of(raw):
@@ -186,21 +171,18 @@ class Wikipedia(Importer):
 
     def _document(self, article: _Article, entity: dict[str, str], state: _State, kinds: Kinds, out: Records) -> None:
         title, page, own = article.title, article.page, identifier(article.title)
-        known = entity.get
-        mentions: list[dict[str, Any]] = [
-            {"start": start, "end": end, "entity": e} for start, end, name in page.links if (e := known(name))
-        ]
-        categories = [_category(state.site, written) for written in page.categories]
+        found = [(start, end, e) for start, end, name in page.links if (e := entity.get(name))]
+        mentions: list[dict[str, Any]] = [{"start": start, "end": end, "entity": e} for start, end, e in found]
+        categories = [_category(state.first.site, written) for written in page.categories]
         types = kinds.of_article(title, page.text, categories, page.templates)
         if self.propagate:
             names = own_names(title, page.bold, kinds.includes(types, "person"))
-            links = [(m["start"], m["end"], m["entity"]) for m in mentions]
-            more = propagate_links(page.text, links, names, own)
+            more = propagate_links(page.text, found, names, own)
             mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]
             tally(out.counts, "mentions propagated", len(more))
         document = {"id": own, "text": page.text, "mentions": mentions, "title": title}
-        if state.site.base:
-            document["url"] = state.site.base + own
+        if state.first.site.base:
+            document["url"] = state.first.site.base + own
         out.documents.append(document)
         aliases = [name.strip() for name in page.bold if name.strip() != title]
         out.entities.append(EntityRow(own, title, types, aliases))
@@ -208,38 +190,13 @@ class Wikipedia(Importer):
 
     def finish(self, state: _State, store: Store) -> None:
         """The report's numbers of the first pass."""
-        store.count(state.counts)
+        store.count(state.first.counts)
 
     def unknown(self, name: str, surface: str, state: _State) -> EntityRow:
         """An entity that has links but no page: it is named by its title, and typed by what is in its brackets."""
         title = title_of(name)
-        kinds = Kinds({}, state.site.english, False)
-        return EntityRow(
-            name, title, [noun_type(noun) for noun in kinds.find_bracketed(title)] if state.site.english else ()
-        )
-
-
-def _site(source: str) -> Site:
-    """What the dump says of its wiki; the English Wikipedia's where it says nothing."""
-    head = b""
-    try:
-        for chunk, _consumed in read_chunks(source):
-            head += chunk
-            if b"<page>" in head or len(head) > HEAD:
-                break
-    except InputError:
-        pass  # reported when the pages are read
-    return read_site(head.partition(b"<page>")[0].decode("utf-8", "replace"))
-
-
-def _spool(page: dump.RawPage, site: Site, spool: Spool) -> None:
-    written = dump.redirect_of(page)
-    if not written:
-        spool.article(page.title)
-        return
-    space, title = target(site, written)
-    if space == ARTICLE:
-        spool.redirect(page.title, title)
+        nouns = Kinds({}, True, False).find_bracketed(title) if state.first.site.english else []
+        return EntityRow(name, title, [noun_type(noun) for noun in nouns])
 
 
 def _category(site: Site, written: str) -> str:

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decode_line, head, line_batches
+from fader.corpora.frame.inputs import decode_lines, head, line_batches
 from fader.corpora.frame.records import name_of
 from fader.corpora.frame.selection import end_types
 from fader.corpora.frame.store import Store
@@ -80,8 +80,12 @@ class Wordnet(Importer):
 
     def _data(self, sources: Sequence[str]) -> list[str]:
         """The files that hold synsets of the parts asked for: by WordNet's names, or by what is in them."""
-        wanted = {FILES[part] for part in self.parts}
-        found = [source for source in sources if _holds(source, wanted)]
+        wanted, found = {FILES[part] for part in self.parts}, list[str]()
+        for source in sources:
+            first, _dot, kind = PurePath(source).name.partition(".")
+            begin = next((line for line in head(source).splitlines() if line[:2] != b"  "), b"")
+            if (first == "data" and kind.split(".")[0] in wanted) or (first != "data" and _SYNSET.match(begin)):
+                found.append(source)
         if not found:
             raise InputError(f"{sources[0]}: no data.{' or data.'.join(sorted(wanted))} here; give the folder dict")
         return found
@@ -115,26 +119,15 @@ class Wordnet(Importer):
         end_types(store, name_of, self.unused)
 
 
-def _holds(source: str, wanted: set[str]) -> bool:
-    """Whether a file is one of the data files; of another name, whether it begins like one."""
-    first, _dot, kind = PurePath(source).name.partition(".")
-    if first == "data":
-        return kind.split(".")[0] in wanted
-    lines = head(source).splitlines()
-    return bool(_SYNSET.match(next((line for line in lines if line[:2] != b"  "), b"")))
-
-
 def identifier(synset: Synset) -> str:
     """A synset's name in YAGO."""
     return f"wordnet_{synset.words[0]}_{synset.key}"
 
 
 def _synsets(batch: Batch, faults: Faults) -> Iterator[tuple[int, Synset]]:
-    for number, raw in enumerate(batch.payload, batch.place):
-        if raw[:2] == b"  ":
-            continue
-        line = decode_line(raw, number, batch.source, faults)
-        if not line or not line.strip():
+    numbered = ((number, raw) for number, raw in enumerate(batch.payload, batch.place) if raw[:2] != b"  ")
+    for number, line in decode_lines(numbered, batch.source, faults):
+        if not line.strip():
             continue
         try:
             yield number, synset_of(line)
@@ -153,8 +146,8 @@ def synset_of(line: str) -> Synset:
     pointers = [cells[first + 1 + 4 * i : first + 5 + 4 * i] for i in range(int(cells[first]))]
     if pointers and len(pointers[-1]) < 4:
         raise ValueError(f"{len(pointers)} pointers are announced, but the line ends before")
-    leads = {
-        symbol: [DIGIT[other] + at_offset for kind, at_offset, other, _words in pointers if kind == symbol]
+    above, instance_of = (
+        [DIGIT[other] + at_offset for kind, at_offset, other, _words in pointers if kind == symbol]
         for symbol in (ABOVE, INSTANCE)
-    }
-    return Synset(DIGIT[part] + offset, words, leads[ABOVE], leads[INSTANCE])
+    )
+    return Synset(DIGIT[part] + offset, words, above, instance_of)

@@ -11,8 +11,9 @@ so that two ids of one hash are distinguished. Knows nothing of what else the li
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
+from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,12 @@ _PARTS = 256
 _HELD = 1 << 17  # rows in memory before they are written
 
 
-def _hash(name: bytes) -> int:
-    return int(xxhash.xxh3_64_intdigest(name))
-
-
 class Writer:
     """Takes groups of lines in any order; to be used in a with block."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lines = open(folder / _file("lines"), "wb")  # noqa: SIM115 closed at the end of the with block
+        self._lines = open(folder / "lines.bin", "wb")  # noqa: SIM115 closed at the end of the with block
         self._rows: list[tuple[int, int, int, int]] = []
         self._size = 0
 
@@ -49,7 +46,7 @@ class Writer:
         for name, lines in groups:
             data = b"\n".join(lines) + b"\n"
             self._lines.write(data)
-            self._rows.append((_hash(name.encode()), self._size, len(data), len(lines)))
+            self._rows.append((xxhash.xxh3_64_intdigest(name.encode()), self._size, len(data), len(lines)))
             self._size += len(data)
         if len(self._rows) >= _HELD:
             self._flush()
@@ -57,15 +54,15 @@ class Writer:
     def finish(self) -> None:
         """Sort the rows, part by part, into the files that `Annotations` reads."""
         self._flush()
-        columns = {name: open(self._folder / _file(name), "wb") for name in _ROW.names or ()}  # noqa: SIM115
-        for path in sorted(self._folder.glob("*.part")):
-            rows = np.fromfile(path, _ROW)
-            rows = rows[np.lexsort((rows["first"], rows["hash"]))]
-            for name, file in columns.items():
-                file.write(np.ascontiguousarray(rows[name]).tobytes())
-            path.unlink()
-        for file in columns.values():
-            file.close()
+        with ExitStack() as stack:
+            names = _ROW.names or ()
+            columns = {name: stack.enter_context(open(self._folder / f"{name}.bin", "wb")) for name in names}
+            for path in sorted(self._folder.glob("*.part")):
+                rows = np.fromfile(path, _ROW)
+                rows = rows[np.lexsort((rows["first"], rows["hash"]))]
+                for name, file in columns.items():
+                    file.write(rows[name].tobytes())
+                path.unlink()
 
     def _flush(self) -> None:
         """Append the rows to their parts."""
@@ -74,10 +71,10 @@ class Writer:
         parts = (rows["hash"] >> np.uint64(56)).astype(np.int64)
         order = np.argsort(parts, kind="stable")
         bounds = np.searchsorted(parts[order], np.arange(_PARTS + 1)).tolist()
-        for part in range(_PARTS):
-            if bounds[part] < bounds[part + 1]:
+        for part, (first, end) in enumerate(pairwise(bounds)):
+            if first < end:
                 with open(self._folder / f"{part:03}.part", "ab") as file:
-                    file.write(rows[order[bounds[part] : bounds[part + 1]]].tobytes())
+                    file.write(rows[order[first:end]].tobytes())
 
 
 class Annotations:
@@ -85,7 +82,7 @@ class Annotations:
 
     def __init__(self, folder: Path) -> None:
         kinds = {**{name: _ROW[name] for name in _ROW.names or ()}, "lines": np.dtype(np.uint8)}
-        self._columns = {name: _map(folder / _file(name), kind) for name, kind in kinds.items()}
+        self._columns = {name: map_file(folder / f"{name}.bin", kind) for name, kind in kinds.items()}
 
     @property
     def size(self) -> int:
@@ -105,21 +102,15 @@ class Annotations:
 
     def of(self, name: str) -> bytes:
         """All lines of a document, each with its line end."""
-        key = name.encode()
-        hashes, found = self._columns["hash"], []
-        at = int(np.searchsorted(hashes, np.uint64(_hash(key))))
-        while at < len(hashes) and int(hashes[at]) == _hash(key):
-            first, size = int(self._columns["first"][at]), int(self._columns["size"][at])
-            data = self._columns["lines"][first : first + size].tobytes()
-            if data.startswith(key + b"\t"):
-                found.append(data)
-            at += 1
-        return b"".join(found)
+        key, hashes = name.encode(), self._columns["hash"]
+        wanted = np.uint64(xxhash.xxh3_64_intdigest(key))
+        here = slice(*(int(np.searchsorted(hashes, wanted, side)) for side in ("left", "right")))
+        starts, sizes = (self._columns[column][here].tolist() for column in ("first", "size"))
+        lines = self._columns["lines"]
+        every = (lines[first : first + size].tobytes() for first, size in zip(starts, sizes, strict=True))
+        return b"".join(data for data in every if data.startswith(key + b"\t"))
 
 
-def _file(name: str) -> str:
-    return f"{name}.bin"
-
-
-def _map(path: Path, kind: np.dtype[Any]) -> NDArray[Any]:
-    return np.memmap(path, kind, "r") if os.path.getsize(path) else np.empty(0, kind)
+def map_file(path: Path, kind: np.dtype[Any]) -> NDArray[Any]:
+    """The array of a file of numbers, mapped into memory unless there are none."""
+    return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from os.path import basename
 
 from fader.corpora.frame.base import Batch
@@ -180,13 +180,12 @@ def head(source: str, size: int = HEAD) -> bytes:
 
     Its cutter will tell of that. Standard input cannot be looked at without losing what was read.
     """
-    if source == "-":
-        return b""
-    with closing(read_chunks(source)) as chunks:  # type: ignore[type-var]
-        try:
-            return next(chunks, (b"", 0))[0][:size].removeprefix(b"\xef\xbb\xbf")
-        except InputError:
-            return b""
+    begin = b""
+    if source != "-":
+        with closing(read_chunks(source)) as chunks, suppress(InputError):  # type: ignore[type-var]
+            while len(begin) < size and (chunk := next(chunks, (b"", 0))[0]):
+                begin += chunk
+    return begin[:size].removeprefix(b"\xef\xbb\xbf")
 
 
 def stem(source: str, *suffixes: str) -> str:

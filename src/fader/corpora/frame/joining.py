@@ -39,14 +39,15 @@ def write_catalog(store: Store, folder: Path, unknown: Callable[[str, str], Enti
     """Write entities.tsv and types.tsv into a folder, each if it has content; what the report says of them."""
     types = _types(store)
     defined = len(types)
-    entities = _write_entities(store, folder / "entities.tsv", types, unknown)
+    entities = _write(folder / "entities.tsv", _join_entities(store, types, unknown))
     for each in list(types.values()):
         for above in each.supertypes:
             types.setdefault(above, _Type(name_of(above)))
     edges = [(below, above) for below, each in types.items() for above in each.supertypes]
     kept, removed = break_cycles(edges)
-    if types:
-        _write_types(folder / "types.tsv", types, kept)
+    over = {name: [pair[1] for pair in pairs] for name, pairs in groupby(kept, key=lambda edge: edge[0])}
+    lines = ("\t".join((name, types[name].name, "|".join(over.get(name, ())))) for name in sorted(types))
+    _write(folder / "types.tsv", (f"{line}\n".encode() for line in lines))
     return {
         "entities": entities,
         "types": len(types),
@@ -65,40 +66,25 @@ def _types(store: Store) -> dict[str, _Type]:
     return types
 
 
-def _write_entities(store: Store, path: Path, types: dict[str, _Type], unknown: Callable[[str, str], EntityRow]) -> int:
-    """Write entities.tsv; types that are not known yet are added."""
-    count, limits = 0, Limits.from_environment()
+def _join_entities(store: Store, types: dict[str, _Type], unknown: Callable[[str, str], EntityRow]) -> Iterator[bytes]:
+    """The lines of entities.tsv; types that are not known yet are added."""
+    limits = Limits.from_environment()
     named = ((name, [[surface]]) for name, surface, _count in store.mentioned())
     both = heapq.merge(merge_runs(store.runs("entities")), named, key=lambda found: found[0])
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        for name, groups in groupby(both, key=lambda found: found[0]):
-            rows = [row for _name, found in groups for row in found]
-            surface = rows.pop()[0] if len(rows[-1]) == 1 else ""
-            if not rows:
-                rows = [entity_cells(unknown(name, surface), limits)[1:]]
-            rows.append([surface, "", ""])
-            above = list(dict.fromkeys(cell for row in rows for cell in _cells(row[1]))) or [THING]
-            aliases = list(dict.fromkeys(cell for row in rows for cell in _cells(row[2])))
-            shown = _first(row[0] for row in rows) or name_of(name)
-            for each in above:
-                if each not in types:
-                    types[each] = _Type(name_of(each))
-            cells = [name, shown, "|".join(above), "|".join(alias for alias in aliases if alias != shown)]
-            file.write("\t".join(cells if cells[3] else cells[:3]) + "\n")
-            count += 1
-        sync_file(file)
-    if not count:
-        path.unlink()
-    return count
-
-
-def _write_types(path: Path, types: dict[str, _Type], edges: list[tuple[str, str]]) -> None:
-    """Write types.tsv in the order of ids; the edges are sorted."""
-    above = {name: [pair[1] for pair in pairs] for name, pairs in groupby(edges, key=lambda edge: edge[0])}
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        for name in sorted(types):
-            file.write("\t".join((name, types[name].name, "|".join(above.get(name, ())))) + "\n")
-        sync_file(file)
+    for name, groups in groupby(both, key=lambda found: found[0]):
+        rows = [row for _name, found in groups for row in found]
+        surface = rows.pop()[0] if len(rows[-1]) == 1 else ""
+        if not rows:
+            rows = [entity_cells(unknown(name, surface), limits)[1:]]
+        rows.append([surface, "", ""])
+        above = list(dict.fromkeys(cell for row in rows for cell in _cells(row[1]))) or [THING]
+        aliases = list(dict.fromkeys(cell for row in rows for cell in _cells(row[2])))
+        shown = _first(row[0] for row in rows) or name_of(name)
+        for each in above:
+            if each not in types:
+                types[each] = _Type(name_of(each))
+        cells = [name, shown, "|".join(above), "|".join(alias for alias in aliases if alias != shown)]
+        yield ("\t".join(cells if cells[3] else cells[:3]) + "\n").encode()
 
 
 def write_judged(store: Store, folder: Path) -> dict[str, int]:

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 import xxhash
 
-from fader.corpora.frame.base import THING, EntityRow, Records, TypeRow
+from fader.corpora.frame.base import EntityRow, Records, TypeRow
 from fader.corpus.documents import Faults
 from fader.errors import quote
 from fader.limits import Limits
@@ -28,6 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"[^\W_]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _encode = msgspec.json.Encoder().encode
+_Surfaces = Counter[tuple[str, str]]  # how often an entity has a surface
 
 
 @dataclass(slots=True)
@@ -52,26 +53,27 @@ def encode(records: Records, source: str, faults: Faults) -> EncodedRecords:
     """Check and encode the records of a batch; `faults` are those of their conversion, and get more here."""
     limits = Limits.from_environment()
     out = EncodedRecords(counts=records.counts)
-    surfaces = Counter[tuple[str, str]]()
+    surfaces = _Surfaces()
     for document in records.documents:
         _document(document, source, faults, limits, surfaces, out)
     lines = [f"{e}\t{s if s.isprintable() else one_line(s)}\t{n}" for (e, s), n in surfaces.items()]
     out.mentioned = "\n".join(lines).encode().split(b"\n") if lines else []
     out.entities = [line for row in records.entities if (line := entity_line(row, faults, limits)) is not None]
     out.types = [line for row in records.types if (line := type_line(row, faults, limits)) is not None]
-    out.queries = [_encode(_whole(query)) for query in records.queries if _usable(query, source, faults)]
-    out.qrels = [_qrel(*judgment) for judgment in records.qrels]
+    for query in records.queries:
+        query["id"] = "_".join(str(query.get("id") or "").split())  # a run cannot hold white space
+        if query["id"] and isinstance(query.get("query"), str):
+            out.queries.append(_encode(_whole(query)))
+        else:
+            faults.add("queries without id or text", f"{source}: query {quote(query['id'])} needs an id and a query")
+    judged = (("_".join(q.split()), "_".join(whole_text(e).split()), int(grade)) for q, e, grade in records.qrels)
+    out.qrels = [f"{name} 0 {entity} {grade}".encode() for name, entity, grade in judged]
     out.faults = faults
     return out
 
 
 def _document(
-    document: dict[str, Any],
-    source: str,
-    faults: Faults,
-    limits: Limits,
-    surfaces: Counter[tuple[str, str]],
-    out: EncodedRecords,
+    document: dict[str, Any], source: str, faults: Faults, limits: Limits, surfaces: _Surfaces, out: EncodedRecords
 ) -> None:
     name = one_line(str(document.get("id") or ""))
     place = f"{source}: document {quote(name)}"
@@ -86,9 +88,8 @@ def _document(
     text = whole_text(text)
     mentions = _mentions(document.get("mentions") or [], text, place, faults, limits, surfaces)
     if len(mentions) > limits.document_mentions:
-        faults.add(
-            "documents over a limit", f"{place} has {len(mentions):,} mentions; {limits.at_most('document_mentions')}"
-        )
+        over = f"{len(mentions):,} mentions; {limits.at_most('document_mentions')}"
+        faults.add("documents over a limit", f"{place} has {over}")
         return
     row: dict[str, Any] = {"id": name, "text": text, "mentions": mentions}
     for key, value in document.items():
@@ -101,12 +102,7 @@ def _document(
 
 
 def _mentions(
-    given: list[dict[str, Any]],
-    text: str,
-    place: str,
-    faults: Faults,
-    limits: Limits,
-    surfaces: Counter[tuple[str, str]],
+    given: list[dict[str, Any]], text: str, place: str, faults: Faults, limits: Limits, surfaces: _Surfaces
 ) -> list[dict[str, Any]]:
     """The usable mentions in the order of the text, none twice."""
     keys = [(m["start"], m["end"], m["entity"]) for m in given]
@@ -206,7 +202,13 @@ def entity_line(row: EntityRow, faults: Faults, limits: Limits) -> bytes | None:
 
 def entity_cells(row: EntityRow, limits: Limits) -> list[str]:
     """Id, name, types and aliases as they are written."""
-    return [one_line(row.id), _clean_name(row.name, limits), _ids(row.types), _cells(row.aliases, limits)]
+    aliases = (_clean_name(alias, limits).replace("|", "/") for alias in row.aliases)
+    return [
+        one_line(row.id),
+        _clean_name(row.name, limits),
+        _ids(row.types),
+        "|".join(dict.fromkeys(filter(None, aliases))),
+    ]
 
 
 def type_line(row: TypeRow, faults: Faults, limits: Limits) -> bytes | None:
@@ -224,11 +226,7 @@ def type_id(name: str) -> str:
 
 
 def _ids(names: Iterable[str]) -> str:
-    return "|".join(dict.fromkeys(found for name in names if (found := type_id(name))))
-
-
-def _cells(names: Iterable[str], limits: Limits) -> str:
-    return "|".join(dict.fromkeys(found for name in names if (found := _clean_name(name, limits).replace("|", "/"))))
+    return "|".join(dict.fromkeys(filter(None, map(type_id, names))))
 
 
 def _clean_name(name: str, limits: Limits) -> str:
@@ -238,29 +236,3 @@ def _clean_name(name: str, limits: Limits) -> str:
 def name_of(identifier: str) -> str:
     """The name of something of which only the id is known."""
     return identifier.replace("_", " ").strip() or identifier
-
-
-def _usable(query: dict[str, Any], source: str, faults: Faults) -> bool:
-    """Whether a query has what it needs; its id loses white space, which a run cannot hold."""
-    query["id"] = "_".join(str(query.get("id") or "").split())
-    if not query["id"] or not isinstance(query.get("query"), str):
-        faults.add("queries without id or text", f"{source}: query {quote(query['id'])} needs an id and a query")
-        return False
-    return True
-
-
-def _qrel(query: str, entity: str, grade: int) -> bytes:
-    return f"{'_'.join(query.split())} 0 {'_'.join(whole_text(entity).split())} {int(grade)}".encode()
-
-
-__all__ = [
-    "THING",
-    "EncodedRecords",
-    "encode",
-    "entity_line",
-    "has_token",
-    "name_of",
-    "one_line",
-    "type_id",
-    "type_line",
-]

@@ -40,19 +40,10 @@ from fader.corpora.frame.store import PART_BYTES, Store
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable, display_name
 from fader.errors import FaderError, InputError, UsageError, did_you_mean, quote
+from fader.jobs import journal as journals
 from fader.jobs.files import sync_folder, write_whole
 from fader.jobs.job import Job, run_job
-from fader.jobs.journal import (
-    Journal,
-    Key,
-    digest_key,
-    from_json,
-    list_changes,
-    read_key,
-    stamp_file,
-    to_json,
-    write_key,
-)
+from fader.jobs.journal import Journal, Key, from_json, to_json
 from fader.jobs.runners import choose_runner
 from fader.jobs.storage import LocalFolder, empty_folder, hold_folder, storage_errors
 from fader.progress import Progress, Silent
@@ -184,7 +175,7 @@ def run(
             store.report = _report_progress(importer, files, progress or Silent())
             convert = partial(_Converter, importer, work, on_error)
             job = Job(key, importer.batches(files, faults), convert, lambda _journal: store)
-            run_job(job, Journal(LocalFolder(work), key=digest_key(key)), runner)
+            run_job(job, Journal(LocalFolder(work), key=journals.digest_key(key)), runner)
             _complete(importer, store, faults, key, resumed)
         report = _move(out, work)
     report.seconds = time.perf_counter() - began
@@ -221,7 +212,7 @@ def _describe_job(importer: Importer, files: list[str], on_error: str, compress:
         "format": importer.name,
         "options": {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
         "sources": files,
-        "stamps": [stamp_file(path) for path in paths],
+        "stamps": [journals.stamp_file(path) for path in paths],
         "on_error": on_error,
         "compress": compress,
         "part_bytes": part_bytes,
@@ -232,14 +223,15 @@ def _enter(out: Path, work: Path, key: Key, restart: bool) -> None:
     """Make the work folder ready: empty, or what a run with the same key left."""
     remedy = "--restart replaces it; or choose another folder"
     over = (work / MOVED).exists() and not (work / DONE / REPORT).exists()  # it was killed in its very last step
-    before = None if restart or over or not _is_begun(work) else read_key(LocalFolder(work))
+    begun = any(work.glob("0*.part")) or ((work / STATE).is_dir() and any((work / STATE).iterdir()))
+    before = None if restart or over or not begun else journals.read_key(LocalFolder(work))
     if before is not None:
-        changed = list_changes(before, key, CHANGED)
+        changed = journals.list_changes(before, key, CHANGED)
         if "on_error" in changed and before["on_error"] == "fail":
             changed.remove("on_error")  # there was no fault so far
         if changed:
             raise InputError(f"{out}: an unfinished import with other {changed[0]} is here; {remedy}")
-        write_key(LocalFolder(work), key)
+        journals.write_key(LocalFolder(work), key)
         return
     taken = [name for name in (REPORT, *RESULTS) if (out / name).exists()]
     if taken == [REPORT] and not json.loads((out / REPORT).read_bytes())["files"]:
@@ -249,12 +241,7 @@ def _enter(out: Path, work: Path, key: Key, restart: bool) -> None:
         what = "a finished import is here" if REPORT in taken else f"{taken[0]} is here already"
         raise InputError(f"{out}: {what}; {remedy}")
     empty_folder(work)
-    write_key(LocalFolder(work), key)
-
-
-def _is_begun(work: Path) -> bool:
-    """Whether an earlier run has left work that is worth keeping."""
-    return any(work.glob("0*.part")) or ((work / STATE).is_dir() and any((work / STATE).iterdir()))
+    journals.write_key(LocalFolder(work), key)
 
 
 class _Prepared(msgspec.Struct):
@@ -342,10 +329,7 @@ def _complete(importer: Importer, store: Store, faults: Faults, key: Key, resume
         title=importer.title,
         citation=importer.citation,
         options=key["options"],
-        sources=[
-            SourceRow(name, stamp[0] if name != "-" else None)
-            for name, stamp in zip(key["sources"], stamps, strict=False)
-        ],
+        sources=[SourceRow(n, s[0] if n != "-" else None) for n, s in zip(key["sources"], stamps, strict=False)],
         files=sorted(with_content),
         counts=counts,
         cycle_edges=edges,

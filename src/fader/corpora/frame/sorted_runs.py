@@ -7,11 +7,13 @@ code points. Knows nothing of what the other cells mean.
 from __future__ import annotations
 
 import heapq
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
+
+from fader.jobs.files import sync_file
 
 AT_ONCE = 200  # files open at a time
 
@@ -24,10 +26,8 @@ def identifier(line: bytes) -> bytes:
 def write_run(path: Path, lines: Iterable[bytes]) -> None:
     """Lines, sorted by id, to a file that is on the disk when this returns."""
     with open(path, "wb") as file:
-        for line in sorted(lines, key=identifier):
-            file.write(line + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+        file.writelines(line + b"\n" for line in sorted(lines, key=identifier))
+        sync_file(file)
 
 
 def merge_runs(paths: Sequence[Path]) -> Iterator[tuple[str, list[list[str]]]]:
@@ -39,11 +39,7 @@ def merge_runs(paths: Sequence[Path]) -> Iterator[tuple[str, list[list[str]]]]:
 
 def _lines(paths: Sequence[Path], stack: ExitStack) -> Iterator[bytes]:
     files = [stack.enter_context(path.open("rb")) for path in paths]
-    return heapq.merge(*(_stripped(file) for file in files), key=identifier)
-
-
-def _stripped(file: Iterable[bytes]) -> Iterator[bytes]:
-    return (line[:-1] for line in file)
+    return heapq.merge(*(map(itemgetter(slice(-1)), file) for file in files), key=identifier)
 
 
 def _reduce_files(paths: Sequence[Path]) -> list[Path]:
@@ -53,11 +49,8 @@ def _reduce_files(paths: Sequence[Path]) -> list[Path]:
     while len(now) > AT_ONCE:
         level += 1
         groups = [now[i : i + AT_ONCE] for i in range(0, len(now), AT_ONCE)]
-        now = [_join_files(group, group[0].with_name(f"{group[0].name}.merged{level}")) for group in groups]
+        now = [group[0].with_name(f"{group[0].name}.merged{level}") for group in groups]
+        for group, path in zip(groups, now, strict=True):
+            with ExitStack() as stack, open(path, "wb") as file:
+                file.writelines(line + b"\n" for line in _lines(group, stack))
     return now
-
-
-def _join_files(paths: Sequence[Path], path: Path) -> Path:
-    with ExitStack() as stack, open(path, "wb") as file:
-        file.writelines(line + b"\n" for line in _lines(paths, stack))
-    return path

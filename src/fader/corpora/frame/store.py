@@ -11,6 +11,7 @@ catalog.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -45,7 +46,7 @@ class _Part:
     grown: dict[str, list[bytes]] = field(default_factory=lambda: {key: [] for key in GROWING})
     runs: dict[str, list[bytes]] = field(default_factory=lambda: {key: [] for key in RUNS})
     ids: dict[int, None] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     batches: int = 0
     size: int = 0
 
@@ -66,7 +67,7 @@ class Store:
     ) -> None:
         self.folder = folder
         self.faults = Faults(policy)
-        self.counts: dict[str, int] = {}
+        self.counts = Counter[str]()
         self.batches = 0  # how many are in whole parts
         self.files = {
             "corpus": folder / ("corpus.jsonl.zst" if compress else "corpus.jsonl"),
@@ -89,7 +90,7 @@ class Store:
             mark: _Mark = from_json(data, _Mark)
             self.batches = mark.batches
             self.faults.merge(mark.faults)
-            _add(self.counts, mark.counts)
+            self.counts.update(mark.counts)
             self._ids.add(np.load(self._path("ids.npy", number)))
         for path in (self.folder / "runs").iterdir():
             part = path.name.split(".")[0]
@@ -125,8 +126,8 @@ class Store:
         for key in RUNS:
             part.runs[key].extend(getattr(encoded, key))
             part.size += sum(map(len, getattr(encoded, key)))
-        _add(part.counts, {"documents": len(kept), "mentions": sum(encoded.mentions[i] for i in kept)})
-        _add(part.counts, encoded.counts)
+        part.counts.update(documents=len(kept), mentions=sum(encoded.mentions[i] for i in kept))
+        part.counts.update(encoded.counts)
         part.batches += 1
         if part.size >= self._part_bytes:
             self.end_part()
@@ -166,7 +167,7 @@ class Store:
             grown[corpus] = zstandard.ZstdCompressor(level=3).compress(grown[corpus])
         self._growing.end_part(grown, to_json(_Mark(self.batches, part.counts, part.faults)))
         self.faults.merge(part.faults)
-        _add(self.counts, part.counts)
+        self.counts.update(part.counts)
         self._part = _Part(Faults(self.faults.policy))
 
     def runs(self, kind: str) -> list[Path]:
@@ -178,26 +179,24 @@ class Store:
     def mentioned(self) -> Iterator[tuple[str, str, int]]:
         """Each entity that is mentioned, by id: the id, the surface it has most often, the number of its mentions."""
         for name, rows in merge_runs(self.runs("mentioned")):
-            count: dict[str, int] = {}
+            count = Counter[str]()
             for surface, number in rows:
-                count[surface] = count.get(surface, 0) + int(number)
+                count[surface] += int(number)
             yield name, min(count, key=lambda surface: (-count[surface], surface)), sum(count.values())
 
     def entity(self, row: EntityRow) -> None:
         """Add an entity when all batches are in."""
-        line = entity_line(row, self.faults, self._limits)
-        if line is not None:
+        if (line := entity_line(row, self.faults, self._limits)) is not None:
             self._last["entities"].append(line)
 
     def type(self, row: TypeRow) -> None:
         """Add a type when all batches are in."""
-        line = type_line(row, self.faults, self._limits)
-        if line is not None:
+        if (line := type_line(row, self.faults, self._limits)) is not None:
             self._last["types"].append(line)
 
     def count(self, counts: dict[str, int]) -> None:
         """Add numbers to the report when all batches are in."""
-        _add(self.counts, counts)
+        self.counts.update(counts)
 
     def end(self) -> None:
         """Put what was added at the end into the last runs."""
@@ -223,9 +222,4 @@ class _Hashes:
             if array.size:
                 place = np.minimum(np.searchsorted(array, wanted), array.size - 1)
                 found |= array[place] == wanted
-        return [bool(known) for known in found]
-
-
-def _add(into: dict[str, int], counts: dict[str, int]) -> None:
-    for name, count in counts.items():
-        into[name] = into.get(name, 0) + count
+        return found.tolist()

@@ -60,9 +60,7 @@ class Texts:
     """The texts of a folder that `build` has filled; an id is hashed as the store of an import does."""
 
     def __init__(self, folder: Path) -> None:
-        self._hashes = map_array(folder / HASHES)
-        self._offsets = map_array(folder / OFFSETS)
-        self._data = map_array(folder / FILE)
+        self._hashes, self._offsets, self._data = (map_array(folder / name) for name in (HASHES, OFFSETS, FILE))
 
     def absent(self, present: Iterable[Path]) -> int:
         """How many ids have hashes that are in none of the files."""
@@ -75,14 +73,9 @@ class Texts:
     def get(self, name: str) -> dict[str, Any] | None:
         """The fields of a text, or None."""
         wanted = np.uint64(_hash(name))
-        at_ = int(np.searchsorted(self._hashes, wanted))
-        while at_ < self._hashes.size and self._hashes[at_] == wanted:
-            start, end = self._offsets[at_]
-            found = _parse_text(self._data[start:end].tobytes())
-            if found is not None and found[0] == name:
-                return found[1]
-            at_ += 1
-        return None
+        here = slice(*(int(np.searchsorted(self._hashes, wanted, side)) for side in ("left", "right")))
+        every = (_parse_text(self._data[start:end].tobytes()) for start, end in self._offsets[here].tolist())
+        return next((found[1] for found in every if found is not None and found[0] == name), None)
 
 
 def map_array(path: Path) -> np.ndarray[Any, Any]:

@@ -104,7 +104,10 @@ def _shape(head: bytes, within: bytes, keyed: bool) -> _Shape:
     if begin[:1] == b"[":
         return _Shape(_OBJECTS, 1)
     line, _end, more = begin.partition(b"\n")
-    lines = _is_object(line)
+    try:
+        lines = isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        lines = False
     if lines and more.lstrip()[:1] == b"{":
         return _Shape(_LINES, 0)
     found = re.search(rb'"(?:' + within + rb')"\s*:\s*(?=\[\s*[{\]])', head[: 1 << 20]) if within else None
@@ -116,13 +119,6 @@ def _shape(head: bytes, within: bytes, keyed: bool) -> _Shape:
     if lines:
         return _Shape(_LINES, 0)
     return _Shape(_ARRAYS, 1) if keyed and _KEYED.match(begin) else _Shape(_OBJECTS, 0)
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 class _Cutter:
@@ -189,7 +185,10 @@ class _Cutter:
         codes = np.frombuffer(plain, dtype=np.uint8)
         if self._ends == _LINES:
             return np.array([found.start() + 1 - shift for found in _LINE.finditer(plain)], dtype=np.int64)
-        inside = self._strings(codes)
+        # Whether a byte is in a string: how many quotation marks are before it on its line, even or odd.
+        marks = np.cumsum(codes == ord('"'), dtype=np.int64) + self._inside
+        before = np.where(codes == _LINES, marks, 0)
+        inside = (marks - np.maximum.accumulate(before)) & 1
         steps = np.zeros(codes.size, dtype=np.int64)
         steps[(codes == ord("{")) | (codes == ord("["))] = 1
         steps[(codes == ord("}")) | (codes == ord("]"))] = -1
@@ -199,14 +198,6 @@ class _Cutter:
         if codes.size:
             self.depth, self._inside = int(depth[-1]), int(inside[-1])
         return ends
-
-    def _strings(self, codes: np.ndarray[Any, np.dtype[np.uint8]]) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Whether a byte is in a string: how many quotation marks are before it on its line, even or odd."""
-        marks = np.cumsum(codes == ord('"'), dtype=np.int64) + self._inside
-        before = np.zeros(codes.size, dtype=np.int64)
-        ends = np.flatnonzero(codes == _LINES)
-        before[ends] = marks[ends]
-        return (marks - np.maximum.accumulate(before)) & 1
 
 
 def objects(batch: Batch, faults: Faults) -> Iterator[tuple[str, Any]]:
@@ -246,7 +237,10 @@ class _JsonPiece:
         try:
             value, end = _decoder.raw_decode(self.text, start)
         except (ValueError, RecursionError) as error:
-            self._faults.add(UNREADABLE, f"{self.place(start)}: {_why(error, start)}; correct it, or get a whole copy")
+            why = "brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)
+            if isinstance(error, json.JSONDecodeError):
+                why = f"{error.msg.removesuffix(' at')} at its character {error.pos - start + 1:,}"
+            self._faults.add(UNREADABLE, f"{self.place(start)}: {why}; correct it, or get a whole copy")
             resumed = _RESUME.search(self.text, start)
             return None, resumed.end() if resumed else len(self.text)
         if not self._broken:
@@ -264,9 +258,3 @@ class _JsonPiece:
         if stray:
             what = f"expected an object in braces, not {quote(stray, 40)}; give JSON, or one object per line"
             self._faults.add(UNREADABLE, f"{self.place(self.text.index(stray, start))}: {what}")
-
-
-def _why(error: Exception, start: int) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg.removesuffix(' at')} at its character {error.pos - start + 1:,}"
-    return "brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -55,16 +55,13 @@ class ConceptRows:
         for name, types in self._types.items():
             known = self._mesh.entity(name.removeprefix("MESH:")) if self._mesh and name.startswith("MESH:") else None
             above = [] if known is None else list(known.types)
-            title = (self._titles.get(name) or self._single_words(name)) if known is None else known.name
+            alone = self._single.get(name) if name in self._composite else None  # others get a name from all pieces
+            words = min(alone, key=lambda words: (-alone[words], words)) if alone else ""
+            title = (self._titles.get(name) or words) if known is None else known.name
             out.entities.append(EntityRow(name, title, [*types, *above]))
             if self._mesh:
                 out.types += self._mesh.rows(above)
         out.types += [TypeRow(t, t) for t in dict.fromkeys(t for types in self._types.values() for t in types)]
-
-    def _single_words(self, name: str) -> str:
-        """A name for a concept of a composite mention; of others all pieces together have a better one."""
-        found = self._single.get(name) if name in self._composite else None
-        return min(found, key=lambda words: (-found[words], words)) if found else ""
 
 
 def complete_rows(mesh: Mesh | None, store: Store) -> None:

@@ -30,27 +30,30 @@ _HGVS = re.compile(r"HGVS:([^;]+)")
 _VARIANT = re.compile(r"(?:tmvar:)?[cgpmnr]?\|(?:sub|del|ins|indel|dup|fs|allele|copy)\|", re.IGNORECASE)
 _SPLIT = re.compile(r"[|;,]")
 _PLUS = re.compile(r"[A-Z]+:?[A-Z]*\d+(?:\+[A-Z]+:?[A-Z]*\d+)+")
-_MESH = re.compile(r"[DC](?:\d{6}|\d{9})")
-_UMLS = re.compile(r"C\d{7}")
-_KINDS = (
-    (("gene", "protein"), "NCBIGene"),
-    (("species", "taxon", "organism"), "NCBITaxon"),
-    (("disease", "phenotyp"), "OMIM"),
-)
-
-
-def concepts(written: str, kind: str = "", space: str = "") -> list[str]:
-    """The concepts of an identifier; `kind` is the mention's type, `space` the resource, if the source names one."""
-    return list(_concepts(written, kind, space))
+_BARE = {
+    "MESH": re.compile(r"[DC](?:\d{6}|\d{9})\Z"),
+    "UMLS": re.compile(r"C\d{7}\Z"),
+    "Cellosaurus": re.compile("CVCL_"),
+    "dbSNP": re.compile(r"rs\d+\Z"),
+}
+_KINDS = {
+    "NCBIGene": ("gene", "protein"),
+    "NCBITaxon": ("species", "taxon", "organism"),
+    "OMIM": ("disease", "phenotyp"),
+}
 
 
 @lru_cache(1 << 16)
-def _concepts(written: str, kind: str, space: str) -> tuple[str, ...]:
+def concepts(written: str, kind: str = "", space: str = "") -> tuple[str, ...]:
+    """The concepts of an identifier; `kind` is the mention's type, `space` the resource, if the source names one."""
     written = written.strip()
     if written.lower() in _NONE:
         return ()
     if _VARIANT.match(written) or "tmVar:" in written or "HGVS:" in written or "RS#:" in written:
-        return (_variant(written),)
+        if found := _RS.search(written):
+            return (f"dbSNP:rs{found[1]}",)
+        named = _HGVS.search(written)
+        return (named[1].strip() if named else written.split(";")[0].removeprefix("tmVar:"),)
     pieces = written.split("+") if _PLUS.fullmatch(written) else _SPLIT.split(written)
     made = (_one(piece.strip(), kind.lower(), space) for piece in pieces)
     return tuple(dict.fromkeys(name for name in made if name))
@@ -68,28 +71,10 @@ def _one(name: str, kind: str, space: str) -> str:
         return name
     if space.lower() in _SPACES:
         return f"{_SPACES[space.lower()]}:{name}"
-    if _MESH.fullmatch(name):
-        return f"MESH:{name}"
-    if _UMLS.fullmatch(name):
-        return f"UMLS:{name}"
-    if name.startswith("CVCL_"):
-        return f"Cellosaurus:{name}"
-    if re.fullmatch(r"rs\d+", name):
-        return f"dbSNP:{name}"
+    found = next((space for space, pattern in _BARE.items() if pattern.match(name)), "")
     if name.isdigit():
-        for words, space_of_kind in _KINDS:
-            if any(word in kind for word in words):
-                return f"{space_of_kind}:{name}"
-    return name
-
-
-def _variant(written: str) -> str:
-    """A variant: its number in dbSNP, else its name by HGVS, else what tmVar says."""
-    if found := _RS.search(written):
-        return f"dbSNP:rs{found[1]}"
-    if named := _HGVS.search(written):
-        return named[1].strip()
-    return written.split(";")[0].removeprefix("tmVar:")
+        found = next((space for space, words in _KINDS.items() if any(word in kind for word in words)), "")
+    return f"{found}:{name}" if found else name
 
 
 def kinds(written: str) -> list[str]:

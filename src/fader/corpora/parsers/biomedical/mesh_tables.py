@@ -14,13 +14,15 @@ of one. The importer `mesh` writes them as a catalog; `pubtator` and `bioc` use 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 from fader.corpora.frame.base import Batch, EntityRow, TypeRow
 from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decode_line, group_batches, head, line_batches, mark_batches
+from fader.corpora.frame.inputs import decode_lines, group_batches, head, line_batches, mark_batches
 from fader.corpus.documents import Faults
 from fader.progress import Progress
 
@@ -64,7 +66,11 @@ class Mesh(NamedTuple):
 
     def types(self, heading: Heading) -> list[str]:
         """The types right above a heading, and its own if others are below it."""
-        found = [] if heading.trees else [t for key in self._find_mapped(heading) for t in self._below(key)]
+        found: list[str] = []
+        for name in () if heading.trees else heading.mapped:
+            over = self.named.get(name.lower(), name)
+            if over in self.headings and self.headings[over].trees:
+                found += [f"mesh_{over}"] if over in self.above else self.types(self.headings[over])
         found += [self._type(parent) for tree in heading.trees if (parent := tree.rpartition(".")[0])]
         found += [f"mesh_{tree[0]}" for tree in heading.trees if "." not in tree]
         key = self.at.get(heading.trees[0], "") if heading.trees else ""
@@ -92,14 +98,6 @@ class Mesh(NamedTuple):
             if not dot:
                 return f"mesh_{_last[:1]}"
         return f"mesh_{self.at[tree]}"
-
-    def _below(self, key: str) -> list[str]:
-        """The types of what is mapped to a heading."""
-        return [f"mesh_{key}"] if key in self.above else self.types(self.headings[key])
-
-    def _find_mapped(self, heading: Heading) -> list[str]:
-        keys = [self.named.get(key.lower(), key) for key in heading.mapped]
-        return [key for key in keys if key in self.headings and self.headings[key].trees]
 
 
 def read_mesh(sources: Sequence[str], faults: Faults, progress: Progress | None = None, aliases: bool = False) -> Mesh:
@@ -159,7 +157,8 @@ def read_headings(batch: Batch, faults: Faults) -> Iterator[Heading]:
     layout, payload = batch.payload
     if layout == "xml":
         return _from_xml(batch, payload, faults)
-    return (_from_ascii if layout == "ascii" else _from_tree)(batch, payload, faults)
+    lines = decode_lines(enumerate(payload, batch.place), batch.source, faults)
+    return (_from_ascii if layout == "ascii" else _from_tree)(lines, batch, faults)
 
 
 def _from_xml(batch: Batch, payload: bytes, faults: Faults) -> Iterator[Heading]:
@@ -179,9 +178,8 @@ def _from_xml(batch: Batch, payload: bytes, faults: Faults) -> Iterator[Heading]
 
 
 def _element(record: ElementTree.Element) -> Heading:
-    kind = record.tag.removesuffix("Record")
-    ui = record.findtext(f"{kind}UI" if kind == "Descriptor" else "SupplementalRecordUI") or ""
-    title = record.findtext(f"{kind}Name/String" if kind == "Descriptor" else "SupplementalRecordName/String") or ""
+    kind = record.tag if record.tag == "SupplementalRecord" else "Descriptor"
+    ui, title = record.findtext(f"{kind}UI") or "", record.findtext(f"{kind}Name/String") or ""
     trees = tuple(t.text.strip() for t in record.iterfind("TreeNumberList/TreeNumber") if t.text)
     mapped = record.iterfind("HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI")
     terms = (t.text.strip() for t in record.iterfind("ConceptList/Concept/TermList/Term/String") if t.text)
@@ -191,38 +189,30 @@ def _element(record: ElementTree.Element) -> Heading:
     return Heading(ui.strip(), title.strip(), trees, aliases, tuple((m.text or "").strip("* \n") for m in mapped))
 
 
-def _from_ascii(batch: Batch, payload: list[bytes], faults: Faults) -> Iterator[Heading]:
-    fields: dict[str, list[str]] = {}
+def _from_ascii(lines: Iterable[tuple[int, str]], batch: Batch, faults: Faults) -> Iterator[Heading]:
+    fields = defaultdict[str, list[str]](list)
     first = batch.place
-    for number, raw in enumerate([*payload, b"*NEWRECORD"], batch.place):
-        line = decode_line(raw, number, batch.source, faults)
-        if line is None:
-            continue
-        if line.startswith("*NEWRECORD"):
-            if fields:
-                yield from _fields(fields, at(batch.source, first), faults)
-            fields, first = {}, number
-            continue
+    for number, line in chain(lines, [(0, "*NEWRECORD")]):
         key, equals, value = line.partition(" = ")
-        if equals:
-            fields.setdefault(key.strip(), []).append(value.strip())
+        if equals and not line.startswith("*NEWRECORD"):
+            fields[key.strip()].append(value.strip())
+        if not line.startswith("*NEWRECORD"):
+            continue
+        ui, title = "".join(fields["UI"][:1]), "".join((fields["MH"] or fields["NM"] or fields["SH"])[:1])
+        if ui and title:
+            entries = (e.split("|")[0] for key in ("ENTRY", "PRINT ENTRY", "SY") for e in fields[key])
+            mapped = tuple(name.strip("* ").split("/")[0] for name in fields["HM"])
+            aliases = tuple(dict.fromkeys(entry for entry in entries if entry != title))
+            yield Heading(ui, title, tuple(fields["MN"]), aliases, mapped)
+        elif any(fields.values()):
+            faults.add(UNREADABLE, f"{at(batch.source, first)}: the record needs the lines UI and MH or NM")
+        fields.clear()
+        first = number
 
 
-def _fields(fields: dict[str, list[str]], place: str, faults: Faults) -> Iterator[Heading]:
-    ui, title = fields.get("UI", [""])[0], (fields.get("MH") or fields.get("NM") or fields.get("SH") or [""])[0]
-    if not ui or not title:
-        faults.add(UNREADABLE, f"{place}: the record needs the lines UI and MH or NM")
-        return
-    entries = (e.split("|")[0] for key in ("ENTRY", "PRINT ENTRY", "SY") for e in fields.get(key, ()))
-    mapped = tuple(name.strip("* ").split("/")[0] for name in fields.get("HM", ()))
-    aliases = tuple(dict.fromkeys(entry for entry in entries if entry != title))
-    yield Heading(ui, title, tuple(fields.get("MN", ())), aliases, mapped)
-
-
-def _from_tree(batch: Batch, payload: list[bytes], faults: Faults) -> Iterator[Heading]:
-    for number, raw in enumerate(payload, batch.place):
-        line = decode_line(raw, number, batch.source, faults)
-        if line is None or not line.strip() or line.startswith("#"):
+def _from_tree(lines: Iterable[tuple[int, str]], batch: Batch, faults: Faults) -> Iterator[Heading]:
+    for number, line in lines:
+        if not line.strip() or line.startswith("#"):
             continue
         cells = [cell.strip() for cell in (line.split("\t") if "\t" in line else line.rsplit(";", 1))]
         ui = next((cell for cell in cells if _UI.fullmatch(cell)), "")

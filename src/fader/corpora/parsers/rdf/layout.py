@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from typing import NamedTuple
 
 from fader.corpora.frame.base import Batch
-from fader.corpora.frame.inputs import line_batches, whole_files
+from fader.corpora.frame.inputs import head, line_batches, whole_files
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS, SKOS
 from fader.corpus.documents import Faults
-from fader.corpus.readers import display_name, read_chunks
-from fader.errors import InputError
+from fader.corpus.readers import display_name
 
 LINES, COLUMNS, BARE, TURTLE, XML = "lines", "columns", "bare", "turtle", "xml"
 IMPLIED = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "skos": SKOS}  # in columns, which cannot say what a prefix means
@@ -47,13 +45,15 @@ class Layout(NamedTuple):
 
 def layout_of(source: str) -> Layout:
     """The layout of a source, seen from its beginning."""
-    head, base = _head(source), ""
-    if head.lstrip().startswith((b"<?xml", b"<rdf:RDF", b"<!DOCTYPE", b"<!--")):
+    begin, base = head(source, HEAD + 4), ""  # a mark, and a byte that shows that there is more
+    if len(begin) > HEAD:
+        begin = begin[:HEAD].rpartition(b"\n")[0] or begin[:HEAD]
+    if begin.lstrip().startswith((b"<?xml", b"<rdf:RDF", b"<!DOCTYPE", b"<!--")):
         return Layout(XML, {}, base)
     prefixes: dict[str, str] = {}
     votes = dict.fromkeys((LINES, COLUMNS, BARE, TURTLE), 0)
     goes_on = 0
-    for line in head.splitlines():
+    for line in begin.splitlines():
         if not line.strip() or _REMARK.match(line):
             continue
         text = line.decode("utf-8", "replace").strip()
@@ -68,20 +68,6 @@ def layout_of(source: str) -> Layout:
     if kind == LINES and goes_on > 1:
         kind = TURTLE
     return Layout(kind, {**IMPLIED, **prefixes} if kind == COLUMNS else prefixes, base)
-
-
-def _head(source: str) -> bytes:
-    head = b""
-    with closing(read_chunks(source)) as chunks:  # type: ignore[type-var]
-        try:
-            for chunk, _consumed in chunks:
-                head += chunk
-                if len(head) > HEAD:
-                    break
-        except InputError:
-            pass  # reported when the source is read
-    head = head.removeprefix(b"\xef\xbb\xbf")
-    return head[:HEAD].rpartition(b"\n")[0] or head[:HEAD] if len(head) > HEAD else head
 
 
 def _vote(line: bytes) -> str:
@@ -113,8 +99,7 @@ def statement_batches(sources: Sequence[str], faults: Faults) -> Iterator[Batch]
 
 def _whole_statements(source: str, faults: Faults) -> Iterator[Batch]:
     """Lines of Turtle, cut between statements."""
-    held: list[bytes] = []
-    first, consumed, weight = 1, 0, 0
+    held, first, consumed, weight = list[bytes](), 1, 0, 0
     for batch in line_batches([source], faults):
         held += batch.payload
         weight += sum(map(len, batch.payload))

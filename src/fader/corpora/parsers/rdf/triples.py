@@ -82,14 +82,16 @@ def _read(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:
     """All usual lines at once, the others one by one; in the order of lines."""
     layout = terms.layout
     tags = _find_tags(layout, terms.wanted)
-    first, separator, count = (1, b"\t", 4) if layout.kind == COLUMNS else (0, _separator(batch.payload), 3)
+    tabs = sum(line.count(b"\t") >= 3 for line in batch.payload[:SEEN])  # what stands between most terms
+    separator = b"\t" if layout.kind == COLUMNS or tabs * 2 > min(SEEN, len(batch.payload)) else b" "
+    first, count = (1, 4) if layout.kind == COLUMNS else (0, 3)
     fits = [line.count(separator) == count for line in batch.payload]
     usual = list(compress(batch.payload, fits))
     try:
         cells = separator.join(usual).decode().split(separator.decode()) if usual else []
     except UnicodeDecodeError:
         usual = cells = []
-    if count == 3 and not set(cells[3::4]) <= _STOPS:
+    if count == 3 and not set(cells[3::4]) <= {".", ".\r"}:
         usual = cells = []
     if not usual:
         return _one_by_one(list(enumerate(batch.payload, batch.place)), batch.source, tags, terms, faults)
@@ -101,14 +103,6 @@ def _read(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:
     other = [(number, line) for number, line, fit in zip(numbers, batch.payload, fits, strict=True) if not fit]
     rest = _one_by_one(other, batch.source, tags, terms, faults)
     return iter(sorted((*found, *rest), key=itemgetter(0)))
-
-
-_STOPS = {".", ".\r"}
-
-
-def _separator(lines: list[bytes]) -> bytes:
-    """What stands between the terms of most statements."""
-    return b"\t" if sum(line.count(b"\t") >= 3 for line in lines[:SEEN]) * 2 > min(SEEN, len(lines)) else b" "
 
 
 def _at_once(
@@ -194,15 +188,9 @@ def _object(rest: bytes) -> tuple[bytes, bytes]:
         found = _LITERAL.match(rest)
         return (found[0].rstrip(), rest[found.end() :]) if found else (rest, b"")
     end = rest.find(b">") + 1 if rest[:1] == b"<" else 0
-    thing, end_mark = (rest[:end], rest[end:]) if end else _local(rest)
-    return thing, end_mark.lstrip()
-
-
-def _local(rest: bytes) -> tuple[bytes, bytes]:
-    """The same of a name with a prefix, or a blank node: it may have a mark right behind it."""
-    thing = rest.split(None, 1)[0]
-    bare = thing.rstrip(b".;,")
-    return bare, rest[len(bare) :]
+    if not end:  # a name with a prefix, or a blank node: it may have a mark right behind it
+        end = len(rest.split(None, 1)[0].rstrip(b".;,"))
+    return rest[:end], rest[end:].lstrip()
 
 
 def _cells(line: bytes, tags: Mapping[bytes, str]) -> tuple[bytes, str, bytes] | None:
@@ -261,15 +249,12 @@ class Terms(dict[str, str]):
         elif term[:2] == "_:" or term[:1] == "[":
             address = ""
         else:
-            address = self._resolve_prefix(term)
+            prefix, colon, local = term.partition(":")
+            if not colon or prefix not in self.layout.prefixes:
+                raise ValueError(f"{quote(term)} is no term; its prefix is not declared at the top of the file")
+            address = self.layout.prefixes[prefix] + unescape(local)
         self[term] = found = self.short(address) if address else ""
         return found
-
-    def _resolve_prefix(self, term: str) -> str:
-        prefix, colon, local = term.partition(":")
-        if not colon or prefix not in self.layout.prefixes:
-            raise ValueError(f"{quote(term)} is no term; its prefix is not declared at the top of the file")
-        return self.layout.prefixes[prefix] + unescape(local)
 
 
 def _of_turtle(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:

@@ -12,7 +12,8 @@ Knows nothing of formats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fader.corpora.frame.faults import FURTHER, MOVED, REPEATED, tally
@@ -55,40 +56,42 @@ def place_mentions(text: str, given: Sequence[Given]) -> Placed:
     return Placed(spans, unit, moved)
 
 
-def mentions_of(
-    text: str,
-    given: Sequence[Given],
-    entities: Sequence[Sequence[str]],
-    place: Callable[[int], str],
-    faults: Faults,
-    counts: dict[str, int],
-    more: Sequence[dict[str, Any]] = (),
-) -> list[dict[str, Any]]:
-    """Mentions as documents have them, one for each entity of each and none twice, with what `more` has for it.
+class Linked(NamedTuple):
+    """A mention of entities; how a message about it begins, its type, and what else a document keeps of it."""
 
-    `place` is how a message about the i-th begins. What is in `given` is a mention, a fault, or counted as repeated;
-    further mentions of composite ones are counted too.
+    given: Given
+    entities: Sequence[str]
+    place: str
+    kind: str = ""
+    more: Mapping[str, Any] = MappingProxyType({})
+
+
+def mentions_of(
+    text: str, linked: Sequence[Linked], faults: Faults, counts: dict[str, int]
+) -> tuple[list[dict[str, Any]], set[str]]:
+    """Mentions as documents have them, one for each entity of each and none twice; and the entities that they are of.
+
+    What is in `linked` is a mention, a fault, or counted as repeated; further mentions of composite ones are counted
+    too.
     """
-    found = place_mentions(text, given)
+    found = place_mentions(text, [each.given for each in linked])
     tally(counts, MOVED, found.moved)
-    if found.unit != UNITS[0]:
-        tally(counts, f"documents with offsets in {found.unit}")
+    tally(counts, f"documents with offsets in {found.unit}", found.unit != UNITS[0])
     out: dict[tuple[int, int, str], dict[str, Any]] = {}
-    for i, span in enumerate(found.spans):
+    for each, span in zip(linked, found.spans, strict=True):
         if span is None:
-            start, end, words = given[i]
+            start, end, words = each.given
             here = quote(text[max(start, 0) : max(end, 0)], 40)
             what = f"{quote(words, 40)} is not at {start}-{end}, where {here} is"
             if not words:
                 what = f"{start}-{end} is no place in a text of {len(text):,} characters"
-            faults.add(ELSEWHERE, f"{place(i)}: {what}")
+            faults.add(ELSEWHERE, f"{each.place}: {what}")
             continue
-        known = more[i] if more else {}
-        tally(counts, FURTHER, len(entities[i]) - 1)
-        for entity in entities[i]:
+        tally(counts, FURTHER, len(each.entities) - 1)
+        for entity in each.entities:
             tally(counts, REPEATED, (*span, entity) in out)
-            out.setdefault((*span, entity), {"start": span[0], "end": span[1], "entity": entity, **known})
-    return list(out.values())
+            out.setdefault((*span, entity), {"start": span[0], "end": span[1], "entity": entity, **each.more})
+    return list(out.values()), {entity for _start, _end, entity in out}
 
 
 def stretch_pieces(text: str, pieces: Sequence[tuple[int, int]], words: str) -> Given:

@@ -1,4 +1,4 @@
-"""Text from tokens, and mentions from labels of tokens in any of the schemes IOB1, IOB2, IOBES and BILOU.
+"""Text from tokens, mentions from their labels in any of the schemes IOB1, IOB2, IOBES and BILOU, and rows for labels.
 
 Tokens are joined by blanks, sentences by line ends, since the files of tokens have lost what was between them; a source
 that says where no blank was is followed. A label continues the mention before it if it says so (I, E, L, M), has its
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from fader.corpora.frame.base import EntityRow, Records, TypeRow
 
 CONTINUES = frozenset("IELM")
 ENDS = frozenset("ELSU")
@@ -67,9 +69,11 @@ def find_labelled(labels: Sequence[Label]) -> Iterator[tuple[int, int, Label]]:
     """The mentions of a sequence: first token, last token (exclusive), and the first token's label."""
     first = -1
     for i, label in enumerate(labels):
-        if first >= 0 and not _continues(labels[first], label):
-            yield first, i, labels[first]
-            first = -1
+        if first >= 0:
+            _letter, kind, entity = labels[first]
+            if label.letter not in CONTINUES or label.kind != kind or label.entity not in (entity, NIL, ""):
+                yield first, i, labels[first]
+                first = -1
         if label.letter != "O" and first < 0:
             first = i
         if label.letter in ENDS:
@@ -79,6 +83,13 @@ def find_labelled(labels: Sequence[Label]) -> Iterator[tuple[int, int, Label]]:
         yield first, len(labels), labels[first]
 
 
-def _continues(first: Label, label: Label) -> bool:
-    same = label.entity in (first.entity, NIL, "")
-    return label.letter in CONTINUES and label.kind == first.kind and same
+def make_entity_id(kind: str, words: str) -> str:
+    """The entity of a mention that has a type but no id: `TYPE:words`, in lower case with underscores."""
+    return f"{kind or 'thing'}:{'_'.join(words.lower().split())}"
+
+
+def add_row(out: Records, entity: str, kind: str, words: str = "") -> None:
+    """Add the row of an entity, with its type; `words` is its name, if its mentions shall not name it."""
+    out.entities.append(EntityRow(entity, " ".join(words.split()), [kind] if kind else []))
+    if kind:
+        out.types.append(TypeRow(kind, kind))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from fader.corpora.frame.base import Batch, Records
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import head, mark_batches, whole_files
-from fader.corpora.parsers.trec.judgments import is_run, judgment, judgments
+from fader.corpora.parsers.trec.judgments import highest, is_run, judgment, judgments
 from fader.corpora.parsers.trec.topics import query, topics
 from fader.corpus.documents import Faults
 from fader.errors import InputError, quote
@@ -103,7 +103,7 @@ def read_judged(batch: Batch, faults: Faults, type: str | None = None) -> Record
     if kind == TOPICS:
         out.queries = [query(topic, type) for topic in topics(data, batch.source, faults)]
     elif kind == JUDGMENTS:
-        out.qrels = judgments(data, batch.source, faults, out.counts)
+        out.qrels = highest(judgments(data, batch.source, faults), out.counts)
     return out
 
 
@@ -146,6 +146,5 @@ def _tell_outside(data: bytes, start: int, end: int, source: str, first: int, fa
     if data[start:end].strip() and _WORD.search(_MARKUP.sub(b"", data[start:end])):
         where = at(source, first + start, "byte")
         shown = quote(data[start:end].strip()[:60].decode("utf-8", "replace"))
-        faults.add(
-            OUTSIDE, f"{where}: {end - start:,} bytes are in no document, which stands between DOC tags: {shown}"
-        )
+        what = "bytes are in no document, which stands between DOC tags"
+        faults.add(OUTSIDE, f"{where}: {end - start:,} {what}: {shown}")

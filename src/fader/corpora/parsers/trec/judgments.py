@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from fader.corpora.frame.faults import at
-from fader.corpora.frame.inputs import decode_line
+from fader.corpora.frame.faults import at, tally
+from fader.corpora.frame.inputs import decode_lines
 from fader.corpus.documents import Faults
 from fader.errors import quote
 
@@ -49,9 +49,13 @@ def judgment(cells: list[str]) -> tuple[str, str, int] | None:
     return None
 
 
-def judgments(data: bytes, source: str, faults: Faults, counts: dict[str, int]) -> list[tuple[str, str, int]]:
-    """All judgments of a file, each pair once, in the order in which pairs came."""
-    return highest(_rows(data, source, faults), counts)
+def judgments(data: bytes, source: str, faults: Faults) -> Iterator[tuple[str, str, int]]:
+    """All judgments of a file, in their order."""
+    for number, line in decode_lines(enumerate(data.split(b"\n"), 1), source, faults):
+        if found := judgment(line.split()):
+            yield found
+        elif line.strip():
+            faults.add(MALFORMED, f"{at(source, number)}: {_NEEDED}: {quote(line, 60)}")
 
 
 def highest(rows: Iterable[tuple[str, str, int]], counts: dict[str, int]) -> list[tuple[str, str, int]]:
@@ -59,21 +63,9 @@ def highest(rows: Iterable[tuple[str, str, int]], counts: dict[str, int]) -> lis
     best: dict[tuple[str, str], int] = {}
     for query, judged, grade in rows:
         if (query, judged) in best:
-            counts["judgments repeated"] = counts.get("judgments repeated", 0) + 1
+            tally(counts, "judgments repeated")
         best[query, judged] = max(grade, best.get((query, judged), grade))
     return [(query, judged, grade) for (query, judged), grade in best.items()]
-
-
-def _rows(data: bytes, source: str, faults: Faults) -> Iterator[tuple[str, str, int]]:
-    for number, raw in enumerate(data.split(b"\n"), 1):
-        line = decode_line(raw, number, source, faults)
-        if line is None or not line.strip():
-            continue
-        found = judgment(line.split())
-        if found is None:
-            faults.add(MALFORMED, f"{at(source, number)}: {_NEEDED}: {quote(line, 60)}")
-        else:
-            yield found
 
 
 def _grade(text: str) -> int:

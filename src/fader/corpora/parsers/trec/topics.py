@@ -71,7 +71,13 @@ def topics(data: bytes, source: str, faults: Faults) -> Iterator[Topic]:
     """The topics of a file."""
     text = charset.decode(data)[0].lstrip("\ufeff")
     marked = list(_TOPIC.finditer(text))
-    found = [(text.count("\n", 0, m.start()) + 1, _topic(m[2] or "", m[3])) for m in marked] or _of_lines(text)
+    found = [(text.count("\n", 0, m.start()) + 1, _topic(m[2] or "", m[3])) for m in marked]
+    if not found:  # a topic per line
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        if all(_WITH_PRIORITY.match(line) for _number, line in lines):
+            lines = [(number, _WITH_PRIORITY.sub(r"\1", line, count=1)) for number, line in lines]
+        matches = [(number, _LINE.match(line)) for number, line in lines]
+        found = [(number, Topic(m[1], " ".join(m[2].split())) if m else Topic("")) for number, m in matches]
     for number, topic in found:
         if topic.number and plain_query(topic.text):
             yield topic
@@ -123,16 +129,3 @@ def _topic(attributes: str, inside: str) -> Topic:
         found["title"] = other
     number = given[1] if given else next(iter(found.get("number", "").split()), "")
     return Topic(**{**found, "number": number})
-
-
-def _of_lines(text: str) -> list[tuple[int, Topic]]:
-    """Read topics, one per line."""
-    found = []
-    lines = text.split("\n")
-    if all(_WITH_PRIORITY.match(line) for line in lines if line.strip()):
-        lines = [_WITH_PRIORITY.sub(r"\1", line, count=1) for line in lines]
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            match = _LINE.match(line)
-            found.append((number, Topic(match[1], " ".join(match[2].split())) if match else Topic("")))
-    return found

@@ -27,16 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.corpora.parsers.web.htmlentities import (
-    FIRST,
-    MEANT,
-    NAMES,
-    decode_entity,
-    hash_byte,
-    hash_of,
-    look_up,
-    table,
-)
+from fader.corpora.parsers.web.htmlentities import ENTITIES, decode_entity, hash_byte, hash_of, look_up, table
 from fader.kernel import kernel
 
 _BREAK, _BLANK, _DROPPED, _TITLE, _PRE = 1, 2, 3, 4, 5  # what an element does
@@ -84,9 +75,8 @@ def read(source: bytes, begin: int = 0) -> HtmlPage:
     """A page in UTF-8 as text. What is before `begin`, such as headers, is left out; offsets count it."""
     at = np.full(len(source) + 1, -1, np.int32)
     out = np.empty(2 * (len(source) - begin) + 8, np.uint8)  # what an entity stands for may be longer than its name
-    size, title_start, title_end = _read(
-        np.frombuffer(source, np.uint8), begin, _HASHES, _CLASSES, NAMES, FIRST, MEANT, out, at
-    )
+    data = np.frombuffer(source, np.uint8)
+    size, title_start, title_end = _read(data, begin, _HASHES, _CLASSES, ENTITIES, out, at)
     text = _text(out[:size].tobytes())
     return HtmlPage(text, text[title_start:title_end].strip() if title_end > title_start >= 0 else "", at[:-1])
 
@@ -276,7 +266,7 @@ def _put(byte, blank, size, chars, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _read(source, begin, hashes, classes, names, first, meant, out, at):  # type: ignore[no-untyped-def]
+def _read(source, begin, hashes, classes, entities, out, at):  # type: ignore[no-untyped-def]
     """Write the text to `out` and characters to `at`; gives bytes of text, first and last character of the title.
 
     `blank` is white space that comes before the next character, unless it is the first: 1 a blank, 2 a line end.
@@ -312,7 +302,7 @@ def _read(source, begin, hashes, classes, names, first, meant, out, at):  # type
             i += 1
             continue
         elif c == 38:  # &
-            end = decode_entity(source, i, names, first, meant, character)
+            end = decode_entity(source, i, entities, character)
             if end >= 0:
                 for k in range(1, character[0] + 1):
                     if character[k] <= 32:

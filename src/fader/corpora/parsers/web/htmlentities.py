@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html.entities import html5
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +54,16 @@ def _meanings() -> tuple[dict[str, int], NDArray[np.uint8]]:
     return places, np.frombuffer(bytes(meant), np.uint8)
 
 
-_PLACES, MEANT = _meanings()
-NAMES, FIRST = table(_PLACES, _SLOTS)
+class Entities(NamedTuple):
+    """Hashes of names, the place of what each stands for, and there its length and its bytes."""
+
+    names: NDArray[np.int64]
+    places: NDArray[np.int64]
+    meant: NDArray[np.uint8]
+
+
+_PLACES, _MEANT = _meanings()
+ENTITIES = Entities(*table(_PLACES, _SLOTS), _MEANT)
 
 
 @kernel
@@ -75,16 +84,16 @@ def look_up(value, hashes, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def decode_entity(source, at, names, first, meant, out):  # type: ignore[no-untyped-def]
+def decode_entity(source, at, entities, out):  # type: ignore[no-untyped-def]
     """The end of the entity whose `&` is at `at`, or -1; a length and the bytes it stands for are put into `out`."""
     if at + 1 < len(source) and source[at + 1] == 35:  # #
         end, code = _number(source, at + 2)
         _encode(code, out)
         return end
-    end, place = _find_named(source, at + 1, names, first)
+    end, place = _find_named(source, at + 1, entities.names, entities.places)
     if end >= 0:
-        for k in range(meant[place] + 1):
-            out[k] = meant[place + k]
+        for k in range(entities.meant[place] + 1):
+            out[k] = entities.meant[place + k]
     return end
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,17 +21,6 @@ from fader.corpora.parsers.web.httpresponse import page_begin
 _TAGS = re.compile(r"<[^>]*>")
 _SURROGATE = re.compile("[\udc80-\udcff]")
 _NOTHING = str.maketrans("", "", "\0\xad\ufeff")
-
-
-class SourceMention(Protocol):
-    """What is looked for: a text between two offsets."""
-
-    @property
-    def surface(self) -> str: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
 
 
 class Reading(NamedTuple):
@@ -46,16 +35,19 @@ class Reading(NamedTuple):
             return max(offset, 0)
         return int(self.offsets[min(max(offset, 0), len(self.offsets) - 1)])
 
-    def text(self, mention: SourceMention) -> str:
-        """What is at the offsets of a mention."""
-        return self.data[self.place(mention.start) : self.place(mention.end)].decode("utf-8", "replace")
+    def text(self, start: int, end: int) -> str:
+        """What is between two offsets."""
+        return self.data[self.place(start) : self.place(end)].decode("utf-8", "replace")
 
 
-def best(body: bytes, given: Sequence[SourceMention], encoding: str) -> tuple[Reading, list[bool]]:
-    """The first reading of a body in which most mentions match, and which do; `encoding` is what the annotator says."""
+def best(body: bytes, given: Sequence[tuple[str, int, int]], encoding: str) -> tuple[Reading, list[bool]]:
+    """The first reading of a body in which most mentions match, and which do; `encoding` is what the annotator says.
+
+    A mention is its text, and the offsets of its first character and behind its last.
+    """
     chosen, matching, most = Reading(b""), list[bool](), -1
     for reading in readings(body, encoding):
-        found = [same(reading.text(mention), mention.surface) for mention in given]
+        found = [same(reading.text(start, end), surface) for surface, start, end in given]
         if sum(found) > most:
             chosen, matching, most = reading, found, sum(found)
         if most == len(given):

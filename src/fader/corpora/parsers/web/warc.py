@@ -18,6 +18,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import BinaryIO, NamedTuple
 
 from fader.corpora.frame import inputs
@@ -78,7 +79,8 @@ def next_record(buffer: bytes | bytearray, place: int, last: bool) -> Record | N
     if header is None or _OTHER.search(buffer, start + len(_MARK), header.start() + 1):
         return _without_length(buffer, start, last)
     body, end = header.end(), header.end() + int(header[1])
-    if _ends_record(buffer, end, last):
+    shown = bytes(buffer[end : end + _GAP + len(_MARK)]).lstrip(b"\r\n")
+    if end <= len(buffer) and (shown.startswith(_MARK) or (last and not shown)):  # another record follows, or nothing
         return Record(start, body, end, False)
     if len(buffer) <= end + _GAP + len(_MARK) and not last:
         return None
@@ -106,14 +108,6 @@ def _mark(buffer: bytes | bytearray, place: int) -> int:
     return found.start() + 1 if found else -1
 
 
-def _ends_record(buffer: bytes | bytearray, end: int, last: bool) -> bool:
-    """Whether another record, or the end of all, follows."""
-    if end > len(buffer):
-        return False
-    shown = bytes(buffer[end : end + _GAP + len(_MARK)]).lstrip(b"\r\n")
-    return shown[: len(_MARK)] == _MARK or (last and not shown)
-
-
 def is_warc(source: str) -> bool:
     """Whether a source has records: it begins with one, or is named so, as it must be if its beginning is damaged."""
     begins = b""
@@ -129,8 +123,7 @@ def is_warc(source: str) -> bool:
 
 def warc_batches(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
     """Pieces of whole records; the place is the byte in the uncompressed source at which the piece begins."""
-    for source in sources:
-        yield from _pieces(source, faults)
+    return chain.from_iterable(_pieces(source, faults) for source in sources)
 
 
 def _pieces(source: str, faults: Faults) -> Iterator[Batch]:
@@ -198,7 +191,8 @@ def _members(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
             except zlib.error as raised:
                 error, out = raised, b""
             if error:
-                _report_damage(source, faults, consumed, error)
+                where = f"{display_name(source)}: damaged or cut short near byte {consumed:,} of the compressed file"
+                faults.add(inputs.CUT, f"{where} ({error}); get a whole copy of the file")
                 yield b"\n\n", consumed
                 member, data = _member(), _next_member(kept, file)
                 kept, consumed = data, file.tell()
@@ -229,8 +223,3 @@ def _next_member(kept: bytes, file: BinaryIO) -> bytes:
         if not more:
             return b""
         kept, place = kept[-_LOOKED_AT:] + more, -1
-
-
-def _report_damage(source: str, faults: Faults, consumed: int, error: zlib.error) -> None:
-    where = f"{display_name(source)}: damaged or cut short near byte {consumed:,} of the compressed file"
-    faults.add(inputs.CUT, f"{where} ({error}); get a whole copy of the file")

@@ -10,9 +10,10 @@ name of a person. The longest name wins; of words that begin alike, those of mor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 LINKED, OWN, LAST_NAME = 0.9, 0.9, 0.8
+PROPAGATE = "Names that a page links, and its own, are mentions wherever else they stand in it."  # help of the option
 # Capital letters of Latin, Greek and Cyrillic, spelled out: it is four times as fast as asking for their category.
 _WORD = re.compile("[A-Z\u00c0-\u00d6\u00d8-\u00de\u0391-\u03a9\u0400-\u042f]\\w*")
 _BRACKETS = re.compile(r" \([^()]*\)$")
@@ -38,7 +39,15 @@ def propagate_links(
     text: str, links: Sequence[tuple[int, int, str]], own: dict[str, float], entity: str
 ) -> list[tuple[int, int, str, float]]:
     """Mentions beside the links: start, end, entity, confidence. The links are in order and do not overlap."""
-    names = _names(text, links, own, entity)
+    names: dict[str, tuple[str, float] | None] = {name: (entity, sure) for name, sure in own.items() if len(name) > 2}
+    for start, end, target in links:
+        surface = text[start:end]
+        known = names.get(surface, surface)
+        if known is surface:
+            if end - start > 2:
+                names[surface] = (target, LINKED)
+        elif known is not None and known[0] != target:
+            names[surface] = None  # it means several things
     by_word: dict[str, list[str]] = {}
     for name in names:
         first = _WORD.match(name)
@@ -48,7 +57,7 @@ def propagate_links(
     small = [name for name in own if len(name) > 3 and not _WORD.match(name)]
     for name in small:
         by_word[name] = [name]
-        places += [(start, name) for start in _places(text, name)]
+        places += [(match.start(), name) for match in re.finditer(re.escape(name), text)]
     if small:
         places.sort()
     found = []
@@ -63,7 +72,7 @@ def propagate_links(
             continue  # it is linked, or part of a name or of a word
         candidates = by_word[word]
         if len(candidates) > 1:
-            candidates.sort(key=_longest)
+            candidates.sort(key=lambda name: -len(name))
         for name in candidates:
             end = start + len(name)
             if end <= limit and text.startswith(name, start) and not text[end : end + 1].isalnum():
@@ -72,31 +81,3 @@ def propagate_links(
                 done = end
                 break
     return found
-
-
-def _names(
-    text: str, links: Sequence[tuple[int, int, str]], own: dict[str, float], entity: str
-) -> dict[str, tuple[str, float] | None]:
-    """What each name means here; None where it means several things."""
-    names: dict[str, tuple[str, float] | None] = {name: (entity, sure) for name, sure in own.items() if len(name) > 2}
-    for start, end, target in links:
-        surface = text[start:end]
-        known = names.get(surface, surface)
-        if known is surface:
-            if end - start > 2:
-                names[surface] = (target, LINKED)
-        elif known is not None and known[0] != target:
-            names[surface] = None
-    return names
-
-
-def _longest(name: str) -> int:
-    return -len(name)
-
-
-def _places(text: str, name: str) -> Iterator[int]:
-    """Where a name stands."""
-    start = text.find(name)
-    while start >= 0:
-        yield start
-        start = text.find(name, start + len(name))
