@@ -203,7 +203,7 @@ def test_index(groups: list[tuple[str, list[str]]], tmp_path_factory: pytest.Tem
 
 def test_ids_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even if all hashes were the same."""
-    monkeypatch.setattr(annotationindex, "_hash", lambda _name: 7)
+    monkeypatch.setattr(annotationindex.xxhash, "xxh3_64_intdigest", lambda _name: 7)
     monkeypatch.setattr(annotationindex, "_HELD", 1)
     with Writer(tmp_path) as writer:
         writer.add([("a", [b"a\t1"])])

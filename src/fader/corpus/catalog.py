@@ -65,9 +65,7 @@ class _Report:
     """Raises a fault, or notes it where faults are to be skipped."""
 
     def __init__(self, skip: bool, notes: list[str], limits: Limits) -> None:
-        self._skip = skip
-        self._notes = notes
-        self.limits = limits
+        self._skip, self._notes, self.limits = skip, notes, limits
 
     def __call__(self, message: str) -> None:
         if not self._skip:
@@ -83,6 +81,7 @@ def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
     if isinstance(source, str | Path):
         yield from _rows_of_file(source, kind, report)
         return
+    above = "supertypes" if kind == "type" else "types"
     for number, given in enumerate(source, 1):
         place = f"{kind} {number}"
         if not isinstance(given, Mapping):
@@ -92,7 +91,9 @@ def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
         elif fault := _not_text(given):
             report(f"{place}: {fault}")
         else:
-            yield from _within(_row_of_dict(given, kind, place), report)
+            name, aliases = str(given.get("name") or given["id"]), filter(None, _strings(given.get("aliases")))
+            others = [alias.replace("\t", " ") for alias in aliases]
+            yield from _within(Row(str(given["id"]), name, _strings(given.get(above) or []), others, place), report)
 
 
 def _within(row: Row, report: _Report) -> Iterator[Row]:
@@ -103,12 +104,6 @@ def _within(row: Row, report: _Report) -> Iterator[Row]:
             has = f"{quote(row.id)} has {what} of {len(text):,} characters"
             return report(f"{row.place}: {has}; {report.limits.at_most(name)}")
     yield row
-
-
-def _row_of_dict(given: Mapping[str, Any], kind: str, place: str) -> Row:
-    above = given.get("supertypes" if kind == "type" else "types") or []
-    aliases = [alias.replace("\t", " ") for alias in _strings(given.get("aliases")) if alias]
-    return Row(str(given["id"]), str(given.get("name") or given["id"]), _strings(above), aliases, place)
 
 
 def _strings(given: Any) -> list[str]:
@@ -140,11 +135,8 @@ def _rows_of_file(path: str | Path, kind: str, report: _Report) -> Iterator[Row]
             report(f"{place}: {len(cells)} columns; expected tab-separated {expected}")
             continue
         cells += [""] * (4 - len(cells))
-        yield from _within(Row(cells[0], cells[1] or cells[0], _split(cells[2]), _split(cells[3]), place), report)
-
-
-def _split(cell: str) -> list[str]:
-    return [part for part in cell.split("|") if part] if cell else []
+        above, aliases = ([part for part in cell.split("|") if part] for cell in cells[2:4])
+        yield from _within(Row(cells[0], cells[1] or cells[0], above, aliases, place), report)
 
 
 def _sort_rows(rows: Iterable[Row], kind: str, report: _Report) -> list[Row]:
@@ -175,6 +167,5 @@ def _refuse_cycles(rows: list[Row], supertypes: list[list[int]]) -> None:
         if len(cycle) > SHOWN_CYCLE:
             cycle[SHOWN_CYCLE // 2 : -SHOWN_CYCLE // 2] = ["…"]
         where = rows[error.args[1][-1]].place
-        raise CatalogError(
-            f"{where}: the type hierarchy has a cycle: {' -> '.join(cycle)}; remove one of these edges"
-        ) from None
+        what = f"the type hierarchy has a cycle: {' -> '.join(cycle)}"
+        raise CatalogError(f"{where}: {what}; remove one of these edges") from None

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from fader.arrays import I64
 from fader.corpus.readers import LongLine, display_name, read_batches, show_line, too_long, without_mark
 from fader.errors import CorpusError, UsageError, quote
 from fader.limits import Limits
@@ -181,7 +181,10 @@ class DocumentReader:
             except _OverError as error:
                 self._faults.add(OVER, str(error))
             except (msgspec.MsgspecError, CorpusError, ValueError, RecursionError) as error:
-                self._faults.add("lines", _line_fault(place, line, error))
+                what = f"{place}: {error}" if isinstance(error, msgspec.ValidationError) else str(error)
+                if not isinstance(error, msgspec.ValidationError | CorpusError):
+                    what = f"{place}: not JSON ({error}): {show_line(line)}"
+                self._faults.add("lines", what)
         return documents
 
     def _decode_line(self, line: bytes, number: int, place: str) -> RawDocument:
@@ -204,7 +207,8 @@ class DocumentReader:
             place = f"document {number} ({quote(row.get('id'))})"
             try:
                 document = _document(msgspec.convert(dict(row), RawDocument), place, self._limits)
-                _check_text(document)
+                for text in (document.id, document.title, document.url, document.text):
+                    text.encode("utf-8")  # raises where it cannot be written; what came from a file always can
                 documents.append(document)
             except _OverError as error:
                 self._faults.add(OVER, str(error))
@@ -215,12 +219,6 @@ class DocumentReader:
             except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                 self._faults.add("documents", f"{place}: {error}")
         return DocumentBatch(documents, "documents", 0)
-
-
-def _check_text(document: Document) -> None:
-    """Raise where a string cannot be written as UTF-8; what came from a file always can."""
-    for text in (document.id, document.title, document.url, document.text):
-        text.encode("utf-8")
 
 
 def _document(raw: RawDocument, place: str, limits: Limits) -> Document:
@@ -236,11 +234,6 @@ def _document(raw: RawDocument, place: str, limits: Limits) -> Document:
         raise CorpusError(f'{place}: "prior" must be a number >= 0, not {prior}')
     mentions = raw.mentions if raw.mentions is not None else (raw.entities or [])
     document = Document(str(raw.id), text, mentions, raw.title or "", raw.url or "", prior, place)
-    _check_sizes(document, limits)
-    return document
-
-
-def _check_sizes(document: Document, limits: Limits) -> None:
     sizes = (
         ("an id of {:,} characters", len(document.id), "id_characters"),
         ("a text of {:,} characters", len(document.text), "document_characters"),
@@ -251,20 +244,13 @@ def _check_sizes(document: Document, limits: Limits) -> None:
     for what, size, name in sizes:
         if size > getattr(limits, name):
             has = f"document {quote(document.id)} has {what.format(size)}"
-            raise _OverError(f"{document.place}: {has}; {limits.at_most(name)}")
-
-
-def _line_fault(place: str, line: bytes, error: Exception) -> str:
-    if isinstance(error, CorpusError):
-        return str(error)
-    if isinstance(error, msgspec.ValidationError):
-        return f"{place}: {error}"
-    return f"{place}: not JSON ({error}): {show_line(line)}"
+            raise _OverError(f"{place}: {has}; {limits.at_most(name)}")
+    return document
 
 
 def mention_columns(
     mentions: list[RawMention],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], list[float]]:
+) -> tuple[I64, I64, list[str], list[float]]:
     """Starts, ends, entity ids and confidences; what is missing or beyond all bounds becomes -1 or ""."""
     starts: list[Any] = [m.start for m in mentions]
     ends: list[Any] = [m.end for m in mentions]
@@ -279,7 +265,7 @@ def mention_columns(
     return _bound(starts), _bound(ends), names, confidences
 
 
-def _bound(values: list[int | None]) -> NDArray[np.int64]:
+def _bound(values: list[int | None]) -> I64:
     try:
         return np.array(values, dtype=np.int64)
     except (TypeError, OverflowError):

@@ -90,8 +90,8 @@ def read_qrels(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, i
             fault(f"{place}: {len(cells)} columns; expected qid 0 entity grade: {quote(line, 60)}")
             continue
         query, _iteration, entity, text = cells
-        grade = _grade(text)
-        if grade is None:
+        grade = int(text) if _WHOLE.fullmatch(text) else MOST + 1
+        if abs(grade) > MOST:
             remedy = "write 1 or more for good, 0 or less for bad"
             fault(f"{place}: grade {quote(text)} is not a whole number within ±{MOST}; {remedy}")
             continue
@@ -100,9 +100,3 @@ def read_qrels(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, i
             before = f"{qrels[query][entity]} at {display_name(path)}:{first}"
             fault(f"{place}: {quote(entity)} has grade {grade} for query {quote(query)}, but {before}; keep one")
     return qrels
-
-
-def _grade(text: str) -> int | None:
-    """A whole number that fits into 32 bits, or None."""
-    grade = int(text) if _WHOLE.fullmatch(text) else None
-    return grade if grade is not None and abs(grade) <= MOST else None

@@ -80,13 +80,15 @@ def _compression(head: bytes) -> str | None:
 def read_chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
     """Yield `(decompressed bytes, compressed bytes read so far)`, for files that are not read by lines."""
     reached = 0
-    try:
-        for chunk, consumed in _chunks(path):
-            yield chunk, consumed
-            reached += len(chunk)
-    except _DAMAGES as error:
-        at = f"{display_name(path)}: damaged or cut short after byte {reached:,} of what it holds"
-        raise InputError(f"{at} ({error}); get a whole copy of the file") from None
+    with _translate_errors(display_name(path)), _open_raw(path) as raw:
+        stream = _Decompressed(raw)
+        try:
+            while chunk := stream.read():
+                yield chunk, stream.count_consumed()
+                reached += len(chunk)
+        except _DAMAGES as error:
+            at = f"{display_name(path)}: damaged or cut short after byte {reached:,} of what it holds"
+            raise InputError(f"{at} ({error}); get a whole copy of the file") from None
 
 
 class LineCutter:
@@ -193,18 +195,8 @@ def file_size(path: str | Path) -> int:
     return 0 if str(path) == "-" else os.path.getsize(path)
 
 
-def _chunks(path: str | Path) -> Iterator[tuple[bytes, int]]:
-    """Decompressed chunks with the count of raw bytes read."""
-    with _translate_errors(display_name(path)), _open_raw(path) as raw:
-        stream = _Decompressed(raw)
-        while chunk := stream.read():
-            yield chunk, stream.count_consumed()
-
-
 def _open_raw(path: str | Path) -> AbstractContextManager[BinaryIO]:
-    if str(path) == "-":
-        return nullcontext(sys.stdin.buffer)
-    return open(path, "rb")
+    return nullcontext(sys.stdin.buffer) if str(path) == "-" else open(path, "rb")
 
 
 class _TruncatedError(Exception):

@@ -16,14 +16,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fader.arrays import I32, I64, U8, U64
 from fader.kernel import inline_kernel, kernel
-
-U8 = NDArray[np.uint8]
-U64 = NDArray[np.uint64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 # Columns of the hash table: a run's key, and its number + 1 (0: free) above its length.
 KEY, NUMBER = 0, 1

@@ -37,8 +37,7 @@ class DraftWriter:
     """Writes drafts of every kind from one set of tables and one source of chance."""
 
     def __init__(self, tables: Tables, rng: Random) -> None:
-        self.tables = tables
-        self.rng = rng
+        self.tables, self.rng = tables, rng
         self.prose = Prose(tables, rng)
         self.entities = list(tables.entities.values())
         self.places = tables.of_type("place")
@@ -88,8 +87,7 @@ class DraftWriter:
             other = self.pick(self.peers[entity.id], _list_mentioned(draft))
             phrase = self.choose_phrases(other, 1)[0]
             link = links.pop()
-            who, rel = self.prose.mark_full(other), other.relative
-            draft.append(make_sentence(link.format(s=who, r=rel, p=phrase)))
+            draft.append(make_sentence(link.format(s=self.prose.mark_full(other), r=other.relative, p=phrase)))
         return draft + ends
 
     # -- kinds about one entity ---------------------------------------------------
@@ -103,8 +101,7 @@ class DraftWriter:
 
     def write_label(self, entity: Entity) -> Draft:
         start = make_sentence(f"this is case {self.rng.randint(1, 30)}")
-        sentences = [start, *self.introduce(entity, 3)]
-        ends = [self.rng.choice(LABEL_ENDS)]
+        sentences, ends = [start, *self.introduce(entity, 3)], [self.rng.choice(LABEL_ENDS)]
         title = f"Exhibition label, room {self.rng.randint(1, 12)}"
         return Draft(title, self.fill_up(sentences, entity, ends, BOOK_LINKS))
 
@@ -148,14 +145,12 @@ class DraftWriter:
         for number in NUMBERS[: self.rng.randint(3, 5)]:
             entity = self.pick(self.entities, _list_mentioned(sentences))
             phrase = self.choose_phrases(entity, 1)[0]
-            who = "who" if entity in self.people else f"which {self._plain_kind(entity)}"
+            kind = PLAIN_KINDS.get(entity.types[0], self.prose.type_names[entity.types[0]])
+            who = "who" if entity in self.people else f"which {kind}"
             sentences.append(make_sentence(f"question {number}: {who} {phrase}?"))
             answer = self.rng.choice(ANSWERS).format(s=self.prose.mark_full(entity))
             sentences.append(make_sentence(answer))
         return Draft(f"Quiz of the week, no. {self.rng.randint(1, 400)}", sentences)
-
-    def _plain_kind(self, entity: Entity) -> str:
-        return PLAIN_KINDS.get(entity.types[0], self.prose.type_names[entity.types[0]])
 
     def write_brief(self, _: Entity) -> Draft:
         sentences: list[str] = []

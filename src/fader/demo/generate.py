@@ -67,12 +67,6 @@ def _temptation(entity: Entity, query: FactQuery) -> int:
 
 def _list_documents(tables: Tables, rng: Random) -> list[str]:
     writer = DraftWriter(tables, rng)
-    drafts = _write_drafts(writer, tables)
-    rng.shuffle(drafts)
-    return [_to_json(_make_document(writer, draft, number)) for number, draft in enumerate(drafts)]
-
-
-def _write_drafts(writer: DraftWriter, tables: Tables) -> list[Draft]:
     drafts = [writer.write_entry(entity) for entity in writer.entities]
     pools = {"entity": writer.entities, "place": writer.places, "person": writer.people}
     for kind, count, pool in KINDS:
@@ -80,7 +74,8 @@ def _write_drafts(writer: DraftWriter, tables: Tables) -> list[Draft]:
     for query in tables.queries:
         wrong = [e for e in tables.of_type(query.type) if not tables.grade(e, query)]
         drafts += [writer.write_scene(query, wrong) for _ in range(SCENES_PER_QUERY)]
-    return drafts
+    rng.shuffle(drafts)
+    return [_to_json(_make_document(writer, draft, number)) for number, draft in enumerate(drafts)]
 
 
 def _make_document(writer: DraftWriter, draft: Draft, number: int) -> dict[str, Any]:

@@ -144,12 +144,7 @@ class Prose:
         return round(low + (high - low) * self.rng.random(), 2)
 
 
-APPOSITIONS = {
-    "royal": "queen",
-    "us_president": "president",
-    "sportsperson": "champion",
-    "instrumentalist": "musician",
-}
+APPOSITIONS = {"royal": "queen", "us_president": "president", "sportsperson": "champion", "instrumentalist": "musician"}
 OPENINGS = (
     "It is well known that {s} {p}",
     "Some readers will know that {s} {p}",

@@ -30,22 +30,9 @@ from importlib.resources import files
 from .relations import RELATIONS, Relation
 
 FACT_FILES = (
-    "scientists",
-    "naturalists",
-    "musicians",
-    "artists",
-    "writers",
-    "public",
-    "places",
-    "organisations",
-    "works",
-    "medicine",
-    "nature",
-    "things",
-    "more_people",
-    "more_places",
-    "more_things",
-)
+    "scientists naturalists musicians artists writers public places organisations works medicine nature things "
+    "more_people more_places more_things"
+).split()
 PRONOUNS = {"m": "he", "f": "she", "n": "it", "p": "they"}
 
 

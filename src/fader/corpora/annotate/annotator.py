@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fader.arrays import F32, I32, I64
 from fader.corpora.annotate.build import build
-from fader.corpora.annotate.dictionary import F32, Dictionary
+from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpora.annotate.match import Matcher, policy_number
 from fader.corpora.annotate.names import Names, Rows, read_names
 from fader.corpora.annotate.profiles import add_profiles, find_ambiguous, profile_catalog
 from fader.corpora.annotate.resolve import Resolver
-from fader.corpora.annotate.scan import I32, I64
 from fader.corpus.analysis import normalise, spans
 from fader.errors import UsageError, quote
 from fader.limits import Limits
@@ -117,18 +117,16 @@ class Annotator:
         resolved = self._resolver.resolve(tokens, term, matches)
         start, end = tokens.first[matches.token], tokens.last[matches.token + matches.length - 1]
         columns = AnnotatedColumns(start, end, resolved.entity, resolved.confidence, matches.ends)
-        return _drop_unsure(columns, self._least) if self._least > 0 else columns
+        if self._least <= 0:
+            return columns
+        keep = thousandths(resolved.confidence) / THOUSANDTHS >= self._least
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(keep)])[matches.ends]
+        return AnnotatedColumns(start[keep], end[keep], resolved.entity[keep], resolved.confidence[keep], ends)
 
 
 def thousandths(confidence: F32) -> I64:
     """Confidences as they are written, in thousandths."""
     return np.rint(confidence.astype(np.float64) * THOUSANDTHS).astype(np.int64)
-
-
-def _drop_unsure(found: AnnotatedColumns, least: float) -> AnnotatedColumns:
-    keep = thousandths(found.confidence) / THOUSANDTHS >= least
-    ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(keep)])[found.ends]
-    return AnnotatedColumns(found.start[keep], found.end[keep], found.entity[keep], found.confidence[keep], ends)
 
 
 @cache
@@ -151,7 +149,7 @@ def make_dictionary(
         from fader.corpora.annotate.links import build_from_links
 
         dictionary, made = build_from_links(names, links, common, limits)
-        return dictionary, Made(len(names.ids), made.names, names.notes + made.notes)
-    made = build(names, common)
-    dictionary = add_profiles(made.dictionary, *profile_catalog(names, find_ambiguous(made.dictionary)))
+    else:
+        made = build(names, common)
+        dictionary = add_profiles(made.dictionary, profile_catalog(names, find_ambiguous(made.dictionary)))
     return dictionary, Made(len(names.ids), made.names, names.notes + made.notes)

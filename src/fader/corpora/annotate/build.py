@@ -9,18 +9,16 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from fader.arrays import BOOL, I32, I64
 from fader.corpora.annotate.dictionary import COMMON, MOST_TOKENS, Dictionary
 from fader.corpora.annotate.groups import MOST_CANDIDATES, MOST_GROUPS, find_candidates, find_capitals, make_groups
 from fader.corpora.annotate.names import Names
-from fader.corpora.annotate.scan import I32, I64, Scanner
+from fader.corpora.annotate.scan import Scanner
 from fader.corpora.annotate.spelling import LINK, ONE_COMMON, SEVERAL_COMMON, collect_cases, collect_gaps, find_forms
 from fader.corpora.annotate.terms import Terms, flatten
 from fader.corpora.annotate.trie import make_trie, mark_capitals
 from fader.errors import quote
-
-F32 = NDArray[np.float32]
 
 
 @dataclass(slots=True)
@@ -55,7 +53,10 @@ def build(names: Names, common: frozenset[bytes] = frozenset(), attested: Surfac
     tokens = scanner.scan(texts)
     starts = np.concatenate([np.zeros(1, dtype=np.int64), tokens.ends])
     usable = _find_usable(texts, np.diff(starts), len(names.surfaces), notes)
-    words, term_of_run = _number_runs(scanner.take_new())
+    numbers: dict[bytes, int] = {}  # of the distinct folded runs
+    runs = scanner.take_new()
+    term_of_run = np.fromiter((numbers.setdefault(f, len(numbers)) for f in runs), dtype=np.int32, count=len(runs))
+    words = list(numbers)
     term, terms = term_of_run[tokens.raw], Terms.of(words)
     is_common = np.fromiter((w in common for w in words), dtype=np.uint8, count=len(words))
     forms = find_forms(scanner, tokens, starts, term, is_common, usable, counts > 0)
@@ -66,7 +67,11 @@ def build(names: Names, common: frozenset[bytes] = frozenset(), attested: Surfac
     case_at, codes = collect_cases(scanner, tokens, starts, heads, forms.rule[heads])
     gaps_at, gap_bytes = collect_gaps(tokens, starts, heads, forms.gaps[heads])
     candidates, dropped = find_candidates(groups, forms, owners, weights, counts, len(names.ids))
-    _note_dropped(groups.dropped, dropped, notes)
+    if groups.dropped:
+        notes.append(f"passed over {groups.dropped:,} spellings of names that have more than {MOST_GROUPS} spellings")
+    if dropped:
+        few = f"of names with more than {MOST_CANDIDATES} entities only the first are candidates"
+        notes.append(f"{few}: {dropped:,} are not")
     kind = forms.kind[heads]
     id_arena, id_starts = flatten(list(map(msgspec.json.Encoder().encode, names.ids)))
     dictionary = Dictionary(
@@ -97,7 +102,7 @@ def build(names: Names, common: frozenset[bytes] = frozenset(), attested: Surfac
     return Build(dictionary, int(usable[: len(names.surfaces)].sum()), notes)
 
 
-def _find_usable(texts: list[bytes], lengths: I64, catalog: int, notes: list[str]) -> NDArray[np.bool_]:
+def _find_usable(texts: list[bytes], lengths: I64, catalog: int, notes: list[str]) -> BOOL:
     """Which names have tokens, and not too many; of those of the catalog, the first ones, others are noted."""
     for what, bad in (
         ("without a letter or digit", lengths == 0),
@@ -107,20 +112,5 @@ def _find_usable(texts: list[bytes], lengths: I64, catalog: int, notes: list[str
         if found.size:
             example = quote(texts[found[0]].decode())
             notes.append(f"passed over {found.size:,} names {what}, such as {example}")
-    usable: NDArray[np.bool_] = (lengths > 0) & (lengths <= MOST_TOKENS)
+    usable: BOOL = (lengths > 0) & (lengths <= MOST_TOKENS)
     return usable
-
-
-def _number_runs(folded: list[bytes]) -> tuple[list[bytes], I32]:
-    """The distinct folded runs, and the number of each run's."""
-    numbers: dict[bytes, int] = {}
-    of_run = np.fromiter((numbers.setdefault(f, len(numbers)) for f in folded), dtype=np.int32, count=len(folded))
-    return list(numbers), of_run
-
-
-def _note_dropped(spellings: int, entities: int, notes: list[str]) -> None:
-    if spellings:
-        notes.append(f"passed over {spellings:,} spellings of names that have more than {MOST_GROUPS} spellings")
-    if entities:
-        few = f"of names with more than {MOST_CANDIDATES} entities only the first are candidates"
-        notes.append(f"{few}: {entities:,} are not")

@@ -12,17 +12,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from fader.corpora.annotate.scan import I32, I64, U8, U64
+from fader.arrays import F32, I32, I64, U8, U64
 from fader.corpora.annotate.terms import Terms
 from fader.errors import InputError
-
-F32 = NDArray[np.float32]
 
 COMMON, OBSERVED = 1, 2  # flags of a group: all its words are common; the linked corpus has seen it
 MOST_TOKENS = 64  # of a name
@@ -79,7 +76,9 @@ class Dictionary(NamedTuple):
         """Map the arrays of a folder."""
         try:
             if json.loads((folder / "dictionary.json").read_text()) == FORMAT:
-                return cls(**{name: _map(folder / f"{name}.npy") for name in cls._fields})
+                mapped = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in cls._fields}
+                # as plain arrays: kernels are compiled for those
+                return cls(**{name: np.asarray(array).view(np.ndarray) for name, array in mapped.items()})
         except (OSError, ValueError):
             pass
         raise InputError(f"{folder}: not a dictionary of names of this release; build it again")
@@ -87,9 +86,3 @@ class Dictionary(NamedTuple):
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self)
-
-
-def _map(path: Path) -> NDArray[Any]:
-    """Map the array of a file, as a plain array: kernels are compiled for those."""
-    mapped = np.load(path, mmap_mode="r")
-    return np.asarray(mapped).view(np.ndarray)

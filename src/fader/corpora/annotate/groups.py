@@ -15,14 +15,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fader.corpora.annotate.scan import I32, I64, U64
+from fader.arrays import BOOL, F32, F64, I32, I64, U64
 from fader.corpora.annotate.spelling import ANY, CAPITALS, OWN, Forms
 from fader.kernel import inline_kernel, kernel
 
-F32 = NDArray[np.float32]
-F64 = NDArray[np.float64]
 MOST_GROUPS = 64
 MOST_CANDIDATES = 64
 
@@ -65,7 +62,7 @@ class Sums(NamedTuple):
     found: I32
 
 
-def make_groups(forms: Forms, node: I32, nodes: int, owners: I32, usable: NDArray[np.bool_]) -> Groups:
+def make_groups(forms: Forms, node: I32, nodes: int, owners: I32, usable: BOOL) -> Groups:
     """Sort the names that are usable into groups."""
     names = np.flatnonzero(usable)
     names = names[np.lexsort((owners[names], forms.key[names], node[names]))]
@@ -96,12 +93,12 @@ def _rank_groups(node: I32, order: U64, owner: I32) -> I64:
     return rank
 
 
-def find_capitals(groups: Groups, forms: Forms) -> NDArray[np.bool_]:
+def find_capitals(groups: Groups, forms: Forms) -> BOOL:
     """Per node whether every name that ends there needs its first token to start with a capital."""
     heads = groups.heads
     wanted = (forms.rule[heads] != ANY) & (forms.mask[heads] & np.uint64(1) != 0)
     before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(wanted)])
-    needed: NDArray[np.bool_] = np.diff(before[groups.of_node]) == np.diff(groups.of_node)
+    needed: BOOL = np.diff(before[groups.of_node]) == np.diff(groups.of_node)
     return needed
 
 

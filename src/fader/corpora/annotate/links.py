@@ -28,15 +28,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fader.arrays import BOOL, I32, I64
 from fader.corpora.annotate.build import Build, Surfaces, build
-from fader.corpora.annotate.dictionary import F32, OBSERVED, Dictionary
-from fader.corpora.annotate.match import LONGEST, Matcher, Matches
+from fader.corpora.annotate.dictionary import OBSERVED, Dictionary
+from fader.corpora.annotate.match import LONGEST, Matcher
 from fader.corpora.annotate.names import Names
-from fader.corpora.annotate.profiles import add_profiles, find_ambiguous, profile_catalog
+from fader.corpora.annotate.profiles import Profiles, add_profiles, find_ambiguous, profile_catalog
 from fader.corpora.annotate.resolve import WINDOW
-from fader.corpora.annotate.scan import I32, I64, Scanner, Tokens
+from fader.corpora.annotate.scan import Scanner, Tokens
 from fader.corpus.analysis import normalise
 from fader.corpus.documents import Document, DocumentBatch, Faults, mention_columns, read_corpus
 from fader.corpus.readers import check_readable
@@ -44,7 +44,6 @@ from fader.errors import UsageError
 from fader.kernel import kernel
 from fader.limits import Limits
 
-BOOL = NDArray[np.bool_]
 STRENGTH = 2.0  # of what is believed before counting
 DAMPING = 0.5
 MOST_MENTIONS = 200  # of an entity, whose words are counted
@@ -79,7 +78,7 @@ def build_from_links(
         made.notes.append(f"passed over {unknown:,} links to entities that the catalog does not have")
     dictionary, learned = _learn(made.dictionary, links, number, limits)
     catalog = profile_catalog(names, find_ambiguous(dictionary))
-    return add_profiles(dictionary, *_join_profiles(catalog, learned)), made
+    return add_profiles(dictionary, _join_profiles(catalog, learned)), made
 
 
 def _count_surfaces(
@@ -111,8 +110,8 @@ def _known_mentions(document: Document, number: dict[str, int]) -> Iterator[tupl
 
 def _learn(
     dictionary: Dictionary, links: Sequence[str | Path], number: dict[str, int], limits: Limits | None
-) -> tuple[Dictionary, tuple[list[bytes], I64, I32, F32]]:
-    """Link probabilities, and words near mentions: as `profile_catalog` gives them."""
+) -> tuple[Dictionary, Profiles]:
+    """Link probabilities, and words near mentions."""
     matcher = Matcher(dictionary)
     seen, linked = (np.zeros(dictionary.group_link.size, dtype=np.int64) for _ in range(2))
     words = _Words(dictionary)
@@ -121,7 +120,10 @@ def _learn(
         tokens, term = matcher.scan(encoded)
         matches = matcher.match(tokens, term, LONGEST)
         gold = _find_gold(batch, number)
-        found = np.isin(_match_keys(tokens, matches), _span_keys(gold.document, gold.start, gold.end))
+        document = np.repeat(np.arange(matches.ends.size), np.diff(matches.ends, prepend=0))
+        start = tokens.first[matches.token].astype(np.int64)
+        end = tokens.last[matches.token + matches.length - 1].astype(np.int64)
+        found = np.isin(_span_keys(document, start, end), _span_keys(gold.document, gold.start, gold.end))
         np.add.at(seen, matches.group, 1)
         np.add.at(linked, matches.group[found], 1)
         words.count(tokens, matcher.scanner, gold)
@@ -146,13 +148,6 @@ def _span_keys(document: I64, start: I64, end: I64) -> I64:
     """One number for a span of a batch; offsets are below 2^28, mentions longer than 2^15 are no names."""
     keys: I64 = document << 43 | start << 15 | np.minimum(end - start, 0x7FFF)
     return keys
-
-
-def _match_keys(tokens: Tokens, matches: Matches) -> I64:
-    document = np.repeat(np.arange(matches.ends.size), np.diff(matches.ends, prepend=0))
-    start = tokens.first[matches.token].astype(np.int64)
-    end = tokens.last[matches.token + matches.length - 1].astype(np.int64)
-    return _span_keys(document, start, end)
 
 
 class _Words:
@@ -206,8 +201,8 @@ class _Words:
         self._counts = np.bincount(place, weights=counts).astype(np.int64)
         self._pending = []
 
-    def weights(self) -> tuple[list[bytes], I64, I32, F32]:
-        """Words, and per pair the entity, the word's number and the weight."""
+    def weights(self) -> Profiles:
+        """What was counted, as profiles."""
         self._merge()
         entity, word = self._pairs >> 32, self._pairs & 0xFFFFFFFF
         mentions = self._quota - self._left
@@ -216,7 +211,8 @@ class _Words:
         near = (self._counts + STRENGTH * share[word]) / (mentions[entity] + STRENGTH)
         weight = DAMPING * np.log(near / share[word])
         kept = (self._counts >= LEAST_COUNT) & (weight > 0)
-        return list(self._numbers), entity[kept], word[kept].astype(np.int32), weight[kept].astype(np.float32)
+        columns = entity[kept], word[kept].astype(np.int32), weight[kept].astype(np.float32)
+        return Profiles(list(self._numbers), *columns)
 
 
 @kernel
@@ -255,21 +251,17 @@ def _find_near(tokens: Tokens, word: I64, gold: Gold, taken: BOOL, stamp: I64, p
     return n
 
 
-def _join_profiles(
-    one: tuple[list[bytes], I64, I32, F32], other: tuple[list[bytes], I64, I32, F32]
-) -> tuple[list[bytes], I64, I32, F32]:
+def _join_profiles(one: Profiles, other: Profiles) -> Profiles:
     """Two profiles as one; of a pair's weights the larger."""
-    numbers = {word: i for i, word in enumerate(one[0])}
-    used = np.zeros(len(other[0]), dtype=np.bool_)
-    used[other[2]] = True
-    place = np.full(len(other[0]), -1, dtype=np.int64)
-    for i in np.flatnonzero(used).tolist():
-        place[i] = numbers.setdefault(other[0][i], len(numbers))
-    pairs = np.concatenate([one[1] << 32 | one[2], other[1] << 32 | place[other[2]]])
-    weight = np.concatenate([one[3], other[3]])
+    numbers = {word: i for i, word in enumerate(one.words)}
+    place = np.full(len(other.words), -1, dtype=np.int64)
+    for i in np.unique(other.word).tolist():
+        place[i] = numbers.setdefault(other.words[i], len(numbers))
+    pairs = np.concatenate([one.owner << 32 | one.word, other.owner << 32 | place[other.word]])
+    weight = np.concatenate([one.weight, other.weight])
     order = np.lexsort((-weight, pairs))
     pairs, weight = pairs[order], weight[order]
     kept = np.ones(pairs.size, dtype=np.bool_)
     kept[1:] = pairs[1:] != pairs[:-1]
     pairs = pairs[kept]
-    return list(numbers), pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32), weight[kept]
+    return Profiles(list(numbers), pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32), weight[kept])

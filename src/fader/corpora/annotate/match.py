@@ -17,25 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fader.arrays import I32, I64, U8, U64
+from fader.corpora.annotate import scan
 from fader.corpora.annotate.dictionary import MOST_TOKENS, Dictionary
-from fader.corpora.annotate.scan import (
-    BREAK,
-    CAPITALISED,
-    GAP_CLASSES,
-    HARD,
-    I32,
-    I64,
-    KINDS,
-    LINE,
-    SPACE,
-    U8,
-    U64,
-    Runs,
-    Scanner,
-    Tokens,
-    case_code,
-    gap_class,
-)
+from fader.corpora.annotate.scan import Runs, Scanner, Tokens, case_code, gap_class
 from fader.corpora.annotate.spelling import CAPITALS, GAP_END, OWN, count_cases
 from fader.corpora.annotate.trie import CAPITAL, DEEP, MARKS, NAMED, edge_key, may_go_on, slot_of
 from fader.errors import UsageError, did_you_mean, quote
@@ -90,7 +75,7 @@ class Matcher:
         while True:
             token, length, group = (np.empty(self._room, dtype=np.int32) for _ in range(3))
             out = Matches(token, length, group, ends)
-            count = _match(tokens, self.scanner.runs, GAP_CLASSES, term, look, d, policy, out)
+            count = _match(tokens, self.scanner.runs, scan.GAP_CLASSES, term, look, d, policy, out)
             if count <= self._room:
                 return Matches(token[:count], length[:count], group[:count], ends)
             self._room = count + count // 4
@@ -111,11 +96,11 @@ def _fits(tokens: Tokens, runs: Runs, classes: U8, names: Dictionary, t: int, le
         fits = place >= 0
         j = 1
         while fits and j < length:
-            if (gap[t + j] & KINDS) == HARD:
+            if (gap[t + j] & scan.KINDS) == scan.HARD:
                 i, b = at[t + j - 1] + abs(size[t + j - 1]), at[t + j]
                 while i < b and fits:
                     c, width = gap_class(buf, i, classes)
-                    if c not in (SPACE, LINE):
+                    if c not in (scan.SPACE, scan.LINE):
                         for k in range(width):
                             if gap_bytes[place] != buf[i + k]:
                                 fits = False
@@ -155,7 +140,7 @@ def _find_beginnings(term: I32, gap: U8, root: I32, edge_filter: U64, look: U8) 
         following = np.int64(term[min(t + 1, last)])
         key = edge_key(state >> MARKS, following)
         more = np.int64(may_go_on(key, edge_filter)) & (state & DEEP)
-        small = np.int64(gap[t] & CAPITALISED == 0) & np.int64(state & CAPITAL != 0)
+        small = np.int64(gap[t] & scan.CAPITALISED == 0) & np.int64(state & CAPITAL != 0)
         look[t] = (state & NAMED & (small - 1)) | more
 
 
@@ -184,8 +169,8 @@ def _match(
             goes_on = look[t] & DEEP
             while goes_on and t + length < end and length < MOST_TOKENS:
                 u = t + length
-                kind = gap[u] & KINDS
-                if term[u] < 0 or kind == BREAK:
+                kind = gap[u] & scan.KINDS
+                if term[u] < 0 or kind == scan.BREAK:
                     break
                 key = edge_key(state >> MARKS, np.int64(term[u]))
                 if length > 1 and may_go_on(key, edge_filter) == 0:
@@ -196,7 +181,7 @@ def _match(
                 goes_on = state & DEEP
                 length += 1
                 nodes[length] = state
-                hard[length] = hard[length - 1] or kind == HARD
+                hard[length] = hard[length - 1] or kind == scan.HARD
             step, taken = 1, False
             while length > 0 and not taken:
                 found = -1
@@ -206,7 +191,7 @@ def _match(
                     if rule[g] == CAPITALS:
                         for j in range(length):
                             wanted = (mask[g] >> np.uint64(j)) & np.uint64(1)
-                            if wanted != np.uint64(0) and not gap[t + j] & CAPITALISED:
+                            if wanted != np.uint64(0) and not gap[t + j] & scan.CAPITALISED:
                                 fits = False
                                 break
                         fits = fits and not (length > 1 and _is_mixed(tokens, runs, t, length))

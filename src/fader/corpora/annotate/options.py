@@ -56,7 +56,11 @@ class Options:
     def dictionary(self, on_error: str, limits: Limits) -> tuple[Dictionary, Made]:
         """The dictionary, and what it was made of."""
         names = read_names(self.entities, self.types, on_error, limits)
-        dictionary, made = make_dictionary(names, self.links, _read_common_words(self.common_words), limits)
+        common: Iterable[str] | None = None
+        if self.common_words is not None:
+            lines = () if self.common_words == "none" else read_lines(self.common_words)
+            common = [line.split("#", 1)[0].strip() for _number, line in lines]
+        dictionary, made = make_dictionary(names, self.links, common, limits)
         if names.skipped:
             made.notes.insert(0, f"skipped {names.skipped:,} rows of the catalog")
         if not made.names:
@@ -70,9 +74,3 @@ class Options:
 
             return SpacyAnnotator(dictionary, self.spacy_model, self.min_confidence, limits.document_characters)
         return Annotator(dictionary, self.overlaps, self.min_confidence)
-
-
-def _read_common_words(given: str | None) -> Iterable[str] | None:
-    if given is None or given == "none":
-        return given if given is None else ()
-    return [line.split("#", 1)[0].strip() for _number, line in read_lines(given)]

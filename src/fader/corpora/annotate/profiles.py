@@ -10,15 +10,27 @@ all have says nothing. The 64 heaviest words of a profile are kept. Knows nothin
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from fader.corpora.annotate.dictionary import F32, Dictionary
+from fader.arrays import F32, I32, I64
+from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpora.annotate.names import Names
-from fader.corpora.annotate.scan import I32, I64, Scanner
+from fader.corpora.annotate.scan import Scanner
 from fader.corpora.annotate.terms import Terms
 
 HEAVIEST = 2.0
 MOST_WORDS = 64
+
+
+class Profiles(NamedTuple):
+    """Words; and per pair of an entity and one of its words: the entity, the word's number, the weight."""
+
+    words: list[bytes]
+    owner: I64
+    word: I32
+    weight: F32
 
 
 def find_ambiguous(dictionary: Dictionary) -> I64:
@@ -27,8 +39,8 @@ def find_ambiguous(dictionary: Dictionary) -> I64:
     return np.unique(dictionary.candidate_entity[shared]).astype(np.int64)
 
 
-def profile_catalog(names: Names, entities: I64) -> tuple[list[bytes], I64, I32, F32]:
-    """Words; and per pair of an entity and one of its words: the entity, the word's number, the weight."""
+def profile_catalog(names: Names, entities: I64) -> Profiles:
+    """The profiles of some entities, from the catalog."""
     texts: dict[int, list[bytes]] = {e: names.type_texts(e) for e in entities.tolist()}
     for surface, entity in zip(names.surfaces, names.owners, strict=True):
         if entity in texts:
@@ -43,12 +55,12 @@ def profile_catalog(names: Names, entities: I64) -> tuple[list[bytes], I64, I32,
     holders = np.bincount(word, minlength=len(numbers))
     many = max(1, entities.size)
     weight = HEAVIEST * np.log((many + 1) / np.maximum(1, holders)) / np.log(many + 1)
-    return list(numbers), owner, word, weight[word].astype(np.float32)
+    return Profiles(list(numbers), owner, word, weight[word].astype(np.float32))
 
 
-def add_profiles(dictionary: Dictionary, words: list[bytes], owner: I64, word: I32, weight: F32) -> Dictionary:
+def add_profiles(dictionary: Dictionary, profiles: Profiles) -> Dictionary:
     """The dictionary with these profiles; words that no name has become terms of it."""
-    terms = dictionary.terms
+    terms, (words, owner, word, weight) = dictionary.terms, profiles
     number = terms.numbers(words)
     new = np.flatnonzero(number < 0)
     if new.size:

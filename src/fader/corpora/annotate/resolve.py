@@ -19,9 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fader.corpora.annotate.dictionary import COMMON, F32, OBSERVED, Dictionary
+from fader.arrays import F32, I32, I64
+from fader.corpora.annotate.dictionary import COMMON, OBSERVED, Dictionary
 from fader.corpora.annotate.match import Matches
-from fader.corpora.annotate.scan import CAPITALISED, I32, I64, SENTENCE, Tokens
+from fader.corpora.annotate.scan import CAPITALISED, SENTENCE, Tokens
 from fader.kernel import kernel
 
 WINDOW = 50

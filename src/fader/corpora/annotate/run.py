@@ -37,20 +37,11 @@ from fader.corpora.annotate.texts import Converted, TextPiece, convert, cut_piec
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable, file_size
 from fader.errors import FaderError, InputError, UsageError
+from fader.jobs import journal as journals
 from fader.jobs.files import sync_folder
 from fader.jobs.growing import GrowingFiles
 from fader.jobs.job import Job, run_job
-from fader.jobs.journal import (
-    Journal,
-    Key,
-    digest_key,
-    from_json,
-    list_changes,
-    read_key,
-    stamp_file,
-    to_json,
-    write_key,
-)
+from fader.jobs.journal import Journal, Key, from_json, to_json
 from fader.jobs.runners import Runner, choose_runner
 from fader.jobs.storage import LocalFolder, empty_folder, hold_folder, storage_errors
 from fader.limits import Limits
@@ -59,6 +50,7 @@ from fader.version import __version__
 
 PART_BYTES = 1 << 25
 DICTIONARY, CORPUS = "dictionary", "corpus"
+_Sizes = dict[str, int]  # of the sources, in bytes
 CHANGED = {"stamps": "contents of the files", "version": "versions of Fader"}
 
 
@@ -153,7 +145,7 @@ class _Annotation:
             "version": __version__,
             "sources": self.sources,
             "options": asdict(self.options),
-            "stamps": [stamp_file(path) for path in (*self.sources, *self.options.files())],
+            "stamps": [journals.stamp_file(path) for path in (*self.sources, *self.options.files())],
             "on_error": [self.on_error, self.catalog_on_error],
             "limits": asdict(self.limits),
             "part_bytes": part_bytes,
@@ -168,7 +160,10 @@ class _Annotation:
         for piece in cut_pieces(self.sources, self.options.kind, self.limits):
             faults = Faults(self.on_error)
             done = convert(piece, annotator, faults, self.limits)
-            _print(done.lines)
+            if hasattr(sys.stdout, "buffer"):
+                sys.stdout.buffer.write(done.lines)
+            else:  # it does not take bytes
+                sys.stdout.write(done.lines.decode())
             report.add(done.documents, done.mentions, faults)
         sys.stdout.flush()
         return report
@@ -177,17 +172,14 @@ class _Annotation:
         self, out: Path, work: Path, key: Key, runner: Runner[TextPiece], progress: Progress
     ) -> AnnotateReport:
         """Go on in the work folder, or begin there."""
-        journal = Journal(LocalFolder(work), key=digest_key(key))
+        journal = Journal(LocalFolder(work), key=journals.digest_key(key))
         report = AnnotateReport(faults=Faults(self.on_error))
         report.set_dictionary(self._make_dictionary(work, journal))
         every = cut_pieces(self.sources, self.options.kind, self.limits)
         worker = partial(_Worker, self.options, str(work / DICTIONARY), self.on_error, self.limits)
         sizes = {source: file_size(source) for source in self.sources}
-        run_job(
-            Job(key, every, worker, lambda own: _Output(own, out, key["part_bytes"], report, sizes, progress)),
-            journal,
-            runner,
-        )
+        job = Job(key, every, worker, lambda own: _Output(own, out, key["part_bytes"], report, sizes, progress))
+        run_job(job, journal, runner)
         os.replace(work / CORPUS, out)
         sync_folder(out.parent)
         shutil.rmtree(work)
@@ -213,9 +205,9 @@ def _enter(work: Path, out: Path, key: Key, restart: bool) -> None:
     Only a restart replaces an output that exists.
     """
     folder = LocalFolder(work)
-    before = None if restart else read_key(folder)
+    before = None if restart else journals.read_key(folder)
     if before == {} or (before is not None and Journal(folder).find(DICTIONARY) is not None):
-        if changed := list_changes(before, key, CHANGED):
+        if changed := journals.list_changes(before, key, CHANGED):
             here = f"{out}: an unfinished run with other {changed[0]} is in {work}"
             raise InputError(f"{here}; --restart forgets it, or choose another output")
         return
@@ -223,7 +215,7 @@ def _enter(work: Path, out: Path, key: Key, restart: bool) -> None:
         shutil.rmtree(work)
         raise InputError(f"{out}: is there already; --restart replaces it, or choose another output")
     empty_folder(work)
-    write_key(folder, key)
+    journals.write_key(folder, key)
 
 
 class _Annotated(msgspec.Struct, frozen=True):
@@ -258,13 +250,7 @@ class _Output:
     """The join: the corpus as it grows, part by part."""
 
     def __init__(
-        self,
-        journal: Journal,
-        out: Path,
-        part_bytes: int,
-        report: AnnotateReport,
-        sizes: dict[str, int],
-        progress: Progress,
+        self, journal: Journal, out: Path, part_bytes: int, report: AnnotateReport, sizes: _Sizes, progress: Progress
     ) -> None:
         work = out.with_name(out.name + ".unfinished")
         self._growing = GrowingFiles(journal, work, [CORPUS])
@@ -298,26 +284,14 @@ class _Output:
 
     def end_part(self) -> None:
         """Make what is held durable."""
-        self._growing.end_part({CORPUS: _pack(b"".join(self._held), self._name)}, to_json(self._mark))
+        data = b"".join(self._held)  # written as a frame of its own where the name says so
+        if data and self._name.endswith(".zst"):
+            data = zstandard.ZstdCompressor(level=3).compress(data)
+        elif data and self._name.endswith(".gz"):
+            data = gzip.compress(data, 6, mtime=0)
+        self._growing.end_part({CORPUS: data}, to_json(self._mark))
         self._held, self._size, self._mark = [], 0, _Mark(self._mark.pieces)
 
     def finish(self) -> None:
         """Make the last part durable."""
         self.end_part()
-
-
-def _pack(data: bytes, name: str) -> bytes:
-    """The bytes as they are written: a frame of their own where the name says so."""
-    if not data:
-        return b""
-    if name.endswith(".zst"):
-        return zstandard.ZstdCompressor(level=3).compress(data)
-    return gzip.compress(data, 6, mtime=0) if name.endswith(".gz") else data
-
-
-def _print(lines: bytes) -> None:
-    """Lines to standard output, as UTF-8 where it takes bytes."""
-    if hasattr(sys.stdout, "buffer"):
-        sys.stdout.buffer.write(lines)
-    else:
-        sys.stdout.write(lines.decode())

@@ -23,16 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
+from fader.arrays import I32, I64, U8, U64
 from fader.corpus.analysis import normalise
 from fader.corpus.tokenise import RawVocabulary, batch_bytes
 from fader.kernel import inline_kernel, kernel
-
-U8 = NDArray[np.uint8]
-U64 = NDArray[np.uint64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 SOFT, HARD, BREAK, KINDS = 0, 1, 2, 3  # KINDS masks them
 SENTENCE, CAPITALISED = 4, 8
@@ -93,7 +88,10 @@ class Scanner:
     def _learn(self) -> None:
         """Fold the runs that are new."""
         new = self.vocabulary.runs(self.known)
-        self.runs = Runs._make(_grow(column, self.vocabulary.size) for column in self.runs)
+        more = self.vocabulary.size - self.runs.case.size
+        if more > 0:
+            room = max(more, self.runs.case.size)
+            self.runs = Runs._make(np.concatenate([c, np.zeros(room, dtype=c.dtype)]) for c in self.runs)
         for number, run in enumerate(new, self.known):
             if not run.isascii():
                 text = unicodedata.normalize("NFC", run.decode())
@@ -124,14 +122,6 @@ def _find_flags(text: str) -> int:
     capital = CAPITAL if text[0].isupper() or text[0].istitle() else 0
     lower = LOWER if any(c.islower() for c in text) else 0
     return capital | lower | (UPPER if upper else 0) | (UPPERS if upper > 1 else 0)
-
-
-def _grow(array: NDArray[Any], size: int) -> NDArray[Any]:
-    if size <= array.size:
-        return array
-    larger = np.zeros(max(size, 2 * array.size), dtype=array.dtype)
-    larger[: array.size] = array
-    return larger
 
 
 def _categorise(character: str) -> int:

@@ -18,30 +18,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fader.corpora.annotate.scan import (
-    CAPITALISED,
-    GAP_CLASSES,
-    I32,
-    I64,
-    KINDS,
-    LINE,
-    LOWER,
-    SPACE,
-    U8,
-    U64,
-    UPPER,
-    UPPERS,
-    Runs,
-    Scanner,
-    Tokens,
-    case_code,
-    gap_class,
-)
+from fader.arrays import BOOL, I32, I64, U8, U64
+from fader.corpora.annotate import scan
+from fader.corpora.annotate.scan import Runs, Scanner, Tokens, case_code, gap_class
 from fader.kernel import inline_kernel, kernel
 
-BOOL = NDArray[np.bool_]
 OWN, CAPITALS, ANY = 0, 1, 2
 SHORT = 3
 LOWER_SHARE = 0.25
@@ -75,7 +57,7 @@ def find_forms(
     rule, kind, mixed, plain = (np.zeros(usable.size, dtype=np.uint8) for _ in range(4))
     mask, gaps, key = (np.zeros(usable.size, dtype=np.uint64) for _ in range(3))
     forms = Forms(rule, mask, kind, gaps, mixed, key)
-    _look(tokens, scanner.runs, starts, term, common, usable, forms, plain, GAP_CLASSES)
+    _look(tokens, scanner.runs, starts, term, common, usable, forms, plain, scan.GAP_CLASSES)
     named = ~attested & (forms.kind != NO_LETTERS) & usable
     if named.any() and plain[named].mean() >= LOWER_SHARE:
         forms.rule[(plain == 1) & ~attested] = ANY
@@ -101,7 +83,7 @@ def collect_gaps(tokens: Tokens, starts: I64, heads: I64, gaps: U64) -> tuple[I6
     last = starts[some + 1] - 1
     spans = tokens.at[last] - tokens.at[starts[some]] + (last - starts[some])  # bytes, and an end for each gap
     out = np.zeros(int(spans.sum()), dtype=np.uint8)
-    used = _fill_gaps(tokens, starts, heads, gaps, GAP_CLASSES, at, out)
+    used = _fill_gaps(tokens, starts, heads, gaps, scan.GAP_CLASSES, at, out)
     return at, out[:used].copy()
 
 
@@ -121,13 +103,13 @@ def _look(
             characters += tokens.last[t] - tokens.first[t]
             all_common = all_common and common[term[t]] != 0
             ascii_only = ascii_only and size[t] > 0
-            if gap[t] & CAPITALISED:
+            if gap[t] & scan.CAPITALISED:
                 capitals |= np.uint64(1) << np.uint64(t - a)
             more_uppers, more_lowers = count_cases(tokens, runs, t)
             uppers += more_uppers
             lowers += more_lowers
             shouts = shouts or (more_uppers > 1 and more_lowers == 0)
-            if t > a and (gap[t] & KINDS) != 0:
+            if t > a and (gap[t] & scan.KINDS) != 0:
                 hard ^= np.uint64(t - a + 1)
                 hard = _hash_gap(tokens.buf, at[t - 1] + abs(size[t - 1]), at[t], classes, hard)
         forms.mask[i] = capitals
@@ -156,9 +138,9 @@ def count_cases(tokens: Tokens, runs: Runs, t: int) -> Any:
     uppers, lowers = 0, 0
     if tokens.size[t] < 0:
         flags = runs.flags[tokens.raw[t]]
-        uppers += 1 if flags & UPPER else 0
-        uppers += 1 if flags & UPPERS else 0
-        lowers += 1 if flags & LOWER else 0
+        uppers += 1 if flags & scan.UPPER else 0
+        uppers += 1 if flags & scan.UPPERS else 0
+        lowers += 1 if flags & scan.LOWER else 0
     else:
         for j in range(tokens.size[t]):
             c = tokens.buf[tokens.at[t] + j]
@@ -173,7 +155,7 @@ def _hash_gap(buf: U8, i: int, b: int, classes: U8, h: np.uint64) -> Any:
     h = (h ^ np.uint64(0xCBF29CE484222325)) * np.uint64(0x100000001B3)
     while i < b:
         c, width = gap_class(buf, i, classes)
-        if c not in (SPACE, LINE):
+        if c not in (scan.SPACE, scan.LINE):
             for j in range(width):
                 h = (h ^ np.uint64(buf[i + j])) * np.uint64(0x100000001B3)
         i += width
@@ -220,11 +202,11 @@ def _fill_gaps(tokens: Tokens, starts: I64, heads: I64, gaps: U64, classes: U8, 
             continue
         gaps_at[g] = n
         for t in range(starts[heads[g]] + 1, starts[heads[g] + 1]):
-            if (gap[t] & KINDS) != 0:
+            if (gap[t] & scan.KINDS) != 0:
                 i, b = at[t - 1] + abs(size[t - 1]), at[t]
                 while i < b:
                     c, width = gap_class(buf, i, classes)
-                    if c not in (SPACE, LINE):
+                    if c not in (scan.SPACE, scan.LINE):
                         for j in range(width):
                             out[n] = buf[i + j]
                             n += 1

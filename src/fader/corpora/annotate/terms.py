@@ -9,13 +9,9 @@ import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fader.arrays import I32, I64, U8
 from fader.kernel import inline_kernel, kernel
-
-U8 = NDArray[np.uint8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 
 class Terms(NamedTuple):

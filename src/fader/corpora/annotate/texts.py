@@ -75,7 +75,9 @@ def cut_pieces(sources: Sequence[str], kind: str | None, limits: Limits) -> Iter
             yield TextPiece(before, rows, rows[-1][0], file_size(rows[-1][0]))
             rows, size = [], 0
         before = as_told
-        for first, lines, consumed in _read_source(source, as_told, limits):
+        whole = as_told == TEXT  # one line with the number 0
+        batches = [(0, [_read_whole(source, limits)], file_size(source))] if whole else read_batches(source, limits)
+        for first, lines, consumed in batches:
             for number, line in enumerate(lines, first):
                 rows.append((source, number, line))
                 size += len(line)
@@ -84,14 +86,6 @@ def cut_pieces(sources: Sequence[str], kind: str | None, limits: Limits) -> Iter
                     rows, size = [], 0
     if rows:
         yield TextPiece(before, rows, rows[-1][0], file_size(rows[-1][0]))
-
-
-def _read_source(source: str, kind: str, limits: Limits) -> Iterator[tuple[int, list[bytes], int]]:
-    """The lines of a file in batches; a text file is one line with the number 0."""
-    if kind == TEXT:
-        yield 0, [_read_whole(source, limits)], file_size(source)
-    else:
-        yield from read_batches(source, limits)
 
 
 def _read_whole(path: str, limits: Limits) -> bytes:

@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fader.corpora.annotate.scan import I32, I64, U8, U64
+from fader.arrays import BOOL, I32, I64, U8, U64
 from fader.kernel import inline_kernel, kernel
 
 DEEP, NAMED, CAPITAL, MARKS = 1, 2, 4, 3  # the marks; how many bits they take
@@ -33,7 +32,7 @@ class Trie(NamedTuple):
     nodes: int
 
 
-def make_trie(term: I32, starts: I64, usable: NDArray[np.bool_], terms: int) -> Trie:
+def make_trie(term: I32, starts: I64, usable: BOOL, terms: int) -> Trie:
     """The trie of names; the terms of name i are `term[starts[i]:starts[i+1]]`."""
     most = int(np.where(usable, np.diff(starts) - 1, 0).sum())
     edges = np.zeros((_power_above(most + most // 2), 2), dtype=np.uint64)
@@ -49,7 +48,7 @@ def make_trie(term: I32, starts: I64, usable: NDArray[np.bool_], terms: int) -> 
     return Trie(root, final, edge_filter, node, nodes)
 
 
-def mark_capitals(root: I32, needed: NDArray[np.bool_]) -> None:
+def mark_capitals(root: I32, needed: BOOL) -> None:
     """Set the mark CAPITAL of first terms; `needed` says per node whether all names that end there need one."""
     root[(root & NAMED != 0) & needed[root >> MARKS]] |= CAPITAL
 
@@ -92,7 +91,7 @@ def slot_of(key: np.uint64, edges: U64) -> Any:
 
 
 @kernel
-def _insert(term: I32, starts: I64, usable: NDArray[np.bool_], root: I32, edges: U64, node: I32, marks: U8) -> Any:
+def _insert(term: I32, starts: I64, usable: BOOL, root: I32, edges: U64, node: I32, marks: U8) -> Any:
     """Enter every name; returns the counts of nodes and edges."""
     nodes, used = 1, 0
     for i in range(starts.size - 1):

@@ -20,8 +20,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import zstandard
-from numpy.typing import NDArray
 
+from fader.arrays import U64
 from fader.corpora.frame.base import Batch, EntityRow, TypeRow
 from fader.corpora.frame.records import EncodedRecords, entity_line, type_line
 from fader.corpora.frame.sorted_runs import merge_runs, write_run
@@ -208,9 +208,9 @@ class _Hashes:
     """A growing set of 64-bit numbers in sorted arrays, the smaller ones joined as they come."""
 
     def __init__(self) -> None:
-        self._arrays: list[NDArray[np.uint64]] = []
+        self._arrays: list[U64] = []
 
-    def add(self, numbers: NDArray[np.uint64]) -> None:
+    def add(self, numbers: U64) -> None:
         self._arrays.append(np.sort(numbers))
         while len(self._arrays) > 1 and self._arrays[-1].size * 2 > self._arrays[-2].size:
             self._arrays[-2:] = [np.sort(np.concatenate(self._arrays[-2:]))]

@@ -25,8 +25,8 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fader.arrays import I32
 from fader.corpora.parsers.web.htmlentities import ENTITIES, decode_entity, hash_byte, hash_of, look_up, table
 from fader.kernel import kernel
 
@@ -60,7 +60,7 @@ class HtmlPage(NamedTuple):
 
     text: str
     title: str
-    at: NDArray[np.int32]
+    at: I32
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """The characters `[start, end)` of the text that the bytes became; None where none of them is text."""

@@ -15,8 +15,8 @@ from html.entities import html5
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fader.arrays import I64, U8
 from fader.kernel import kernel
 
 _OWN = {"blank;": " ", "hyph;": "-", "sp;": " ", "rsquo": "’", "lsquo": "‘"}
@@ -33,7 +33,7 @@ def hash_of(name: str) -> int:
     return value
 
 
-def table(rows: Mapping[str, int], slots: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def table(rows: Mapping[str, int], slots: int) -> tuple[I64, I64]:
     """Hashes of names, each in its slot or the next free one, and their values."""
     hashes, values = np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
     for name, value in rows.items():
@@ -44,7 +44,7 @@ def table(rows: Mapping[str, int], slots: int) -> tuple[NDArray[np.int64], NDArr
     return hashes, values
 
 
-def _meanings() -> tuple[dict[str, int], NDArray[np.uint8]]:
+def _meanings() -> tuple[dict[str, int], U8]:
     """For the name of an entity the place of what it stands for: a length and the bytes."""
     places, meant = {}, bytearray()
     for name, text in {**html5, **_OWN}.items():
@@ -57,9 +57,9 @@ def _meanings() -> tuple[dict[str, int], NDArray[np.uint8]]:
 class Entities(NamedTuple):
     """Hashes of names, the place of what each stands for, and there its length and its bytes."""
 
-    names: NDArray[np.int64]
-    places: NDArray[np.int64]
-    meant: NDArray[np.uint8]
+    names: I64
+    places: I64
+    meant: U8
 
 
 _PLACES, _MEANT = _meanings()

@@ -41,29 +41,21 @@ def pages(payload: bytes, place: int, source: str, faults: Faults) -> Iterator[R
     """The pages of a piece that begins at a byte of a dump; those that have no title or text are faults."""
     begin = payload.find(b"<page>")
     while begin >= 0:
-        end = _end(payload, begin)
+        where, text = at(source, place + begin, "byte"), payload.find(b"<text", begin)
+        end = payload.find(END, begin, text) if text >= 0 else payload.find(END, begin)
+        if text >= 0 > end:
+            end = payload.find(END, _mark(payload, text + 5))
         if end < 0:
-            faults.add(
-                "pages cut short", f"{at(source, place + begin, 'byte')}: a page without </page>; get a whole dump"
-            )
+            faults.add("pages cut short", f"{where}: a page without </page>; get a whole dump")
             return
         page = _page(payload, begin, end, place + begin)
         if page is None:
-            faults.add(INCOMPLETE, f"{at(source, place + begin, 'byte')}: a page needs <title> and <text>")
+            faults.add(INCOMPLETE, f"{where}: a page needs <title> and <text>")
         elif "\ufffd" in page.title and b"\xef\xbf\xbd" not in payload[begin:end]:
-            faults.add(BROKEN, f"{at(source, place + begin, 'byte')}: a title that is not UTF-8; get a whole dump")
+            faults.add(BROKEN, f"{where}: a title that is not UTF-8; get a whole dump")
         else:
             yield page
         begin = payload.find(b"<page>", end)
-
-
-def _end(payload: bytes, begin: int) -> int:
-    """Where the page that begins at a byte ends; below 0 where it does not."""
-    text = payload.find(b"<text", begin)
-    if text < 0:
-        return payload.find(END, begin)
-    end = payload.find(END, begin, text)
-    return end if end >= 0 else payload.find(END, _mark(payload, text + 5))
 
 
 def _mark(payload: bytes, begin: int) -> int:

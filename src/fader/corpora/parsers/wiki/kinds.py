@@ -17,14 +17,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from fader.corpora.frame.base import TypeRow
-from fader.corpora.parsers.wiki.nouns import (
-    STOPS,
-    category_classes,
-    category_nouns,
-    find_bracketed_nouns,
-    find_defined_nouns,
-    find_described_nouns,
-)
+from fader.corpora.parsers.wiki import nouns as english
 
 _INFOBOX = re.compile(r"\s*(?:infobox[ _-]+([^|{}<\n]+)|([^|{}<\n]+?)[ _-]infobox\s*(?:[|\n]|$))", re.IGNORECASE)
 _BOXES = {
@@ -58,8 +51,8 @@ def noun_type(name: str) -> str:
 class Kinds:
     """Names types, and remembers which rows it has given out; a new one for each batch."""
 
-    def __init__(self, above: Mapping[str, Sequence[str]], english: bool, categories: bool) -> None:
-        self._above, self._english, self._categories = above, english, categories
+    def __init__(self, above: Mapping[str, Sequence[str]], is_english: bool, categories: bool) -> None:
+        self._above, self._english, self._categories = above, is_english, categories
         self.rows: list[TypeRow] = []
         self._given: set[str] = set()
         self._chains: dict[str, list[str]] = {}  # what the words of a type name above it
@@ -71,7 +64,7 @@ class Kinds:
             found.update(dict.fromkeys(self.of_category(category)))
         found.update(dict.fromkeys(self.boxes(templates)))
         if self._english:
-            nouns = [*self._find_described(templates), *find_defined_nouns(text), *self.find_bracketed(title)]
+            nouns = [*self._find_described(templates), *english.find_defined_nouns(text), *self.find_bracketed(title)]
             found.update(dict.fromkeys(self._noun(noun) for noun in nouns[:MOST]))
         implied = {above for each in found for above in self._chains.get(each, ())}
         return [each for each in found if each not in implied]
@@ -93,7 +86,7 @@ class Kinds:
         """The types that a category gives its members: itself and its classes, or none."""
         if not self._english:
             return [self._category(category, ())]
-        classes = [self._class(chain) for chain in category_classes(category)]
+        classes = [self._class(chain) for chain in english.category_classes(category)]
         return [self._category(category, classes), *classes] if classes and self._categories else classes
 
     def _class(self, chain: Sequence[str]) -> str:
@@ -112,18 +105,16 @@ class Kinds:
         """A category's place below others."""
         if self._english and not self._categories:
             return
-        nouns = category_nouns(category) if self._english else ()
+        nouns = english.category_nouns(category) if self._english else ()
         if self._english and not nouns:
             return
-        over = [parent for parent in parents if not self._english or self._is_above(nouns, category_nouns(parent))]
+        wider = {other for noun in nouns for other in (noun, *self._above.get(noun, ()))}
+        over = [each for each in parents if not self._english or not wider.isdisjoint(english.category_nouns(each))]
         own = self.of_category(category)
         for parent in over:
             self.of_category(parent)
         if over:
             self.rows.append(TypeRow(own[0], category, [category_type(parent) for parent in over]))
-
-    def _is_above(self, nouns: Sequence[str], others: Sequence[str]) -> bool:
-        return any(other == noun or other in self._above.get(noun, ()) for noun in nouns for other in others)
 
     def _category(self, category: str, nouns: Sequence[str]) -> str:
         name = category_type(category)
@@ -146,9 +137,8 @@ class Kinds:
         """The type that the infobox names; further ones are of parts of the subject."""
         for template in templates:
             match = _INFOBOX.match(template) or _GEOBOX.match(template)
-            name = (
-                next(filter(None, match.groups())) if match else _BOXES.get(template.partition("|")[0].strip().lower())
-            )
+            known = _BOXES.get(template.partition("|")[0].strip().lower())
+            name = next(filter(None, match.groups())) if match else known
             if name and (words := name.replace("_", " ").replace("/", " ").lower().split()):
                 return self._box(words)
         return []
@@ -161,7 +151,7 @@ class Kinds:
         person = [self._noun("person")] if words[-1] in _OF_PERSONS else []
         if words[-1] == "biography":
             return person
-        head = next((words[:i] for i, word in enumerate(words) if i and word in STOPS), words)[-1]
+        head = next((words[:i] for i, word in enumerate(words) if i and word in english.STOPS), words)[-1]
         return [*person, self._class([whole, head] if head != whole and head.isalpha() else [whole])]
 
     def _find_described(self, templates: Iterable[str]) -> list[str]:
@@ -169,13 +159,13 @@ class Kinds:
             match = _DESCRIPTION.match(template)
             if match and match[1].strip().lower() != "none":
                 written = match[1].strip()
-                return find_described_nouns(written[:1].lower() + written[1:])
+                return english.find_described_nouns(written[:1].lower() + written[1:])
         return []
 
     def find_bracketed(self, title: str) -> list[str]:
         """The nouns in the brackets of a title, such as `Mercury (planet)`."""
         match = _BRACKETS.fullmatch(title)
-        return find_bracketed_nouns(match[1]) if match else []
+        return english.find_bracketed_nouns(match[1]) if match else []
 
 
 def is_disambiguation(title: str, templates: Iterable[str]) -> bool:

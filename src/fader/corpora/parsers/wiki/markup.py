@@ -94,9 +94,9 @@ def parse(wikitext: str | bytes, targets: Table) -> WikiPage:
     raw = remove_comments(body, escaped)
     if _OPAQUE_BYTES.search(raw):
         raw = _without_opaque(raw.decode("utf-8", "replace"), hidden).encode("utf-8", "surrogatepass")
-    raw = _WRAPPER.sub(_unwrap, raw)
-    if b"onvert" in raw or b"vt|" in raw:
-        raw = _CONVERT.sub(_show_measure, raw)
+    raw = _WRAPPER.sub(lambda match: match[1] if match[1] is not None else match[2], raw)
+    if b"onvert" in raw or b"vt|" in raw:  # the words of a measure, as they are given: 3 to 5 km
+        raw = _CONVERT.sub(lambda match: b" ".join(filter(None, match.groups())), raw)
     raw, starts = without_templates(raw)
     text = raw.decode("utf-8", "surrogatepass" if hidden.some else "replace")
     if "{|" in text or "|}" in text:
@@ -119,17 +119,6 @@ def parse(wikitext: str | bytes, targets: Table) -> WikiPage:
     return WikiPage(plain, links, categories, [start.decode("utf-8", "replace") for start in starts], bold)
 
 
-def _unwrap(match: re.Match[bytes]) -> bytes:
-    """What a template shows that only wraps its words."""
-    return match[1] if match[1] is not None else match[2]
-
-
-def _show_measure(match: re.Match[bytes]) -> bytes:
-    """The words of a converted measure, as they are given: `{{convert|3|to|5|km|mi}}` is 3 to 5 km."""
-    first, between, second, unit = match.groups()
-    return b" ".join(filter(None, (first, between, second, unit)))
-
-
 def _bold_words(text: str) -> list[str]:
     """The bold words of the first paragraph that has some: names of the page."""
     for line in text[:_LEAD].split("\n"):
@@ -143,8 +132,7 @@ def _bold_words(text: str) -> list[str]:
 
 def _without_opaque(text: str, hidden: _Hidden) -> str:
     """Without elements that hold no wikitext; of `<nowiki>` and the like, what they hold stays, taken literally."""
-    out: list[str] = []
-    last = 0
+    out, last = list[str](), 0
     match = _OPAQUE.search(text)
     while match:
         out.append(text[last : match.start()])
@@ -213,8 +201,7 @@ def show_hidden(text: str) -> str:
 
 def _without_files(text: str, targets: Table) -> str:
     """Without links to files, whose captions have links themselves; one that is not closed ends with its line."""
-    out: list[str] = []
-    last = 0
+    out, last = list[str](), 0
     for match in targets.files.finditer(text):
         if match.start() < last:
             continue

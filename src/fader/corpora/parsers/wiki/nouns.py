@@ -120,27 +120,9 @@ _LARGE = frozenset(
     """.split()
 )
 _NO_QUALITY = frozenset(("and", "or", "the", "s", "winning", "former", "of", "century", "era")) | STOPS
-_OF_WHAT = frozenset(
-    ("type", "kind", "form", "sort", "variety", "class", "breed", "style", "example", "one", "subtype", "any")
-)
+_OF_WHAT = frozenset("type kind form sort variety class breed style example one subtype any".split())
 _OF_ALSO = frozenset(("species", "genus", "family", "group", "series", "order", "member", "set", "pair", "collection"))
-_SAYS_NOTHING = frozenset(
-    (
-        "name",
-        "term",
-        "word",
-        "title",
-        "part",
-        "number",
-        "use",
-        "result",
-        "way",
-        "fact",
-        "state-of-the-art",
-        "act",
-        "lot",
-    )
-)
+_SAYS_NOTHING = frozenset("name term word title part number use result way fact state-of-the-art act lot".split())
 _ADVERBS = frozenset(("best", "well", "better", "native", "active", "first", "last", "common", "available", "similar"))
 _ARTICLES = frozenset(("a", "an", "the", "one", "any", "each", "every", "some", "this", "these", "its", "their"))
 _IS_A = re.compile(
@@ -170,9 +152,8 @@ def singular(noun: str) -> str:
 @lru_cache(1 << 14)
 def is_plural(noun: str) -> bool:
     """Whether a noun in lower case is a plural."""
-    if noun in _IRREGULAR or (
-        noun.endswith("men") and len(noun) > 4 and noun not in ("specimen", "abdomen", "regimen")
-    ):
+    men = noun.endswith("men") and len(noun) > 4 and noun not in ("specimen", "abdomen", "regimen")
+    if noun in _IRREGULAR or men:
         return True
     if not noun.endswith("s") or len(noun) < 4 or noun in _SINGULAR or noun.endswith(("ss", "us", "is")):
         return False
@@ -242,15 +223,12 @@ def find_defined_nouns(text: str) -> list[str]:
     start = _PARENTHESES.sub("", _PARENTHESES.sub("", text[:800]))
     sentence = _SENTENCE.split(start.lstrip(), maxsplit=1)[0]
     found = _IS_A.search(sentence, 0, 300)
-    if not found:
-        return []
-    return _heads(_WORDS.findall(sentence[found.end() :])[:30])
+    return _heads(_WORDS.findall(sentence[found.end() :])[:30]) if found else []
 
 
 def _heads(words: list[str]) -> list[str]:
     """The head nouns of a noun phrase and of those coordinated with it."""
-    heads: list[str] = []
-    phrase: list[str] = []
+    heads, phrase = list[str](), list[str]()
     for i, word in enumerate(words):
         lower = word.lower()
         if word != "," and lower not in ("and", "or") and lower not in STOPS:
@@ -262,10 +240,9 @@ def _heads(words: list[str]) -> list[str]:
             kind = heads.pop()
             inner = _heads(words[i + 1 :])[:1]
             return [*heads, *([kind] if kind in _OF_ALSO else []), *inner]
-        if ended:
-            phrase = []
-            break
         phrase = []
+        if ended:
+            break
     _take(phrase, heads, True)
     return list(dict.fromkeys(noun for noun in heads if noun not in _SAYS_NOTHING and noun not in _OF_WHAT))
 
@@ -273,7 +250,7 @@ def _heads(words: list[str]) -> list[str]:
 def _take(phrase: list[str], heads: list[str], final: bool) -> None:
     """Add the head of a phrase; before another one, what looks like an adjective is none."""
     while (
-        len(phrase) > 1 and (phrase[-1].endswith(("ed", "ly")) or phrase[-1] in _ADVERBS) and phrase[-1] not in _NOUNS
+        len(phrase) > 1 and phrase[-1] not in _NOUNS and (phrase[-1].endswith(("ed", "ly")) or phrase[-1] in _ADVERBS)
     ):
         phrase.pop()
     if not phrase or (phrase[-1].lower() in _ARTICLES and len(phrase) == 1 and phrase[-1].lower() != "one"):

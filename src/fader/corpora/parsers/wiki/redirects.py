@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
-U64 = NDArray[np.uint64]
+from fader.arrays import BOOL, I64, U64
+
 JUMPS = 40  # each doubles the length of chains that are followed
 
 
@@ -76,7 +76,7 @@ class Spool:
         return {"redirects": int(names.size), "redirects that lead in a circle": int(np.count_nonzero(circular))}
 
 
-def follow_chains(names: U64, targets: U64) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def follow_chains(names: U64, targets: U64) -> tuple[I64, BOOL]:
     """For each redirect the last of its chain, and whether it never ends; `names` are sorted."""
     if not names.size:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
@@ -120,7 +120,7 @@ class Redirects:
         return {given[i] for i in np.flatnonzero(found)}
 
 
-def _find_titles(names: U64, titles: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def _find_titles(names: U64, titles: list[str]) -> tuple[BOOL, I64]:
     number = xxhash.xxh3_64_intdigest
     wanted = np.fromiter(map(number, map(str.encode, titles)), dtype=np.uint64, count=len(titles))
     if not names.size:

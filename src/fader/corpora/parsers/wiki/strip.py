@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fader.arrays import I64, U8
 from fader.kernel import inline_kernel, kernel
 
-U8 = NDArray[np.uint8]
-I64 = NDArray[np.int64]
 MOST_OPEN = 1000  # templates within templates; deeper ones are taken as one
 SHOWN = 300  # bytes of the start of a template that are kept
 
