@@ -58,10 +58,8 @@ _SPACES = {SCHEMA: "schema:", SECURE_SCHEMA: "schema:", "http://bioschemas.org/"
            RDFS: "rdfs:", RDF: "rdf:", WIKIDATA: "wd:", "http://www.w3.org/ns/shacl#": "sh:"}  # fmt: skip
 _SPACE = re.compile("|".join(map(re.escape, _SPACES)))
 _META = frozenset(
-    """
-    owl:Class rdfs:Class rdf:Property sh:NodeShape owl:NamedIndividual owl:Ontology owl:ObjectProperty
-    owl:DatatypeProperty owl:AnnotationProperty
-    """.split()
+    """owl:Class rdfs:Class rdf:Property sh:NodeShape owl:NamedIndividual owl:Ontology owl:ObjectProperty
+    owl:DatatypeProperty owl:AnnotationProperty""".split()
 )
 _CLASS = re.compile(r"(?:wordnet|wikicat|wikicategory|geoclass)_")
 _WORDNET = re.compile(r"wordnet_(.+)_\d{9}")

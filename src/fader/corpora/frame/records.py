@@ -203,12 +203,8 @@ def entity_line(row: EntityRow, faults: Faults, limits: Limits) -> bytes | None:
 def entity_cells(row: EntityRow, limits: Limits) -> list[str]:
     """Id, name, types and aliases as they are written."""
     aliases = (_clean_name(alias, limits).replace("|", "/") for alias in row.aliases)
-    return [
-        one_line(row.id),
-        _clean_name(row.name, limits),
-        _ids(row.types),
-        "|".join(dict.fromkeys(filter(None, aliases))),
-    ]
+    shown = "|".join(dict.fromkeys(filter(None, aliases)))
+    return [one_line(row.id), _clean_name(row.name, limits), _ids(row.types), shown]
 
 
 def type_line(row: TypeRow, faults: Faults, limits: Limits) -> bytes | None:

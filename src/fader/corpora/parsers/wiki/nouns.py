@@ -46,24 +46,19 @@ _IRREGULAR = {
 }  # fmt: skip
 # End in s and are no plurals of anything.
 _SINGULAR = frozenset(
-    """
-    news athletics texas kansas arkansas illinois massachusetts netherlands philippines bahamas maldives
+    """news athletics texas kansas arkansas illinois massachusetts netherlands philippines bahamas maldives
     seychelles honduras laos wales athens brussels naples mars chess lens bus gas atlas canvas alias christmas
     always ries his its as was has this us is rabies diabetes measles billiards darts checkers draughts
-    gymnastics aerobics whereas perhaps sometimes besides towards overseas
-    """.split()
+    gymnastics aerobics whereas perhaps sometimes besides towards overseas""".split()
 )
 _ICS = frozenset(
-    """
-    comics topics critics lyrics academics classics tactics medics mystics clinics fabrics republics clerics
+    """comics topics critics lyrics academics classics tactics medics mystics clinics fabrics republics clerics
     epics mechanics ceramics mosaics heretics fanatics alcoholics characteristics antibiotics narcotics
-    cosmetics plastics relics tunics
-    """.split()
+    cosmetics plastics relics tunics""".split()
 )
 # What ends the words before a head noun: prepositions, and verbs and pronouns that open a clause behind it.
 STOPS = frozenset(
-    """
-    of in from by for at with about on to against during between under within without near over into after
+    """of in from by for at with about on to against during between under within without near over into after
     before since until per via versus as who which that where whose whom when while born established founded set
     based killed involving featuring named used written introduced disestablished made created produced directed
     located known called consisting using containing including belonging found situated played released
@@ -71,15 +66,12 @@ STOPS = frozenset(
     along around below above but although than because though so if being having such like what whereby
     associated characterized composed given relating related concerning regarding upon toward towards off out up
     down serving covering comprising occurring originating beginning ending lying bordering not also often
-    usually generally commonly currently now formerly most both
-    """.split()
+    usually generally commonly currently now formerly most both""".split()
 )
 _NO_CLASS = frozenset(
-    """
-    article page template redirect stub category link error infobox date portal wikiproject subpage
+    """article page template redirect stub category link error infobox date portal wikiproject subpage
     establishment disestablishment disambiguation identifier map statement reference file member head case
-    subject part appearance example aspect topic issue
-    """.split()
+    subject part appearance example aspect topic issue""".split()
 )
 _HIDDEN = re.compile(
     r"(?:All |Use |CS1|Webarchive|Wikipedia|Articles|Pages|Commons|Short desc|Redirects|Good articles|Featured)|"
@@ -100,24 +92,20 @@ _FIELD = re.compile(
 )
 _ADJECTIVE = re.compile(r".*(?:al|ic|ive|ous|ful|less|able|ible|ary|ish|ese|est|ed|ing|ly)")
 _NOUNS = frozenset(
-    """
-    animal capital hospital festival journal criminal official professional general musical terminal mineral
+    """animal capital hospital festival journal criminal official professional general musical terminal mineral
     cathedral chemical metal canal individual manual signal medal meal deal material memorial rival cardinal
     mammal admiral critic comic music republic academic mechanic fabric topic clinic epic cleric mystic classic
     detective executive representative olive archive fugitive relative initiative narrative cooperative
     collective library dictionary secretary dignitary missionary documentary notary tributary revolutionary
     visionary table vegetable cable king building painting ring spring wing string forest priest test west pest
     guest dish fish family assembly monopoly butterfly boxing wrestling crossing seed breed weed intellectual
-    principal crystal pharmaceutical periodical magic
-    """.split()
+    principal crystal pharmaceutical periodical magic""".split()
 )
 _LARGE = frozenset(
-    """
-    large small major minor old new young great big long short high low main chief first last second third only
+    """large small major minor old new young great big long short high low main chief first last second third only
     diverse common famous popular rare complex simple modern ancient early late former current certain broad
     wide independent prominent important different ancient male female free open dark multi non semi two three
-    four five six one more many several various
-    """.split()
+    four five six one more many several various""".split()
 )
 _NO_QUALITY = frozenset(("and", "or", "the", "s", "winning", "former", "of", "century", "era")) | STOPS
 _OF_WHAT = frozenset("type kind form sort variety class breed style example one subtype any".split())

@@ -18,14 +18,11 @@ from fader.corpora.parsers.wiki.markup import CATEGORY, DROP, TEXT, show_hidden
 
 # Prefixes of links that lead out of a wiki, as every Wikipedia knows them; a dump does not say them. See
 # https://meta.wikimedia.org/wiki/Help:Interwiki_linking and List_of_Wikipedias.
-_PROJECTS = """
-wikt wiktionary s wikisource q wikiquote b wikibooks n wikinews v wikiversity voy wikivoyage species wikispecies
+_PROJECTS = """wikt wiktionary s wikisource q wikiquote b wikibooks n wikinews v wikiversity voy wikivoyage species wikispecies
 commons c d wikidata m meta metawikimedia mw mediawikiwiki foundation wmf incubator phabricator phab bugzilla mail doi
 arxiv iarchive imdbname imdbtitle oeis rfc google hdl pmid jstor nost mediazilla outreach strategy testwiki toollabs
-toolforge wikitech wikia wikimedia translatewiki betawikiversity f wikifunctions
-"""
-_CODES = """
-aa ab ace ady af ak als alt am ami an ang ann anp ar arc ary arz as ast atj av avk awa ay az azb ba ban bar bat-smg
+toolforge wikitech wikia wikimedia translatewiki betawikiversity f wikifunctions"""
+_CODES = """aa ab ace ady af ak als alt am ami an ang ann anp ar arc ary arz as ast atj av avk awa ay az azb ba ban bar bat-smg
 bbc bcl bdr be be-tarask be-x-old bew bg bh bi bjn blk bm bn bo bpy br bs btm bug bxr ca cbk-zam cdo ce ceb ch cho chr
 chy ckb co cr crh cs csb cu cv cy da dag de dga din diq dsb dtp dty dv dz ee el eml en eo es et eu ext fa fat ff fi
 fiu-vro fj fo fon fr frp frr fur fy ga gag gan gcr gd gl glk gn gom gor got gpe gsw gu guc gur guw gv ha hak haw he hi
@@ -36,8 +33,7 @@ nds-nl ne new ng nia nl nn no nov nqo nr nrm nso nup nv ny oc olo om or os pa pa
 pl pms pnb pnt ps pt pwn qu rki rm rmy rn ro roa-rup roa-tara rsk ru rue rup rw sa sah sat sc scn sco sd se sg sgs sh
 shi shn si simple sk skr sl sm smn sn so sq sr srn ss st stq su sv sw syl szl szy ta tay tcy tdd te tet tg th ti tig
 tk tl tly tn to tpi tr trv ts tt tum tw ty tyv udm ug uk ur uz ve vec vep vi vls vo vro wa war wo wuu xal xh xmf yi yo
-yue za zea zgh zh zh-classical zh-min-nan zh-yue zu
-"""
+yue za zea zgh zh zh-classical zh-min-nan zh-yue zu"""
 
 OTHER_WIKIS = frozenset(_PROJECTS.split())
 LANGUAGES = frozenset(_CODES.split())
