@@ -61,8 +61,8 @@ def wikipedia(source: str, folder: Path, articles: int, runs: int) -> list[dict[
     batches, bodies = [], []
     for batch in importer.batches([source], Faults()):
         batches.append(batch)
-        for page in dump.pages(batch.payload, batch.place, batch.source, Faults()):
-            if page.space == ARTICLE and not dump.redirect_of(page):
+        for page in dump.read_pages(batch.payload, batch.place, batch.source, Faults()):
+            if page.space == ARTICLE and not dump.find_redirect(page):
                 bodies.append(page.body)
         if len(bodies) >= articles:
             break

@@ -199,9 +199,9 @@ def _annotations(number: int, page: bytes) -> str:
 
 def _count(path: Path) -> int:
     found = 0
-    for batch in warc.warc_batches([str(path)], Faults()):
-        for record in warc.records(batch.payload):
-            found += len(batch.payload[record.body : record.end]) + len(warc.fields(batch.payload, record))
+    for batch in warc.cut_warc([str(path)], Faults()):
+        for record in warc.read_records(batch.payload):
+            found += len(batch.payload[record.body : record.end]) + len(warc.read_fields(batch.payload, record))
     return found
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import fader
 from corpora.cases import FIXTURES
 from fader.cli import cli
-from fader.corpora.formats.wordnet import synset_of
-from fader.corpora.formats.yago import relation_of, type_name
+from fader.corpora.formats.wordnet import read_synset
+from fader.corpora.formats.yago import find_relation, make_type_name
 from fader.corpora.frame import inputs
 from fader.corpora.frame.base import EntityRow, Records, TypeRow
 from fader.corpora.frame.records import encode
@@ -207,11 +207,11 @@ def test_wordnet(tmp_path: Path) -> None:
 def test_a_synset() -> None:
     """Words are counted in hexadecimal, pointers not; an adjective loses its marker; a gloss may have bars."""
     words = " ".join(f"w{i} 0" for i in range(10))
-    found = synset_of(f"00000001 03 n 0a {words} 001 @ 00000002 n 0000 | a | b")
+    found = read_synset(f"00000001 03 n 0a {words} 001 @ 00000002 n 0000 | a | b")
     assert (found.key, len(found.words), found.above) == ("100000001", 10, ["100000002"])
-    assert synset_of("00000001 00 s 01 galore(ip) 0 000 | x").words == ["galore"]
+    assert read_synset("00000001 00 s 01 galore(ip) 0 000 | x").words == ["galore"]
     with pytest.raises((ValueError, IndexError)):
-        synset_of("00000001 03 n 01 cut 0 002 @ 00000002 n 0000 | x")
+        read_synset("00000001 03 n 01 cut 0 002 @ 00000002 n 0000 | x")
 
 
 def test_obo(tmp_path: Path) -> None:
@@ -467,9 +467,9 @@ def test_unused_types(tmp_path_factory: pytest.TempPathFactory, edges: list[tupl
 
 def test_names_of_types() -> None:
     """A type without a label is named by the words in its id."""
-    assert type_name("wordnet_subsidiary_company_108003935") == "subsidiary company"
-    assert type_name("wikicat_Towns_in_Saxony-Anhalt") == "Towns in Saxony-Anhalt"
-    assert type_name("schema:BodyOfWater") == "body of water"
-    assert type_name("Painter_%28artist%29_Q1028181") == "Painter (artist)"
-    assert relation_of("x/type/ArticleExtractor.txt") == relation_of("type.tsv.gz") == "type"
-    assert relation_of("bornIn.tsv") == ""
+    assert make_type_name("wordnet_subsidiary_company_108003935") == "subsidiary company"
+    assert make_type_name("wikicat_Towns_in_Saxony-Anhalt") == "Towns in Saxony-Anhalt"
+    assert make_type_name("schema:BodyOfWater") == "body of water"
+    assert make_type_name("Painter_%28artist%29_Q1028181") == "Painter (artist)"
+    assert find_relation("x/type/ArticleExtractor.txt") == find_relation("type.tsv.gz") == "type"
+    assert find_relation("bornIn.tsv") == ""

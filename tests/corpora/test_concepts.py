@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fader.corpora.parsers.biomedical.concepts import concepts
+from fader.corpora.parsers.biomedical.concepts import find_concepts
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ from fader.corpora.parsers.biomedical.concepts import concepts
 )
 def test_spellings(written: str, kind: str, expected: list[str]) -> None:
     """Ids of the known corpora become one spelling each; composite ones are taken apart; none stays none."""
-    assert list(concepts(written, kind)) == expected
+    assert list(find_concepts(written, kind)) == expected
 
 
 def test_named_resource() -> None:
     """A source that names the resource is believed."""
-    assert concepts("7157", "", "NCBI Gene") == ("NCBIGene:7157",)
+    assert find_concepts("7157", "", "NCBI Gene") == ("NCBIGene:7157",)

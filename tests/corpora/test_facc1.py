@@ -24,7 +24,7 @@ ENCODINGS = st.sampled_from(["utf-8", "iso-8859-1", "windows-1252", "utf-16"])
 
 
 def document(body: bytes, given: list[Annotation], faults: Faults) -> dict[str, object]:
-    return facc1._document("d", None, body, given, "x.warc: byte 0", faults)
+    return facc1._make_document("d", None, body, given, "x.warc: byte 0", faults)
 
 
 @settings(deadline=None)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.corpora.parsers.web.html import HtmlPage, looks_like_html, plain, read
+from fader.corpora.parsers.web.html import HtmlPage, looks_like_html, read, read_plain
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_agrees_with_the_standard_library(pieces: list[tuple[str, str]]) -> None
 def test_any_text_is_read(source: str) -> None:
     """Nothing stops the reader; places never go back, lie in the text, and a plain letter is where its byte says."""
     data = source.encode()
-    for page in (read(data), plain(data)):
+    for page in (read(data), read_plain(data)):
         shown = [int(a) for a in page.at if a >= 0]
         assert shown == sorted(shown)
         assert not shown or shown[-1] < len(page.text)
@@ -225,10 +225,10 @@ def test_a_row_of_names_before_an_address_takes_linear_time() -> None:
 
 def test_plain_and_looks() -> None:
     """Plain text stays as it is but for its ends; a tag of a page makes it a page, an address does not."""
-    page = plain("\n é <x@y>\n z \n".encode())
+    page = read_plain("\n é <x@y>\n z \n".encode())
     assert page.text == "é <x@y>\n z"
     assert page.span(2, 4) == (0, 1)
-    page = plain("\ufeff a\0\0b".encode())
+    page = read_plain("\ufeff a\0\0b".encode())
     assert page.text == "ab"
     assert page.span(4, 8) == (0, 2)
     assert looks_like_html(b"text <P class=x>")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fader.corpora.parsers.web.html import read
-from fader.corpora.parsers.web.httpresponse import page_begin, without_chunks
+from fader.corpora.parsers.web.httpresponse import blank_chunks, find_page_begin
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -27,7 +27,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
 def test_page_begin(body: bytes, page: bytes) -> None:
     """Behind all headers, before the first tag of a page whose header has no end, or at the beginning."""
-    assert body[page_begin(body) :] == page
+    assert body[find_page_begin(body) :] == page
 
 
 @settings(deadline=None)
@@ -43,7 +43,7 @@ def test_chunks(texts: list[str], ended: bool, missing: int) -> None:
     cut = (
         body[: len(body) - missing] if missing and texts and not ended and missing <= len(texts[-1].encode()) else body
     )
-    found = without_chunks(cut)
+    found = blank_chunks(cut)
     assert len(found) == len(cut)
     assert kept.startswith(found[len(CHUNKED) :].replace(b"\0", b""))
     if cut is body and texts:
@@ -53,10 +53,10 @@ def test_chunks(texts: list[str], ended: bool, missing: int) -> None:
 @pytest.mark.parametrize("page", [b"<p>a</p>", b"12 apples\r\n", b"3\r\nabcd\r\n", b""])
 def test_bodies_whose_chunks_are_joined(page: bytes) -> None:
     """A header may say so though the crawler has joined the chunks: nothing is taken for a length then."""
-    assert without_chunks(CHUNKED + page) == CHUNKED + page
+    assert blank_chunks(CHUNKED + page) == CHUNKED + page
 
 
 def test_a_word_across_chunks() -> None:
     """A page has it in one piece."""
-    body = without_chunks(CHUNKED + b"6\r\n<p>Por\r\n6\r\nt Vell\r\n0\r\n\r\n")
-    assert read(body, page_begin(body)).text == "Port Vell"
+    body = blank_chunks(CHUNKED + b"6\r\n<p>Por\r\n6\r\nt Vell\r\n0\r\n\r\n")
+    assert read(body, find_page_begin(body)).text == "Port Vell"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fader.corpora.frame import inputs
 from fader.corpora.parsers import jsoncut
-from fader.corpora.parsers.jsoncut import json_batches, objects
+from fader.corpora.parsers.jsoncut import cut_json, read_objects
 from fader.corpus.documents import Faults
 
 TEXT = st.text('a"\\{}[],:é𝒳\n', max_size=8)
@@ -39,8 +39,8 @@ def test_all_records(layout: str, records: list[Any], piece: int, chunk: int, as
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inputs, "PIECE", piece)
         patch.setattr(jsoncut, "read_chunks", lambda _s: ((data[i : i + chunk], i) for i in range(0, len(data), chunk)))
-        pieces = list(json_batches(["a.json"], faults, b"documents"))
-    assert [value for batch in pieces for _place, value in objects(batch, faults)] == records
+        pieces = list(cut_json(["a.json"], faults, b"documents"))
+    assert [value for batch in pieces for _place, value in read_objects(batch, faults)] == records
     assert not faults.counts
     for batch in pieces:
         assert data[batch.place :].startswith(batch.payload)
@@ -57,8 +57,8 @@ def test_an_object_of_arrays(records: dict[str, Any], piece: int, chunk: int, in
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inputs, "PIECE", piece)
         patch.setattr(jsoncut, "read_chunks", lambda _s: ((data[i : i + chunk], i) for i in range(0, len(data), chunk)))
-        pieces = list(json_batches(["a.json"], faults, keyed=True))
-    found = [pair for batch in pieces for _place, value in objects(batch, faults) for pair in value.items()]
+        pieces = list(cut_json(["a.json"], faults, keyed=True))
+    found = [pair for batch in pieces for _place, value in read_objects(batch, faults) for pair in value.items()]
     assert found == list(records.items())
     assert not faults.counts
 
@@ -68,7 +68,7 @@ def test_a_cut_object_of_arrays_keeps_what_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{\n"a": [[1]],\n"b": [[2]],\n"c": [[3], [')
     faults = Faults()
-    found = [value for batch in json_batches([str(path)], faults, keyed=True) for _p, value in objects(batch, faults)]
+    found = [value for batch in cut_json([str(path)], faults, keyed=True) for _p, value in read_objects(batch, faults)]
     assert found == [{"a": [[1]], "b": [[2]]}]
     assert faults.counts == {jsoncut.UNREADABLE: 1}
 
@@ -81,9 +81,9 @@ def test_a_broken_line_costs_no_other(tmp_path: Path, monkeypatch: pytest.Monkey
     path.write_text("\n".join(lines))
     monkeypatch.setattr(inputs, "PIECE", 500)
     faults = Faults()
-    batches = list(json_batches([str(path)], faults))
+    batches = list(cut_json([str(path)], faults))
     assert max(len(batch.payload) for batch in batches) < 600
-    found = [value["n"] for batch in batches for _place, value in objects(batch, faults)]
+    found = [value["n"] for batch in batches for _place, value in read_objects(batch, faults)]
     assert found == [1 if i == 150 else i for i in range(200) if i not in (50, 100)]
     assert faults.counts == {jsoncut.UNREADABLE: 3}
 
@@ -96,8 +96,8 @@ def test_what_is_no_record_is_a_fault(text: str, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
     faults = Faults()
-    for batch in json_batches([str(path)], faults):
-        list(objects(batch, faults))
+    for batch in cut_json([str(path)], faults):
+        list(read_objects(batch, faults))
     assert faults.counts == {jsoncut.UNREADABLE: 1}
     assert "expected an object in braces" in faults.examples[jsoncut.UNREADABLE][0]
 
@@ -107,7 +107,7 @@ def test_broken_records(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n{"b": "\xff"}\n{"c": x}\n{"d": "\xc3\xa9"}\n{"e": ')
     faults = Faults()
-    found = [value for batch in json_batches([str(path)], faults) for _place, value in objects(batch, faults)]
+    found = [value for batch in cut_json([str(path)], faults) for _place, value in read_objects(batch, faults)]
     assert found == [{"a": 1}, {"d": "é"}]
     assert faults.counts == {"records that are not UTF-8": 1, "records that are not JSON": 2}
     assert "byte 12:" in faults.examples["records that are not UTF-8"][0]

@@ -12,8 +12,8 @@ from fader.corpora.frame import inputs
 from fader.corpora.frame.base import Batch
 from fader.corpora.parsers.rdf import oxigraph
 from fader.corpora.parsers.rdf.escapes import unescape
-from fader.corpora.parsers.rdf.layout import LINES, Layout, layout_of, layouts, statement_batches
-from fader.corpora.parsers.rdf.triples import statements
+from fader.corpora.parsers.rdf.layout import LINES, Layout, cut_statements, find_layout, find_layouts
+from fader.corpora.parsers.rdf.triples import read_statements
 from fader.corpora.parsers.rdf.vocabularies import RDF, RDFS
 from fader.corpus.documents import Faults
 
@@ -33,7 +33,7 @@ from fader.corpus.documents import Faults
 def test_layouts_are_seen(written: str, kind: str, tmp_path: Path) -> None:
     """What a file is, is seen from its lines."""
     (tmp_path / "any.name").write_text(written, encoding="utf-8", newline="")
-    assert layout_of(str(tmp_path / "any.name")).kind == kind
+    assert find_layout(str(tmp_path / "any.name")).kind == kind
 
 
 def escaped(text: str) -> str:
@@ -68,7 +68,7 @@ def test_statements_are_read_however_they_are_spaced(facts: list[tuple[str, bool
     wanted = {RDF + "type": "type", RDF + "label": "label"}
     faults = Faults()
     batch = Batch("file", 1, lines, 0)
-    found = list(statements(batch, Layout(LINES, {}, ""), wanted, lambda address: address[9:], faults))
+    found = list(read_statements(batch, Layout(LINES, {}, ""), wanted, lambda address: address[9:], faults))
     assert [statement[1:] for statement in found] == expected
     assert not faults.counts
 
@@ -78,10 +78,10 @@ WANTED = {RDF + "type": "type", RDFS + "subClassOf": "below", RDFS + "label": "l
 
 def found_in(path: Path, faults: Faults | None = None) -> list[tuple[str, str, str, str | None]]:
     """The statements of a file, without their lines."""
-    layout = layouts([str(path)])[str(path)]
+    layout = find_layouts([str(path)])[str(path)]
     told = faults or Faults("fail")
-    batches = statement_batches([str(path)], told)
-    return [said[1:] for batch in batches for said in statements(batch, layout, WANTED, str, told)]
+    batches = cut_statements([str(path)], told)
+    return [said[1:] for batch in batches for said in read_statements(batch, layout, WANTED, str, told)]
 
 
 TURTLE = """@prefix ex: <http://ex/> .
@@ -103,7 +103,7 @@ def test_turtle_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(inputs, "PIECE", 100)
     text = TURTLE.partition("\n\n")[0] + "\n\n" + "".join(TURTLE.partition("\n\n")[2] % (i, i, i) for i in range(20))
     (tmp_path / "x.ttl").write_text(text)
-    assert len(list(statement_batches([str(tmp_path / "x.ttl")], Faults("fail")))) > 10
+    assert len(list(cut_statements([str(tmp_path / "x.ttl")], Faults("fail")))) > 10
     expected = []
     for i in range(20):
         part, line = f"http://ex/Part{i}", f"http://ex/Line{i}"

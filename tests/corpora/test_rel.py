@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.corpora.formats.rel import _from_tuple
+from fader.corpora.formats.rel import _read_tuple
 from fader.corpora.frame.textstore import Texts, build
 from fader.corpus.documents import Faults
 from fader.progress import Silent
@@ -27,7 +27,7 @@ from fader.progress import Silent
 )
 def test_orders(link: list[Any], expected: tuple[str, str, str, float]) -> None:
     """Either order of a tuple, numbers as strings, and titles that look like numbers."""
-    found = _from_tuple(link, "Belgrade it is.")
+    found = _read_tuple(link, "Belgrade it is.")
     assert (found.start, found.end) == (0, 8)
     assert found[2:] == expected
 

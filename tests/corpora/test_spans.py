@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fader.corpora.parsers.text.spans import ELSEWHERE, UNITS, Linked, mentions_of, place_mentions
+from fader.corpora.parsers.text.spans import ELSEWHERE, UNITS, Linked, make_mentions, place_mentions
 from fader.corpus.documents import Faults
 
 WORDS = st.lists(st.text("abé𝒳ß-", min_size=1, max_size=6), min_size=2, max_size=12)
@@ -59,7 +59,7 @@ def test_faults_and_counts() -> None:
     faults, counts = Faults(), dict[str, int]()
     given_ = [(0, 3, "Ada"), (4, 8, "Oak")]
     linked = [Linked(given_[0], ["a", "b"], "f:0", more={"confidence": 1}), Linked(given_[1], ["c"], "f:1")]
-    found, kept = mentions_of("Ada sang", linked, faults, counts)
+    found, kept = make_mentions("Ada sang", linked, faults, counts)
     assert kept == {"a", "b"}
     assert [(m["entity"], m["confidence"]) for m in found] == [("a", 1), ("b", 1)]
     assert faults.examples[ELSEWHERE] == ['f:1: "Oak" is not at 4-8, where "sang" is']

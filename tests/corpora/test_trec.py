@@ -9,9 +9,9 @@ import pytest
 from corpora.cases import documents
 from fader.contexts.query import parse_query
 from fader.corpora.frame.run import import_corpus
-from fader.corpora.parsers.trec.files import DOCUMENTS, ENDLESS, JUDGMENTS, OUTSIDE, RUN, RUNS, TOPICS, kind_of
-from fader.corpora.parsers.trec.judgments import judgment
-from fader.corpora.parsers.trec.topics import Topic, plain_query, query, topics
+from fader.corpora.parsers.trec.files import DOCUMENTS, ENDLESS, JUDGMENTS, OUTSIDE, RUN, RUNS, TOPICS, find_kind
+from fader.corpora.parsers.trec.judgments import read_judgment
+from fader.corpora.parsers.trec.topics import Topic, make_query, read_topics, simplify_query
 from fader.corpora.parsers.web.charset import decode
 from fader.corpus.analysis import Analysis
 from fader.corpus.documents import Faults
@@ -39,7 +39,7 @@ from fader.errors import FaderError
 def test_kinds(data: bytes, kind: str, tmp_path: Path) -> None:
     """A source is what its beginning looks like, whatever its name."""
     (tmp_path / "x").write_bytes(data)
-    assert kind_of(str(tmp_path / "x"))[0] == kind
+    assert find_kind(str(tmp_path / "x"))[0] == kind
 
 
 def test_packed_by_compress_is_refused(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_packed_by_compress_is_refused(tmp_path: Path) -> None:
 )
 def test_judgments(cells: str, found: tuple[str, str, int] | None) -> None:
     """Query, id and grade are found in all orders of columns that tracks have."""
-    assert judgment(cells.split()) == found
+    assert read_judgment(cells.split()) == found
 
 
 @pytest.mark.parametrize(
@@ -111,18 +111,18 @@ def test_judgments(cells: str, found: tuple[str, str, int] | None) -> None:
 )
 def test_topics(written: str, found: Topic) -> None:
     """All styles of topics are read, labels and tags removed."""
-    assert next(topics(written.encode(), "x", Faults())) == found
+    assert next(read_topics(written.encode(), "x", Faults())) == found
 
 
 def test_queries_can_be_asked() -> None:
     """A query made of a topic means its words alone, whatever signs they have."""
     text = 'C++ -fever +"port vell" type:city -- “quoted" ' + "word" * 600 + " w" * 100
-    made = query(Topic("1", text, "d"), "person")
+    made = make_query(Topic("1", text, "d"), "person")
     parsed = parse_query(made["query"], Analysis())
     assert not parsed.forbidden
     assert not any(parsed.required)
     assert made["type"] == "person"
-    assert plain_query("type: blue") == "type blue"
+    assert simplify_query("type: blue") == "type blue"
 
 
 def test_documents_by_their_tags(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpora.cases import documents
-from fader.corpora.formats.w3c import MALFORMED, REPEATED, Candidate, _count_shorts, _names, _read_candidates
+from fader.corpora.formats.w3c import MALFORMED, REPEATED, Candidate, _count_shorts, _list_names, _read_candidates
 from fader.corpora.frame.run import import_corpus
 from fader.corpus.documents import Faults
 from fader.errors import FaderError, UsageError
@@ -39,13 +39,13 @@ def test_names_of_candidates() -> None:
     """Full name, "Last, First", addresses; without first name, initials or accents only where one candidate has it."""
     ann, abe, ada = (Candidate(name, f"{name} Oak", ()) for name in ("Ann", "Abe", "Bea"))
     shorts = _count_shorts([ann, abe, ada])
-    assert _names(ann, shorts)["aliases"] == ["Oak, Ann"]
-    assert _names(ada, shorts)["aliases"] == ["Oak, Bea", "B. Oak"]
+    assert _list_names(ann, shorts)["aliases"] == ["Oak, Ann"]
+    assert _list_names(ada, shorts)["aliases"] == ["Oak, Bea", "B. Oak"]
     emile = Candidate("e", "Émile J. Ébène", ())
-    assert _names(emile, _count_shorts([emile]))["aliases"] == [
+    assert _list_names(emile, _count_shorts([emile]))["aliases"] == [
         "Ébène, Émile J.", "É. Ébène", "Émile Ébène", "Emile J. Ebene", "E. Ebene", "Emile Ebene",
     ]  # fmt: skip
-    assert _names(Candidate("x", "Prince", ("p@x.org",)), shorts)["aliases"] == ["p@x.org"]
+    assert _list_names(Candidate("x", "Prince", ("p@x.org",)), shorts)["aliases"] == ["p@x.org"]
 
 
 @pytest.mark.parametrize("headers", [True, False])

@@ -29,11 +29,11 @@ def record(version: str, body: bytes, name: str, length: int | None = None) -> b
 
 def bodies(data: bytes) -> list[tuple[str, bytes]]:
     """Ids and bodies of all records of a buffer."""
-    return [(warc.fields(data, r).get("warc-trec-id", ""), data[r.body : r.end]) for r in warc.records(data)]
+    return [(warc.read_fields(data, r).get("warc-trec-id", ""), data[r.body : r.end]) for r in warc.read_records(data)]
 
 
 def in_pieces(path: Path, faults: Faults) -> list[tuple[str, bytes]]:
-    return [found for batch in warc.warc_batches([str(path)], faults) for found in bodies(batch.payload)]
+    return [found for batch in warc.cut_warc([str(path)], faults) for found in bodies(batch.payload)]
 
 
 BODIES = st.lists(
@@ -64,7 +64,7 @@ def test_places_are_bytes_of_the_uncompressed_source(tmp_path: Path, monkeypatch
     monkeypatch.setattr(inputs, "PIECE", 1)
     data = b"".join(record("1.0", b"x" * n, f"d{n}") for n in range(5))
     (tmp_path / "x.warc.gz").write_bytes(gzip.compress(data))
-    for batch in warc.warc_batches([str(tmp_path / "x.warc.gz")], Faults("fail")):
+    for batch in warc.cut_warc([str(tmp_path / "x.warc.gz")], Faults("fail")):
         assert data[batch.place : batch.place + len(batch.payload)] == batch.payload
 
 
@@ -126,11 +126,11 @@ def test_wrong_lengths(length: int, piece: int, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(inputs, "PIECE", piece)
     data = record("0.18", b"first page", "d0", length) + record("0.18", b"second", "d1")
     (tmp_path / "x.warc").write_bytes(data)
-    batches = list(warc.warc_batches([str(tmp_path / "x.warc")], Faults("fail")))
+    batches = list(warc.cut_warc([str(tmp_path / "x.warc")], Faults("fail")))
     found = [
         (body.strip(), r.wrong)
         for b in batches
-        for r in warc.records(b.payload)
+        for r in warc.read_records(b.payload)
         for body in [b.payload[r.body : r.end]]
     ]
     assert found == [(b"first page", True), (b"second", False)]
@@ -145,7 +145,7 @@ def test_broken_headers() -> None:
     data = broken + lost + other + record("0.18", b"second", "d3")
     found = [("d0", b"page"), ("d1", b"page\n"), ("d2", response + b"\n"), ("d3", b"second")]
     assert bodies(data) == found
-    assert [r.wrong for r in warc.records(data)] == [False, True, True, False]
+    assert [r.wrong for r in warc.read_records(data)] == [False, True, True, False]
 
 
 def test_agrees_with_warcio() -> None:
@@ -155,7 +155,7 @@ def test_agrees_with_warcio() -> None:
         data = (FIXTURES / name).read_bytes()
         whole = [
             data[r.start : r.end] + b"\r\n\r\n"
-            for r in warc.records(data)
+            for r in warc.read_records(data)
             if not r.wrong and b"\n\nbroken" not in data[r.start : r.body]
         ]
         stream = io.BytesIO(b"".join(map(gzip.compress, whole)))
@@ -174,7 +174,7 @@ def test_a_record_over_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     members = [gzip.compress(record("1.0", body, name)) for body, name in [(b"a", "d0"), (big, "d1"), (b"c", "d2")]]
     (tmp_path / "x.warc.gz").write_bytes(b"".join(members))
     faults = Faults()
-    batches = list(warc.warc_batches([str(tmp_path / "x.warc.gz")], faults))
+    batches = list(warc.cut_warc([str(tmp_path / "x.warc.gz")], faults))
     assert [name for batch in batches for name, _body in bodies(batch.payload)] == ["d0", "d2"]
     assert faults.counts == {inputs.OVER: 1}
     assert all(batch.payload.startswith(b"WARC/1.0") for batch in batches)  # nothing of what is passed over

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from fader.corpora.parsers.wiki import dump
 from fader.corpora.parsers.wiki.kinds import Kinds, is_disambiguation
 from fader.corpora.parsers.wiki.nouns import (
-    category_classes,
-    category_nouns,
     find_bracketed_nouns,
+    find_category_classes,
+    find_category_nouns,
     find_defined_nouns,
     find_described_nouns,
-    singular,
+    make_singular,
 )
-from fader.corpora.parsers.wiki.propagate import own_names, propagate_links
+from fader.corpora.parsers.wiki.propagate import list_own_names, propagate_links
 from fader.corpora.parsers.wiki.redirects import Redirects, Spool
-from fader.corpora.parsers.wiki.titles import LANGUAGE, OTHER_WIKI, SECTION, Target, read_site, target
+from fader.corpora.parsers.wiki.titles import LANGUAGE, OTHER_WIKI, SECTION, Target, find_target, read_site
 from fader.corpus.documents import Faults
 
 HEAD = """<mediawiki xml:lang="de"><siteinfo><base>https://de.example.org/wiki/Hauptseite</base>
@@ -35,10 +35,10 @@ def test_site() -> None:
     assert (site.language, site.english, site.first_letter) == ("de", False, True)
     assert site.base == "https://de.example.org/wiki/"
     for written in ("Kategorie:Physiker", "Category:Physiker", "kategorie : physiker"):
-        assert target(site, written) == Target(14, "Physiker")
-    assert target(site, "Datei:X.jpg").space == 6
+        assert find_target(site, written) == Target(14, "Physiker")
+    assert find_target(site, "Datei:X.jpg").space == 6
     assert not read_site("<case>case-sensitive</case>").first_letter
-    assert target(read_site("<case>case-sensitive</case>"), "cat").title == "cat"
+    assert find_target(read_site("<case>case-sensitive</case>"), "cat").title == "cat"
     assert read_site("").english
 
 
@@ -61,7 +61,7 @@ def test_site() -> None:
 )
 def test_targets(written: str, expected: Target) -> None:
     """What links lead to in the English Wikipedia."""
-    assert target(read_site(""), written) == expected
+    assert find_target(read_site(""), written) == expected
 
 
 PAIRS = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from("abcdefghxyz"), max_size=8)
@@ -110,7 +110,7 @@ def test_redirects(pairs: dict[str, str]) -> None:
 )  # fmt: skip
 def test_category_nouns(category: str, nouns: str) -> None:
     """The head nouns of a category in the singular; none where it is no class of things."""
-    assert category_nouns(category) == tuple(nouns.split())
+    assert find_category_nouns(category) == tuple(nouns.split())
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_category_nouns(category: str, nouns: str) -> None:
 )
 def test_category_classes(category: str, classes: list[tuple[str, ...]]) -> None:
     """Head nouns with the small words that qualify them, and what these are below."""
-    assert category_classes(category) == tuple(classes)
+    assert find_category_classes(category) == tuple(classes)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_defined_nouns(text: str, nouns: str) -> None:
 def test_described_nouns() -> None:
     """A short description without a verb."""
     assert find_described_nouns("English naturalist and geologist (1809-1882)") == ["naturalist", "geologist"]
-    assert [singular(w) for w in ("houses", "boxes", "heroes", "waves", "policemen")] == [
+    assert [make_singular(w) for w in ("houses", "boxes", "heroes", "waves", "policemen")] == [
         "house",
         "box",
         "hero",
@@ -211,11 +211,12 @@ def test_propagated() -> None:
     first = text.index("Paris")
     links += [(first, first + 5, "P1"), (text.rindex("Paris"), text.rindex("Paris") + 5, "P2")]
     found = [
-        (text[a:b], entity) for a, b, entity, _sure in propagate_links(text, links, own_names("Ann Lee", [], True), "A")
+        (text[a:b], entity)
+        for a, b, entity, _sure in propagate_links(text, links, list_own_names("Ann Lee", [], True), "A")
     ]
     assert found == [("Ann Lee", "A"), ("Lee", "A"), ("Ann Lee", "A"), ("Bo Oak", "B")]
-    assert own_names("Autism", [], False).keys() == {"Autism", "autism"}
-    assert own_names("Ann Lee (chemist)", ["Ann M. Lee"], True).keys() == {"Ann Lee", "Ann M. Lee", "Lee"}
+    assert list_own_names("Autism", [], False).keys() == {"Autism", "autism"}
+    assert list_own_names("Ann Lee (chemist)", ["Ann M. Lee"], True).keys() == {"Ann Lee", "Ann M. Lee", "Lee"}
 
 
 WORDS = st.lists(st.sampled_from(["Ann", "Lee", "Oak", "ox", "Ann Lee"]), min_size=1, max_size=30).map(" ".join)
@@ -248,8 +249,8 @@ def test_pages() -> None:
         b'<page><title>D</title><ns>0</ns><revision><text bytes="0" /></revision></page>'
         b"<page><title>E</title></page><page><title>F</title><revision><text>cut"
     )
-    found = list(dump.pages(data, 1000, "f.xml", faults))
+    found = list(dump.read_pages(data, 1000, "f.xml", faults))
     assert [(page.title, page.body) for page in found][:1] == [("A & B", b"x &lt;b&gt; &amp;nbsp;")]
-    assert [dump.redirect_of(page) for page in found] == ["", "A & B", ""]
+    assert [dump.find_redirect(page) for page in found] == ["", "A & B", ""]
     assert faults.counts == {"pages without title or text": 1, "pages cut short": 1}
     assert f"byte {1000 + data.index(b'<page><title>E'):,}" in faults.examples["pages without title or text"][0]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from fader.testing.aggregators import check_aggregator
 from fader.testing.features import check_feature_map
-from fader.testing.importers import check_importer
+from fader.testing.importers import check_importer, check_variants
 from fader.testing.systems import check_system
 
-__all__ = ["check_aggregator", "check_feature_map", "check_importer", "check_system"]
+__all__ = ["check_aggregator", "check_feature_map", "check_importer", "check_system", "check_variants"]

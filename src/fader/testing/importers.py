@@ -28,7 +28,11 @@ from fader.errors import FaderError
 from fader.testing.expect import expect
 from fader.testing.parts import check_part
 
-COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.ZstdCompressor().compress}
+COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
 
 
 def check_importer(importer: Importer, sources: Sequence[str | Path], processes: int = 2) -> None:

@@ -24,8 +24,8 @@ from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRo
 from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.frame.inputs import companion_lines, decode_line, decode_lines, group_batches, stem
 from fader.corpora.parsers.rdf.escapes import unescape
-from fader.corpora.parsers.text.spans import whole_number
-from fader.corpora.parsers.text.tokens import OUTSIDE, UNLABELLED, Label, TokenText, cells_of, find_labelled
+from fader.corpora.parsers.text.spans import read_number
+from fader.corpora.parsers.text.tokens import OUTSIDE, UNLABELLED, Label, TokenText, find_labelled, split_cells
 from fader.corpus.documents import Faults
 from fader.errors import quote
 from fader.progress import Progress
@@ -102,7 +102,7 @@ class Aida(Importer):
             return
         annotated = None if state is None else state[ordinal]
         found = _TITLE.match(annotated.title if annotated else first)
-        text, columns = _tokens(lines[1:], source, faults) if annotated is None else _stand_off(lines[1:])
+        text, columns = _read_tokens(lines[1:], source, faults) if annotated is None else _read_stand_off(lines[1:])
         mentions, begun = [], set()
         for begin, end, label in find_labelled([label for label, _columns in columns]):
             cells = columns[begin][1] if annotated is None else annotated.entities.get(begin, (0, []))[1]
@@ -134,7 +134,7 @@ class Aida(Importer):
         return entity
 
 
-def _tokens(lines: _Lines, source: str, faults: Faults) -> tuple[TokenText, _Columns]:
+def _read_tokens(lines: _Lines, source: str, faults: Faults) -> tuple[TokenText, _Columns]:
     """The text of a document, and what is said of its tokens."""
     text, columns = TokenText(), _Columns()
     for number, line in lines:
@@ -153,11 +153,11 @@ def _tokens(lines: _Lines, source: str, faults: Faults) -> tuple[TokenText, _Col
     return text, columns
 
 
-def _stand_off(lines: _Lines) -> tuple[TokenText, _Columns]:
+def _read_stand_off(lines: _Lines) -> tuple[TokenText, _Columns]:
     """The same from the columns of CoNLL 2003: token, part of speech, chunk, label."""
     text, columns = TokenText(), _Columns()
     for _number, line in lines:
-        cells = cells_of(line)
+        cells = split_cells(line)
         if not cells:
             text.end_sentence()
             continue
@@ -176,7 +176,7 @@ def _read_annotations(path: str, faults: Faults) -> list[_Annotated]:
         token, *cells = line.split("\t")
         if line.startswith("-DOCSTART-"):
             found.append(_Annotated(line, {}))
-        elif not found or (index := whole_number(token)) is None or not cells:
+        elif not found or (index := read_number(token)) is None or not cells:
             what = "needs the number of a token, a tab and an entity, below a -DOCSTART- line"
             faults.add("annotations that cannot be read", f"{at(path, number)}: {what}")
         else:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 from fader.corpora.frame.base import Batch, Importer, Records
 from fader.corpora.frame.faults import PIECES, UNLINKED, at, tally
 from fader.corpora.frame.inputs import decode_lines, head, plain, stem, whole_files
-from fader.corpora.parsers.text.spans import Linked, mentions_of, place_mentions, stretch_pieces
+from fader.corpora.parsers.text.spans import Linked, make_mentions, place_mentions, stretch_pieces
 from fader.corpora.parsers.text.tokens import add_row, make_entity_id
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
@@ -96,7 +96,7 @@ class Brat(Importer):
             tally(out.counts, PIECES, len(pieces) > 1)
             linked.append(Linked(stretch_pieces(text, pieces, words), [name], at(beside, line), kind))
             said.append("" if entities else words)
-        found, kept = mentions_of(text, linked, faults, out.counts)
+        found, kept = make_mentions(text, linked, faults, out.counts)
         for each, words in zip(linked, said, strict=True):
             if each.entities[0] in kept:
                 add_row(out, each.entities[0], each.kind, words)

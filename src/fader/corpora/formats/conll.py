@@ -31,9 +31,9 @@ from fader.corpora.parsers.text.tokens import (
     Label,
     TokenText,
     add_row,
-    cells_of,
     find_labelled,
     make_entity_id,
+    split_cells,
 )
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
@@ -136,10 +136,10 @@ class Conll(Importer):
 
     def _token(self, line: str, document: _Document, keys: list[str], place: str, faults: Faults) -> int:
         """Add a token to a document; how many columns it has."""
-        cells = cells_of(line)
+        cells = split_cells(line)
         numbered = _NUMBER.fullmatch(cells[0]) if len(cells) == 10 else None
         if numbered:
-            _universal(cells, numbered, document, keys)
+            _read_universal(cells, numbered, document, keys)
             return len(cells)
         if len(cells) < 2 or max(self.label, self.identifier) > len(cells):
             need = max(self.label, self.identifier, 2)
@@ -205,12 +205,12 @@ class Conll(Importer):
 
 def _is_token(line: str, width: int) -> bool:
     """Whether a line that begins like a remark is a token, as `#tag<TAB>O` is: it has a label, and the right width."""
-    cells = cells_of(line)
+    cells = split_cells(line)
     fits = "\t" in line or (len(cells) == width if width else len(cells) < 5 and "=" not in cells)
     return fits and any(_LABEL.fullmatch(cell.strip()) for cell in cells[1:])
 
 
-def _universal(cells: list[str], numbered: re.Match[str], document: _Document, keys: list[str]) -> None:
+def _read_universal(cells: list[str], numbered: re.Match[str], document: _Document, keys: list[str]) -> None:
     """A line of CoNLL-U."""
     misc = dict(pair.split("=", 1) for pair in cells[9].split("|") if "=" in pair)
     blank = misc.get("SpaceAfter") != "No"
@@ -236,10 +236,10 @@ def _universal(cells: list[str], numbered: re.Match[str], document: _Document, k
     else:
         document.labels.append(OUTSIDE)
         if "(" in misc.get("Entity", "") or ")" in misc.get("Entity", ""):
-            _brackets(misc["Entity"], document, keys)
+            _read_brackets(misc["Entity"], document, keys)
 
 
-def _brackets(said: str, document: _Document, keys: list[str]) -> None:
+def _read_brackets(said: str, document: _Document, keys: list[str]) -> None:
     """Mentions in brackets: `(1-person-new-Jane)` opens and closes, `(1-person` opens, `1)` closes."""
     here = len(document.labels) - 1
     for opened, closed, name in _BRACKET.findall(said):

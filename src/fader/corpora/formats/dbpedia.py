@@ -27,8 +27,8 @@ from fader.corpora.frame.base import THING, Batch, Importer, Records, option
 from fader.corpora.frame.faults import tally
 from fader.corpora.frame.selection import ABSENT, LISTED, Gathered, Numbers, NumbersWriter, wikidata_number
 from fader.corpora.frame.store import Store
-from fader.corpora.parsers.rdf.layout import Layout, layouts, statement_batches
-from fader.corpora.parsers.rdf.triples import marked_batches, statements
+from fader.corpora.parsers.rdf.layout import Layout, cut_statements, find_layouts
+from fader.corpora.parsers.rdf.triples import cut_marked, read_statements
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
 from fader.corpus.documents import Faults
 from fader.progress import Progress
@@ -76,7 +76,7 @@ class _Kinds(dict[str, dict[str, None]]):
 
     def __missing__(self, address: str) -> dict[str, None]:
         kept = self._foreign or address.startswith(ONTOLOGY) or address == OWL + "Thing"
-        self[address] = found = {type_id(address): None} if kept else {}
+        self[address] = found = {make_type_id(address): None} if kept else {}
         return found
 
 
@@ -100,10 +100,10 @@ class Dbpedia(Importer):
     unused: bool = option(True, "Types that no entity has are kept too.")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return statement_batches(sources, faults)
+        return cut_statements(sources, faults)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> _First:
-        found = layouts(sources)
+        found = find_layouts(sources)
         onward = self._write_redirects(sources, found, folder, progress)
         if self.ids == "wikidata":
             numbers = NumbersWriter()
@@ -128,21 +128,21 @@ class Dbpedia(Importer):
             return {}
         every = self._links(sources, found, REDIRECTS, progress)
         links = {page: target for page, target in every if selection.number_of(page) in between}
-        return {page: _end(page, links) for page in links}
+        return {page: _follow(page, links) for page in links}
 
     def _links(
         self, sources: Sequence[str], found: dict[str, Layout], predicate: str, progress: Progress
     ) -> Iterator[tuple[str, str]]:
         """Find the statements of a predicate in all sources; faults are reported in the second pass."""
         local = predicate.rpartition("/")[2].rpartition("#")[2]
-        for batch in marked_batches(sources, found, re.compile(re.escape(local).encode()), progress, local):
+        for batch in cut_marked(sources, found, re.compile(re.escape(local).encode()), progress, local):
             layout = found[batch.source]
-            for _n, page, _t, above, _l in statements(batch, layout, {predicate: local}, self._short, Faults()):
+            for _n, page, _t, above, _l in read_statements(batch, layout, {predicate: local}, self._short, Faults()):
                 yield page, above
 
     @property
     def _short(self) -> Callable[[str], str]:
-        return whole if self.ids == "uri" else short
+        return mark_page if self.ids == "uri" else shorten
 
     def open_state(self, state: _First, folder: Path) -> _State:
         redirected, wikidata = Numbers(folder, "redirected"), Numbers(folder, "wikidata")
@@ -154,7 +154,7 @@ class Dbpedia(Importer):
         layout = state.first.layouts[batch.source]
         kinds, asked = _Kinds(self.foreign), self.language.lower()
         last, types = "", dict[str, None]()  # statements on one page follow each other
-        for _number, subject, tag, thing, language in statements(batch, layout, PREDICATES, self._short, faults):
+        for _number, subject, tag, thing, language in read_statements(batch, layout, PREDICATES, self._short, faults):
             if tag == TYPE:
                 if subject is last:
                     types.update(kinds[thing])
@@ -163,9 +163,9 @@ class Dbpedia(Importer):
                     types.update(kinds[thing])
             elif subject[:1] != PAGE:
                 if tag == BELOW and kinds[subject] and kinds[thing]:
-                    gathered.types[type_id(subject)][1].update(kinds[thing])
+                    gathered.types[make_type_id(subject)][1].update(kinds[thing])
                 elif tag == LABEL and language == asked and subject.startswith(ONTOLOGY):
-                    local = type_id(subject)  # properties begin with a small letter, or are `Person/height`
+                    local = make_type_id(subject)  # properties begin with a small letter, or are `Person/height`
                     if local[:1].isupper() and "/" not in local:
                         gathered.types[local][0].append(thing)
             elif not self._is_page(subject, out.counts):
@@ -174,7 +174,7 @@ class Dbpedia(Importer):
                 gathered.entities[subject][0].append(thing)
             elif tag == REDIRECT and thing[:1] == PAGE:
                 if end := state.first.onward.get(thing, thing):
-                    gathered.entities[end][2][_title(subject).replace("_", " ")] = None
+                    gathered.entities[end][2][_find_title(subject).replace("_", " ")] = None
                 else:
                     tally(out.counts, CIRCLES)
         out.types = gathered.type_rows()
@@ -183,7 +183,7 @@ class Dbpedia(Importer):
         return out
 
     def _is_page(self, subject: str, counts: dict[str, int]) -> bool:
-        if (":" in subject or "__" in subject) and _NO_PAGE.match(_title(subject)):
+        if (":" in subject or "__" in subject) and _NO_PAGE.match(_find_title(subject)):
             tally(counts, PARTS)
             return False
         return True
@@ -202,13 +202,13 @@ class Dbpedia(Importer):
         return {page: page[1:] for page in pages}
 
     def finish(self, state: _State, store: Store) -> None:
-        selection.end_types(store, type_name, self.unused)
+        selection.end_types(store, make_type_name, self.unused)
 
 
 PAGE = "\t"  # before the title of a page, to distinguish it from other addresses
 
 
-def short(address: str) -> str:
+def shorten(address: str) -> str:
     """An address; of a page, a mark and its title, which older dumps write with percent signs."""
     if address.startswith(RESOURCE):
         title = address[len(RESOURCE) :]
@@ -219,20 +219,20 @@ def short(address: str) -> str:
     return PAGE + (unquote(title) if "%" in title else title)
 
 
-def whole(address: str) -> str:
+def mark_page(address: str) -> str:
     """An address; of a page, with a mark before it and without percent signs."""
     if not _RESOURCE.match(address):
         return address
     return PAGE + (unquote(address) if "%" in address else address)
 
 
-def _title(page: str) -> str:
+def _find_title(page: str) -> str:
     """The title of a page with a mark, in either form."""
     found = _RESOURCE.match(page, 1)
     return page[found.end() :] if found else page[1:]
 
 
-def _end(page: str, links: dict[str, str]) -> str:
+def _follow(page: str, links: dict[str, str]) -> str:
     """Where redirects lead in the end; empty where they lead in a circle."""
     seen = set[str]()
     while page in links:
@@ -243,7 +243,7 @@ def _end(page: str, links: dict[str, str]) -> str:
     return page
 
 
-def type_id(address: str) -> str:
+def make_type_id(address: str) -> str:
     """The local name of a class of the ontology; of others with a prefix."""
     if address.startswith(ONTOLOGY):
         return address[len(ONTOLOGY) :]
@@ -261,6 +261,6 @@ FOREIGN = {
 }  # fmt: skip
 
 
-def type_name(name: str) -> str:
+def make_type_name(name: str) -> str:
     """The name of a type without label: soccer player of SoccerPlayer."""
     return _HUMP.sub(" ", name.rpartition(":")[2].rpartition("/")[2]).replace("_", " ").lower()

@@ -13,7 +13,7 @@ read in several ways (`readings`), and the first in which most mentions of the p
 not match there, white space, case, tags and entities aside, is dropped and counted; so is one in markup.
 
 The first probability is the confidence of a mention, the second its `context_confidence`. The first pass makes an index
-from document id to annotations (`annotationindex`) in the work folder, as large as the annotations are uncompressed, so
+from document id to annotations (`annotation_index`) in the work folder, as large as the annotations uncompressed, so
 the order of files does not matter and memory stays bounded. Entities are named by their most frequent surface: FACC1
 has neither names nor types. Every annotation that is read becomes a mention or is counted with the reason why not.
 """
@@ -32,7 +32,7 @@ from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import group_batches, head
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.web import html, readings, warc
-from fader.corpora.parsers.web.httpresponse import page_begin, without_chunks
+from fader.corpora.parsers.web.httpresponse import blank_chunks, find_page_begin
 from fader.corpus.documents import Faults
 from fader.corpus.readers import file_size, without_mark
 from fader.errors import InputError, UsageError, quote
@@ -92,7 +92,7 @@ class Facc1(Importer):
         archives = [source for source in sources if warc.is_warc(source)]
         if not archives:
             raise InputError(f"{sources[0]}: no WARC file, nor is another source; give those of ClueWeb, too")
-        return warc.warc_batches(archives, faults)
+        return warc.cut_warc(archives, faults)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         """Index the annotations by document."""
@@ -111,7 +111,7 @@ class Facc1(Importer):
             for batch in group_batches(given, faults, lambda s: s.count(b"\t") == 7 or _BLOCK.fullmatch(s.rstrip())):
                 before += file_size(last) if last and batch.source != last else 0
                 last = batch.source
-                writer.add(_groups(batch, faults))
+                writer.add(_group_lines(batch, faults))
                 progress.update(before + batch.consumed, total, READ)
             writer.finish()
 
@@ -122,11 +122,11 @@ class Facc1(Importer):
         out = Records()
         data: bytes = batch.payload
         reached = 0
-        for record in warc.records(data):
+        for record in warc.read_records(data):
             _tell_stray(data, reached, record.start, batch, faults)
             reached = record.end
             place = at(batch.source, batch.place + record.start, "byte")
-            fields = warc.fields(data, record)
+            fields = warc.read_fields(data, record)
             name = fields.get("warc-trec-id", "")
             if record.wrong:
                 faults.add(warc.WRONG, f"{place}: record {quote(name)} is not as long as its header says")
@@ -138,8 +138,10 @@ class Facc1(Importer):
             else:
                 given = self._select_annotations(state.of(name), out.counts)
                 if given or self.unannotated:
-                    body = without_chunks(data[record.body : record.end])
-                    out.documents.append(_document(name, fields.get("warc-target-uri"), body, given, place, faults))
+                    body = blank_chunks(data[record.body : record.end])
+                    out.documents.append(
+                        _make_document(name, fields.get("warc-target-uri"), body, given, place, faults)
+                    )
         _tell_stray(data, reached, len(data), batch, faults)
         return out
 
@@ -175,7 +177,7 @@ def _tell_stray(data: bytes, start: int, end: int, batch: Batch, faults: Faults)
         faults.add(STRAY, f"{where}: {end - start:,} bytes; a record begins with WARC/0.18 or WARC/1.0")
 
 
-def _groups(batch: Batch, faults: Faults) -> Iterator[tuple[str, list[bytes]]]:
+def _group_lines(batch: Batch, faults: Faults) -> Iterator[tuple[str, list[bytes]]]:
     """Documents with their lines, in the form of eight columns."""
     name, group, written = "", list[bytes](), b""  # `written` is the name as the last line has it
     for number, raw in enumerate(batch.payload, batch.place):
@@ -214,21 +216,21 @@ def _tell_malformed(line: bytes, place: str, name: str, faults: Faults) -> None:
     faults.add(MALFORMED, f"{place}: {what}: {shown}")
 
 
-def _document(
+def _make_document(
     name: str, url: str | None, body: bytes, given: list[Annotation], place: str, faults: Faults
 ) -> dict[str, Any]:
     looked_for = [(annotation.surface, annotation.start, annotation.end) for annotation in given]
-    reading, found = readings.best(body, looked_for, given[0].encoding if given else "")
-    begin = page_begin(reading.data)
+    reading, found = readings.choose_reading(body, looked_for, given[0].encoding if given else "")
+    begin = find_page_begin(reading.data)
     is_plain = _PLAIN.search(reading.data, 0, begin) and not html.looks_like_html(reading.data, begin)
-    page = (html.plain if is_plain else html.read)(reading.data, begin)
+    page = (html.read_plain if is_plain else html.read)(reading.data, begin)
     mentions = []
     for annotation, matches in zip(given, found, strict=True):
         span = page.span(reading.place(annotation.start), reading.place(annotation.end)) if matches else None
         said = f"{place}: {name}: {quote(annotation.surface)} at {annotation.start}-{annotation.end}"
         if not matches:
             faults.add(MISMATCH, f"{said}: the page has {quote(reading.text(annotation.start, annotation.end))} there")
-        elif span is None or not readings.same(page.text[slice(*span)], annotation.surface):
+        elif span is None or not readings.is_same(page.text[slice(*span)], annotation.surface):
             faults.add(MARKUP, f"{said}: is not in the text of the page")
         else:
             mention = {"start": span[0], "end": span[1], "entity": annotation.entity}

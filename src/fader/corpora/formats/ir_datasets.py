@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 
 from fader.corpora.frame import inputs
 from fader.corpora.frame.base import Batch, Importer, Records, option
-from fader.corpora.parsers.trec.judgments import highest
-from fader.corpora.parsers.trec.topics import plain_query
+from fader.corpora.parsers.trec.judgments import keep_highest
+from fader.corpora.parsers.trec.topics import simplify_query
 from fader.corpus.documents import Faults
 from fader.errors import InputError, UsageError, did_you_mean, quote
 
@@ -46,17 +46,20 @@ class IrDatasets(Importer):
             if not (dataset.has_docs() or dataset.has_queries()):
                 raise InputError(f"{source}: has neither documents nor queries; give one of the ids below it")
             if dataset.has_docs() and self.documents:
-                rows = islice(_got(source, "documents", dataset.docs_iter), self.limit or None)
-                made = ((str(d.doc_id), _text(d), _field(d, "title"), _field(d, "url")) for d in rows)
-                yield from _pieces(source, "documents", made)
+                rows = islice(_ask(source, "documents", dataset.docs_iter), self.limit or None)
+                made = ((str(d.doc_id), _find_text(d), _find_field(d, "title"), _find_field(d, "url")) for d in rows)
+                yield from _cut_pieces(source, "documents", made)
             if dataset.has_queries():
-                asked = _got(source, "queries", dataset.queries_iter)
-                given = ((str(q.query_id), _text(q), _field(q, "description") or _field(q, "narrative")) for q in asked)
-                yield from _pieces(source, "queries", given)
+                asked = _ask(source, "queries", dataset.queries_iter)
+                given = (
+                    (str(q.query_id), _find_text(q), _find_field(q, "description") or _find_field(q, "narrative"))
+                    for q in asked
+                )
+                yield from _cut_pieces(source, "queries", given)
             if dataset.has_qrels():
-                found = ((q.query_id, q.doc_id, int(q.relevance)) for q in _got(source, "qrels", dataset.qrels_iter))
+                found = ((q.query_id, q.doc_id, int(q.relevance)) for q in _ask(source, "qrels", dataset.qrels_iter))
                 subtopics = "subtopic_id" in getattr(dataset.qrels_cls(), "_fields", ())
-                yield from _pieces(source, "qrels", iter(highest(found, {})) if subtopics else found)
+                yield from _cut_pieces(source, "qrels", iter(keep_highest(found, {})) if subtopics else found)
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         kind, rows = batch.payload
@@ -69,7 +72,7 @@ class IrDatasets(Importer):
                 out.documents.append({"id": name, "text": text, "mentions": [], "title": title, "url": url})
             elif kind == "documents":
                 faults.add(TEXTLESS, f"{batch.source}: document {quote(name)} has no text")
-            elif words := plain_query(text):
+            elif words := simplify_query(text):
                 out.queries.append({"id": name, "query": words, "question": rest[0] or text})
             else:
                 faults.add("queries without words", f"{batch.source}: query {quote(name)}: {quote(text)}")
@@ -88,7 +91,7 @@ def _load(name: str) -> Any:
         raise UsageError(f"ir_datasets has no collection {quote(name)}{hint}") from None
 
 
-def _got(source: str, what: str, rows: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+def _ask(source: str, what: str, rows: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     """What the package gives; whatever it raises is raised in our words."""
     try:
         yield from rows()
@@ -98,21 +101,21 @@ def _got(source: str, what: str, rows: Callable[[], Iterator[Any]]) -> Iterator[
         raise InputError(f"{source}: ir_datasets cannot give the {what}: {reason}; {remedy}") from None
 
 
-def _text(row: Any) -> str:
+def _find_text(row: Any) -> str:
     """The default text of a document or query; of one that has none, its `text`, else all its fields but ids."""
     if hasattr(row, "default_text"):
         text = row.default_text()
         return text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
     names = [name for name in row._fields if not name.endswith("id") and name != "url"]
-    return _field(row, "text") or "\n".join(filter(None, (_field(row, name) for name in names)))
+    return _find_field(row, "text") or "\n".join(filter(None, (_find_field(row, name) for name in names)))
 
 
-def _field(row: Any, name: str) -> str | None:
+def _find_field(row: Any, name: str) -> str | None:
     value = getattr(row, name, None)
     return value if isinstance(value, str) and value else None
 
 
-def _pieces(source: str, kind: str, rows: Iterator[Any]) -> Iterator[Batch]:
+def _cut_pieces(source: str, kind: str, rows: Iterator[Any]) -> Iterator[Batch]:
     """Rows in pieces of some size; the place is the number of the first row."""
     held, weight, first = list[Any](), 0, 1
     for number, row in enumerate(rows, 1):

@@ -27,7 +27,7 @@ from fader.corpora.frame.base import THING, Batch, EntityRow, Importer, Records,
 from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.parsers.rdf.oxigraph import Context, read_turtle
 from fader.corpora.parsers.rdf.vocabularies import RDF
-from fader.corpora.parsers.text.spans import Linked, mentions_of
+from fader.corpora.parsers.text.spans import Linked, make_mentions
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name, read_chunks
 from fader.errors import InputError
@@ -87,7 +87,7 @@ class Nif(Importer):
                 key, value = "a", value.removeprefix(NIF)
             if key is not None:
                 nodes.setdefault(found.subject, _Node(found.line)).said.setdefault(key, []).append(value)
-        _records(nodes, batch.source, out, faults)
+        _add_records(nodes, batch.source, out, faults)
         return out
 
 
@@ -101,7 +101,7 @@ def _cut_documents(source: str, faults: Faults) -> Iterator[Batch]:
                 head = "\n".join(_PREFIXES.findall(chunk[: 1 << 16].decode("utf-8", "replace")))
             some = True
             held += chunk
-            if len(held) > WHOLE and (end := _boundary(held)):
+            if len(held) > WHOLE and (end := _find_boundary(held)):
                 yield Batch(display_name(source), line, (head, bytes(held[:end])), consumed)
                 line += held.count(b"\n", 0, end)
                 del held[:end]
@@ -114,7 +114,7 @@ def _cut_documents(source: str, faults: Faults) -> Iterator[Batch]:
         yield Batch(display_name(source), line, (head, bytes(held)), consumed)
 
 
-def _boundary(held: bytearray) -> int:
+def _find_boundary(held: bytearray) -> int:
     """Where the last document but one ends: the last place where statements of another document begin."""
     starts = [(found.start(1) - 1, found[1]) for found in _START.finditer(held)]
     for i in range(len(starts) - 1, 0, -1):
@@ -131,7 +131,7 @@ def _decode(data: bytes, batch: Batch, faults: Faults) -> str:
     return "\n".join(inputs.decode_line(raw, number, batch.source, faults) or "" for number, raw in numbered)
 
 
-def _records(nodes: dict[str, _Node], source: str, out: Records, faults: Faults) -> None:
+def _add_records(nodes: dict[str, _Node], source: str, out: Records, faults: Faults) -> None:
     phrases: dict[str, list[tuple[str, _Node]]] = {}
     for name, node in nodes.items():
         whole = "isString" in node.said and "taIdentRef" in node.said  # the address of all the text is the text's
@@ -142,7 +142,7 @@ def _records(nodes: dict[str, _Node], source: str, out: Records, faults: Faults)
             phrases.setdefault(name if whole else node.one("referenceContext"), []).append((name, node))
     for name, node in nodes.items():
         if "isString" in node.said:
-            _document(name, node, phrases.pop(name, []), source, out, faults)
+            _add_document(name, node, phrases.pop(name, []), source, out, faults)
         elif "Context" in node.said.get("a", ()):
             faults.add("contexts without a text", f"{at(source, node.line)}: {name} has no nif:isString")
             phrases.pop(name, None)
@@ -151,7 +151,7 @@ def _records(nodes: dict[str, _Node], source: str, out: Records, faults: Faults)
             faults.add("phrases without their context", f"{at(source, node.line)}: {context} is not in the source")
 
 
-def _document(
+def _add_document(
     name: str, node: _Node, phrases: list[tuple[str, _Node]], source: str, out: Records, faults: Faults
 ) -> None:
     text = node.one("isString")
@@ -159,8 +159,8 @@ def _document(
     used: list[_Node] = []
     for phrase, said in phrases:
         place, kinds = at(source, said.line), {*said.said, *said.said.get("a", ())}
-        names = [local_name(r) for r in said.said.get("taIdentRef", ()) if not r.startswith(NOWHERE)]
-        indices = _indices(phrase, said)
+        names = [make_local_name(r) for r in said.said.get("taIdentRef", ()) if not r.startswith(NOWHERE)]
+        indices = _find_indices(phrase, said)
         if not names:  # it is about an entity at all, not a word, sentence or paragraph
             tally(out.counts, UNLINKED, bool(kinds & {"taIdentRef", "taClassRef", "Phrase", "EntityOccurrence"}))
         elif indices is None:
@@ -171,9 +171,9 @@ def _document(
                 sure = {"confidence": float(said.one("taConfidence"))}
             linked.append(Linked((*indices, said.one("anchorOf")), names, place, "", sure))
             used.append(said)
-    mentions, kept = mentions_of(text, linked, faults, out.counts)
+    mentions, kept = make_mentions(text, linked, faults, out.counts)
     for each, said in zip(linked, used, strict=True):
-        types = [local_name(c) for c in said.said.get("taClassRef", ())]
+        types = [make_local_name(c) for c in said.said.get("taClassRef", ())]
         rows = [EntityRow(name, _name_resource(name), types) for name in each.entities if name in kept]
         out.entities += rows
         out.types += [TypeRow(kind, "") for kind in types] if rows else []
@@ -183,7 +183,7 @@ def _document(
     out.documents.append(document)
 
 
-def _indices(name: str, node: _Node) -> tuple[int, int] | None:
+def _find_indices(name: str, node: _Node) -> tuple[int, int] | None:
     """Begin and end, as they are said or as the address has them."""
     with suppress(ValueError):
         return int(node.one("beginIndex")), int(node.one("endIndex"))
@@ -191,7 +191,7 @@ def _indices(name: str, node: _Node) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def local_name(address: str) -> str:
+def make_local_name(address: str) -> str:
     """The id of a resource or a class."""
     if address == "http://www.w3.org/2002/07/owl#Thing":
         return THING

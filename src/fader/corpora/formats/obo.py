@@ -45,7 +45,7 @@ class Obo(Importer):
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
-        for number, tags in _terms(batch, faults):
+        for number, tags in _read_terms(batch, faults):
             if tags.get("is_obsolete") == ["true"]:
                 tally(out.counts, "obsolete terms")
                 continue
@@ -55,12 +55,12 @@ class Obo(Importer):
             name, shown = tags["id"][0], tags.get("name", [""])[0]
             out.types.append(TypeRow(name, shown, tags.get("is_a", [])))
             if self.entities:
-                synonyms = [_plain(found[1]) for text in tags.get("synonym", []) if (found := _QUOTED.match(text))]
+                synonyms = [_unescape(found[1]) for text in tags.get("synonym", []) if (found := _QUOTED.match(text))]
                 out.entities.append(EntityRow(name, shown, (name,), (*synonyms, *tags.get("alt_id", []))))
         return out
 
 
-def _terms(batch: Batch, faults: Faults) -> Iterator[tuple[int, dict[str, list[str]]]]:
+def _read_terms(batch: Batch, faults: Faults) -> Iterator[tuple[int, dict[str, list[str]]]]:
     """The stanzas of terms: the line they begin at, and their values by tag."""
     tags: dict[str, list[str]] | None = None
     begin = batch.place
@@ -73,12 +73,12 @@ def _terms(batch: Batch, faults: Faults) -> Iterator[tuple[int, dict[str, list[s
             tag, _colon, value = line.partition(":")
             value = value.strip()
             if tag != "synonym":
-                value = _plain(_REMARK.sub("", value))
+                value = _unescape(_REMARK.sub("", value))
             tags.setdefault(tag.strip(), []).append(value)
     if tags is not None:
         yield begin, tags
 
 
-def _plain(text: str) -> str:
+def _unescape(text: str) -> str:
     """Without the backslashes before characters that mean something."""
     return _ESCAPE.sub(lambda found: _PLAIN.get(found[1], found[1]), text).strip()

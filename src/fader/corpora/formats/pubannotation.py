@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 from fader.corpora.frame.base import Batch, Importer, Records
 from fader.corpora.frame.faults import PIECES, RELATIONS, tally
 from fader.corpora.frame.inputs import stem
-from fader.corpora.parsers.jsoncut import json_batches, objects
-from fader.corpora.parsers.text.spans import Linked, mentions_of
+from fader.corpora.parsers.jsoncut import cut_json, read_objects
+from fader.corpora.parsers.text.spans import Linked, make_mentions
 from fader.corpora.parsers.text.tokens import add_row, make_entity_id
 from fader.corpus.documents import Faults
 from fader.errors import quote
@@ -43,23 +43,23 @@ class PubAnnotation(Importer):
     citation: ClassVar[str] = "Kim et al. 2019, Open Agile text mining, doi:10.1093/bioinformatics/btz227"
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return json_batches(sources, faults)
+        return cut_json(sources, faults)
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
-        for place, value in objects(batch, faults):
+        for place, value in read_objects(batch, faults):
             if isinstance(value.get("text"), str):
-                _document(value, f"{stem(batch.source)}:{place.split()[-1].replace(',', '')}", place, out, faults)
+                _add_document(value, f"{stem(batch.source)}:{place.split()[-1].replace(',', '')}", place, out, faults)
             else:
                 faults.add(UNREADABLE, f"{place}: the document needs a string under the key text")
         return out
 
 
-def _document(value: dict[str, Any], fallback: str, place: str, out: Records, faults: Faults) -> None:
+def _add_document(value: dict[str, Any], fallback: str, place: str, out: Records, faults: Faults) -> None:
     text = value["text"]
     tracks: list[Any] = value["tracks"] if isinstance(value.get("tracks"), list) else []
     denoted = [each for track in (value, *tracks) for each in _read_denotations(track, text, place, out, faults)]
-    mentions, kept = mentions_of(text, denoted, faults, out.counts)
+    mentions, kept = make_mentions(text, denoted, faults, out.counts)
     for each in denoted:
         if each.entities[0] in kept:
             add_row(out, each.entities[0], each.kind)

@@ -24,9 +24,9 @@ from fader.corpora.frame.faults import RELATIONS, UNLINKED, at, tally
 from fader.corpora.frame.inputs import decode_lines, group_batches
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.biomedical.concept_rows import MESH, ConceptRows, complete_rows, read_chosen_mesh
-from fader.corpora.parsers.biomedical.concepts import concepts, kinds
+from fader.corpora.parsers.biomedical.concepts import find_concepts, split_kinds
 from fader.corpora.parsers.biomedical.mesh_tables import Mesh
-from fader.corpora.parsers.text.spans import Linked, mentions_of, whole_number
+from fader.corpora.parsers.text.spans import Linked, make_mentions, read_number
 from fader.corpus.documents import Faults
 from fader.errors import quote
 from fader.progress import Progress
@@ -88,7 +88,7 @@ class PubTator(Importer):
 
 def _read_tabbed(cells: list[str], article: _Article | None, place: str, out: Records, faults: Faults) -> None:
     """A mention or a relation."""
-    start, end = (whole_number(cell) for cell in cells[1:3]) if len(cells) > 3 else (None, None)
+    start, end = (read_number(cell) for cell in cells[1:3]) if len(cells) > 3 else (None, None)
     if start is None and 4 <= len(cells) < 6 and article and cells[0].strip() == article.id:
         tally(out.counts, RELATIONS)
     elif len(cells) < 4 or not cells[0].strip():
@@ -101,7 +101,7 @@ def _read_tabbed(cells: list[str], article: _Article | None, place: str, out: Re
         faults.add(UNREADABLE, f"{place}: start and end must be whole numbers, not {wrong}")
     else:
         kind = cells[4].strip() if len(cells) > 4 else ""
-        names = concepts(cells[5], kind) if len(cells) > 5 else ()
+        names = find_concepts(cells[5], kind) if len(cells) > 5 else ()
         if not names:
             tally(out.counts, UNLINKED)
             return
@@ -115,9 +115,9 @@ def _close(article: _Article | None, rows: ConceptRows, out: Records, faults: Fa
     if article is None:
         return
     text = " ".join(article.passages).rstrip()
-    mentions, kept = mentions_of(text, article.linked, faults, out.counts)
+    mentions, kept = make_mentions(text, article.linked, faults, out.counts)
     for each, titles in zip(article.linked, article.titles, strict=True):
         if kept.issuperset(each.entities):
             named = dict(zip(each.entities, titles, strict=False))
-            rows.see(each.entities, kinds(each.kind), named, each.given[2])
+            rows.see(each.entities, split_kinds(each.kind), named, each.given[2])
     out.documents.append({"id": article.id, "text": text, "title": article.passages[0], "mentions": mentions})

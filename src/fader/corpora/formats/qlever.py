@@ -28,7 +28,7 @@ from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
 from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import companion_lines, decode_line, decode_lines, line_batches, stem
 from fader.corpora.frame.textstore import map_array
-from fader.corpora.parsers.text.spans import whole_number
+from fader.corpora.parsers.text.spans import read_number
 from fader.corpora.parsers.text.tokens import TokenText
 from fader.corpus.documents import Faults
 from fader.corpus.readers import without_mark
@@ -82,7 +82,7 @@ class QLever(Importer):
         """Lines, cut where a document ends; the payload has what is left of the batch before."""
         ends: array[int] | None = None
         if self.docs:  # lines that cannot be read are reported when it is copied
-            ends = array("q", sorted(record for record, _words, _number in _docs_lines(self.docs, Faults())))
+            ends = array("q", sorted(record for record, _words, _number in _read_docs(self.docs, Faults())))
         held, last = list[bytes](), None
         for batch in line_batches(sources, faults):
             if last is not None and batch.source != last.source:
@@ -90,7 +90,7 @@ class QLever(Importer):
                 held, last = [], None
             place = last.place if last is not None else batch.place
             lines = [*held, *batch.payload]
-            end = _boundary(lines, len(held), ends)
+            end = _find_boundary(lines, len(held), ends)
             if end:
                 yield Batch(batch.source, place, lines[:end], batch.consumed)
             held, last = lines[end:], batch._replace(place=place + end)
@@ -111,7 +111,7 @@ class QLever(Importer):
         for number, line in decode_lines(enumerate(batch.payload, batch.place), batch.source, faults):
             if not line.strip():
                 continue
-            posting = _posting(line, number)
+            posting = _read_posting(line, number)
             if posting is None:
                 what = f"needs word, 0 or 1, record and score, not {quote(line, 40)}"
                 faults.add(UNREADABLE, f"{at(batch.source, number)}: {what}")
@@ -119,18 +119,18 @@ class QLever(Importer):
             if not postings or posting.record != postings[-1].record:
                 document = state.document(posting.record) if state else posting.record
             if document != current and postings:
-                _document(current, postings, state, batch, out, faults)
+                _add_document(current, postings, state, batch, out, faults)
                 postings = []
             current = document
             postings.append(posting)
         if postings:
-            _document(current, postings, state, batch, out, faults)
+            _add_document(current, postings, state, batch, out, faults)
         return out
 
 
-def _posting(line: str, number: int) -> _Posting | None:
+def _read_posting(line: str, number: int) -> _Posting | None:
     cells = line.split("\t")
-    record = whole_number(cells[2]) if len(cells) > 2 else None
+    record = read_number(cells[2]) if len(cells) > 2 else None
     if record is None or cells[1].strip() not in ("0", "1"):
         return None
     try:
@@ -140,12 +140,12 @@ def _posting(line: str, number: int) -> _Posting | None:
     return _Posting(cells[0].strip(), cells[1].strip() == "1", record, number)
 
 
-def _boundary(lines: list[bytes], held: int, ends: array[int] | None) -> int:
+def _find_boundary(lines: list[bytes], held: int, ends: array[int] | None) -> int:
     """The last place where a line belongs to another document than the one before it."""
 
     def document(line: bytes) -> int | None:
         cells = line.split(b"\t")
-        record = whole_number(cells[2].decode("utf-8", "replace")) if len(cells) > 2 else None
+        record = read_number(cells[2].decode("utf-8", "replace")) if len(cells) > 2 else None
         return record if record is None or ends is None else bisect_left(ends, record)
 
     behind: int | None = None
@@ -157,11 +157,11 @@ def _boundary(lines: list[bytes], held: int, ends: array[int] | None) -> int:
     return 0
 
 
-def _docs_lines(path: str, faults: Faults) -> Iterator[tuple[int, bytes, int]]:
+def _read_docs(path: str, faults: Faults) -> Iterator[tuple[int, bytes, int]]:
     """The lines of a docsfile: record, text, number of the line."""
     for number, line, _consumed in companion_lines(path, faults):
         cell, tab, words = without_mark(line, number).partition(b"\t")
-        record = whole_number(cell.decode("utf-8", "replace"))
+        record = read_number(cell.decode("utf-8", "replace"))
         if tab and record is not None:
             yield record, words, number
         elif line.strip():
@@ -173,7 +173,7 @@ def _copy(path: str, folder: Path, faults: Faults) -> None:
     """Put the texts of a docsfile where they can be mapped."""
     rows, size = array("q"), 0
     with open(folder / FILE, "wb") as file:
-        for record, raw, number in _docs_lines(path, faults):
+        for record, raw, number in _read_docs(path, faults):
             words = decode_line(raw, number, path, faults)
             if words is None:
                 rows.extend((record, -1, -1))  # its words must not be looked for in the next text
@@ -187,7 +187,7 @@ def _copy(path: str, folder: Path, faults: Faults) -> None:
     np.save(folder / OFFSETS, np.ascontiguousarray(table[:, 1:]))
 
 
-def _document(
+def _add_document(
     document: int, postings: list[_Posting], docs: _Docs | None, batch: Batch, out: Records, faults: Faults
 ) -> None:
     if docs is not None and document >= docs.records.size:
@@ -207,7 +207,7 @@ def _document(
             return  # reported when the docsfile was copied
         text, spans = found, _find_words(found, words)
     name = str(docs.records[document]) if docs else f"{stem(batch.source)}:{postings[0].record}"
-    mentions = _mentions(postings, spans, out)
+    mentions = _find_mentions(postings, spans, out)
     out.documents.append({"id": name, "text": text, "mentions": mentions})
 
 
@@ -229,13 +229,13 @@ def _find_words(text: str, words: list[_Posting]) -> list[tuple[int, int] | None
     return spans
 
 
-def _mentions(postings: list[_Posting], spans: list[tuple[int, int] | None], out: Records) -> list[dict[str, Any]]:
+def _find_mentions(postings: list[_Posting], spans: list[tuple[int, int] | None], out: Records) -> list[dict[str, Any]]:
     """A mention for each entity and each run of words that it stands by."""
     numbers = list(accumulate((not posting.entity for posting in postings), initial=0))  # of words before a posting
     stands: dict[tuple[str, int], None] = {}
     for i, posting in enumerate(postings):
         if posting.entity:
-            word = _word_of(i, postings, numbers)
+            word = _find_word(i, postings, numbers)
             if word is None or spans[word] is None:
                 tally(out.counts, LOST)
             else:
@@ -248,14 +248,14 @@ def _mentions(postings: list[_Posting], spans: list[tuple[int, int] | None], out
         while (name, last + 1) in stands:
             last += 1
         first, end = spans[word], spans[last]
-        entity = local_name(name)
+        entity = make_local_name(name)
         out.entities.append(EntityRow(entity, "" if re.fullmatch(r"Q\d+", entity) else entity.replace("_", " ")))
         if first is not None and end is not None and first[0] < end[1]:
             mentions.append({"start": first[0], "end": end[1], "entity": entity})
     return mentions
 
 
-def _word_of(i: int, postings: list[_Posting], numbers: list[int]) -> int | None:
+def _find_word(i: int, postings: list[_Posting], numbers: list[int]) -> int | None:
     """The word that an entity stands by, within its record: the neighbour that its name has, else the one before."""
     near: list[int] = []
     for step in (-1, 1):
@@ -264,12 +264,12 @@ def _word_of(i: int, postings: list[_Posting], numbers: list[int]) -> int | None
             j += step
         if 0 <= j < len(postings) and postings[j].record == postings[i].record:
             near.append(j)
-    parts = set(re.findall(r"\w+", local_name(postings[i].word).replace("_", " ").lower()))
+    parts = set(re.findall(r"\w+", make_local_name(postings[i].word).replace("_", " ").lower()))
     near.sort(key=lambda j: postings[j].word.lower() not in parts)  # stable: the one before is the first
     return numbers[near[0]] if near else None
 
 
-def local_name(name: str) -> str:
+def make_local_name(name: str) -> str:
     """The id of an entity: without angle brackets, and of an address the last part."""
     inner = name[1:-1] if name.startswith("<") and name.endswith(">") else name
     return unquote(inner.rstrip("/").rpartition("/")[2]) if "://" in inner else inner

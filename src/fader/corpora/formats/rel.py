@@ -27,8 +27,8 @@ from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.frame.inputs import head, plain, stem, whole_files
 from fader.corpora.frame.store import Store
 from fader.corpora.frame.textstore import KEYS, Texts, build
-from fader.corpora.parsers.jsoncut import UNREADABLE, json_batches, objects
-from fader.corpora.parsers.text.spans import Linked, mentions_of
+from fader.corpora.parsers.jsoncut import UNREADABLE, cut_json, read_objects
+from fader.corpora.parsers.text.spans import Linked, make_mentions
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name, file_size
 from fader.errors import quote
@@ -74,7 +74,7 @@ class Rel(Importer):
             if plain(source).endswith(".txt"):
                 continue
             if not _ANSWER.match(head(source)):
-                for batch in json_batches([source], faults, keyed=True):
+                for batch in cut_json([source], faults, keyed=True):
                     yield batch._replace(payload=("objects", batch.payload))
                 continue
             text = beside.pop(plain(source).rpartition(".")[0], None)
@@ -98,7 +98,7 @@ class Rel(Importer):
         if batch.payload[0] == "answer":
             self._answer(batch, state, out, faults)
             return out
-        for place, value in objects(batch._replace(payload=batch.payload[1]), faults):
+        for place, value in read_objects(batch._replace(payload=batch.payload[1]), faults):
             name = next((str(value[key]) for key in KEYS if value.get(key) not in (None, "")), "")
             if name and not isinstance(value.get(name), list):
                 self._record(name, value, place, state, out, faults)
@@ -140,10 +140,10 @@ class Rel(Importer):
             remedy = "it is not in the file of texts" if self.texts else "give a file of texts with --texts"
             faults.add(TEXTLESS, f"{place}: document {quote(name)}; {remedy}")
             return
-        links = {next(iter(known)): _first_list(said, _LISTS)}
+        links = {next(iter(known)): _find_list(said, _LISTS)}
         if mmead:  # a file of texts may call text what MMEAD calls passage or body
             also = {key: ("passage", "body") if key in ("text", "contents", "segment") else () for key in known}
-            links = {key: _first_list(said, (key, *also[key])) for key in known}
+            links = {key: _find_list(said, (key, *also[key])) for key in known}
         text, mentions = "", list[dict[str, Any]]()
         for key, found in links.items():
             base = len(text)
@@ -157,7 +157,7 @@ class Rel(Importer):
         found: list[_Link] = []
         for link in links:
             try:
-                made = _from_dict(link, self.ids) if isinstance(link, dict) else _from_tuple(link, words)
+                made = _read_dict(link, self.ids) if isinstance(link, dict) else _read_tuple(link, words)
             except (ValueError, TypeError, KeyError, IndexError):
                 faults.add(WRONG, f"{place}: {quote(json.dumps(link))} is no link as REL or MMEAD write it")
                 continue
@@ -169,7 +169,7 @@ class Rel(Importer):
             Linked((start, end, said), [entity], place, tag, {} if sure is None else {"confidence": sure})
             for start, end, said, entity, tag, sure in found
         ]
-        mentions, kept = mentions_of(words, linked, faults, out.counts)
+        mentions, kept = make_mentions(words, linked, faults, out.counts)
         for link in found:
             if link.entity in kept:
                 title = "" if link.entity.isdigit() else link.entity.replace("_", " ")
@@ -178,39 +178,41 @@ class Rel(Importer):
         return mentions
 
 
-def _first_list(said: dict[str, Any], keys: Sequence[str]) -> list[Any]:
+def _find_list(said: dict[str, Any], keys: Sequence[str]) -> list[Any]:
     return next((said[key] for key in keys if isinstance(said.get(key), list)), [])
 
 
-def _from_dict(link: dict[str, Any], ids: str) -> _Link:
+def _read_dict(link: dict[str, Any], ids: str) -> _Link:
     details = link.get("details") or {}
     details = json.loads(details) if isinstance(details, str) else details
     entity = str(link.get("entity_id" if ids == "page" else "entity") or "")
     start, end = int(link["start_pos"]), int(link["end_pos"])
-    return _Link(start, end, "", _title(entity), str(details.get("tag") or ""), _sure(details.get("md_score")))
+    return _Link(
+        start, end, "", _make_title(entity), str(details.get("tag") or ""), _read_confidence(details.get("md_score"))
+    )
 
 
-def _from_tuple(link: list[Any], text: str) -> _Link:
+def _read_tuple(link: list[Any], text: str) -> _Link:
     """A tuple in either order, or without its tag or its words."""
     start, length, *rest = link
     start, end = int(start), int(start) + int(length)
-    names = [each for i, each in enumerate(rest) if i < 2 or _sure(each) is None]
+    names = [each for i, each in enumerate(rest) if i < 2 or _read_confidence(each) is None]
     strings = [each for each in names if isinstance(each, str)]
-    numbers = [number for each in rest[2:] if (number := _sure(each)) is not None]
+    numbers = [number for each in rest[2:] if (number := _read_confidence(each)) is not None]
     if len(strings) == 3:
         words, entity, tag = strings
-        return _Link(start, end, words, _title(entity), tag, numbers[0] if numbers else None)
+        return _Link(start, end, words, _make_title(entity), tag, numbers[0] if numbers else None)
     first, second = strings  # words and entity, or entity and tag
     if text[start:end] == first and not (second.isupper() and len(second) <= 5):  # which is a tag
-        return _Link(start, end, first, _title(second), "", numbers[0] if numbers else None)
-    return _Link(start, end, "", _title(first), second, numbers[-1] if numbers else None)
+        return _Link(start, end, first, _make_title(second), "", numbers[0] if numbers else None)
+    return _Link(start, end, "", _make_title(first), second, numbers[-1] if numbers else None)
 
 
-def _sure(value: Any) -> float | None:
+def _read_confidence(value: Any) -> float | None:
     with suppress(ValueError, TypeError):
         return float(value)
     return None
 
 
-def _title(entity: str) -> str:
+def _make_title(entity: str) -> str:
     return "_".join(entity.split())

@@ -3,7 +3,7 @@
     {"version": "0.1", "attrs": [65, 77, 78, 452], "tokens": uint64[n, attrs], "spaces": bool[n],
      "lengths": int32[documents], "strings": ["Ada", "PERSON", ...], "user_data": [MessagePack, ...]}
 
-Tokens are numbers of strings (`docbinstrings`). The text is tokens and blanks, as spaCy's `doc.text`. An entity is the
+Tokens are numbers of strings (`docbin_strings`). The text is tokens and blanks, as spaCy's `doc.text`. An entity is the
 `kb_id` of a mention, its type the label. In a source where no mention has a `kb_id`, mentions are of the entity
 `LABEL:words`; else those that have none, or spaCy's `NIL`, are dropped and counted. A document's id is `id` or `doc_id`
 in its user data, else file and number.
@@ -53,14 +53,14 @@ class DocBin(Importer):
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         out = Records()
         try:
-            _documents(batch, out, faults)
+            _add_documents(batch, out, faults)
         except (zlib.error, msgspec.DecodeError, KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-            what = f"no DocBin of spaCy 2 or 3, for {_why(error)}; write it with DocBin.to_disk"
+            what = f"no DocBin of spaCy 2 or 3, for {_explain(error)}; write it with DocBin.to_disk"
             faults.add(UNREADABLE, f"{at(batch.source, 0, 'byte')}: {what}")
         return out
 
 
-def _why(error: Exception) -> str:
+def _explain(error: Exception) -> str:
     """What is wrong with a source, in our words."""
     if isinstance(error, zlib.error):
         return "it is not compressed with zlib, or damaged"
@@ -75,7 +75,7 @@ class _DocBinError(ValueError):
     """What is wrong, in words."""
 
 
-def _documents(batch: Batch, out: Records, faults: Faults) -> None:
+def _add_documents(batch: Batch, out: Records, faults: Faults) -> None:
     said = msgspec.msgpack.decode(_decompress(batch.payload))
     attributes = list(said["attrs"])
     columns = {name: attributes.index(name) for name in (ORTH, ENT_IOB, ENT_TYPE, ENT_KB_ID) if name in attributes}
@@ -93,22 +93,24 @@ def _documents(batch: Batch, out: Records, faults: Faults) -> None:
     for number, end in enumerate(ends.tolist(), 1):
         rows = tokens[start:end]
         data = (said.get("user_data") or [])[number - 1 : number]
-        name = _id(data[0] if data else b"") or f"{stem(batch.source)}:{number}"
+        name = _find_id(data[0] if data else b"") or f"{stem(batch.source)}:{number}"
         try:
-            _document(name, rows, spaces[start:end], columns, words, out)
+            _add_document(name, rows, spaces[start:end], columns, words, out)
         except KeyError as error:
             what = f"document {quote(name)} has the string {error}, which is not in its table; write the file anew"
             faults.add(WORDLESS, f"{batch.source}: {what}")
         start = end
 
 
-def _document(name: str, rows: Any, spaces: Any, columns: dict[int, int], words: dict[int, str], out: Records) -> None:
+def _add_document(
+    name: str, rows: Any, spaces: Any, columns: dict[int, int], words: dict[int, str], out: Records
+) -> None:
     tokens = TokenText()
     for number, blank in zip(rows[:, columns[ORTH]].tolist(), spaces.tolist(), strict=True):
         tokens.add(words[number], bool(blank))
     text, spans = tokens.text, tokens.spans
     mentions: list[dict[str, Any]] = []
-    for first, end, label in find_labelled(_labels(rows, columns, words)):
+    for first, end, label in find_labelled(_read_labels(rows, columns, words)):
         start, stop = spans[first][0], spans[end - 1][1]
         surface = "" if ENT_KB_ID in columns else text[start:stop]
         entity = label.entity or (make_entity_id(label.kind, surface) if surface else "")
@@ -120,7 +122,7 @@ def _document(name: str, rows: Any, spaces: Any, columns: dict[int, int], words:
     out.documents.append({"id": name, "text": text, "mentions": mentions})
 
 
-def _labels(rows: Any, columns: dict[int, int], words: dict[int, str]) -> list[Label]:
+def _read_labels(rows: Any, columns: dict[int, int], words: dict[int, str]) -> list[Label]:
     if ENT_IOB not in columns:
         return [OUTSIDE] * len(rows)
     empty = [0] * len(rows)
@@ -143,7 +145,7 @@ def _decompress(data: bytes) -> bytes:
     return out
 
 
-def _id(data: bytes) -> str:
+def _find_id(data: bytes) -> str:
     """The document's id in its user data, as a key of its own or of an extension attribute."""
     try:
         said = msgspec.msgpack.decode(data) if data else {}

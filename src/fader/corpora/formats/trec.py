@@ -2,7 +2,7 @@
 
     fader import trec disk4/ft topics.301-350 qrels.trec6 -o corpus/
 
-What a source holds is seen from its content (`trecfiles`). Documents have no mentions: `fader annotate` finds them.
+What a source holds is seen from its content (`trec.files`). Documents have no mentions: `fader annotate` finds them.
 
     newswire and the like     the text is in known elements (`tags`), in their order; a document that has none of them,
                               or only titles, is taken whole
@@ -55,7 +55,7 @@ class Trec(Importer):
             raise UsageError(f"trec: encoding must be one such as utf-8 or iso-8859-1, not {quote(self.encoding)}")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return trecfiles.batches(sources, faults)
+        return trecfiles.cut_files(sources, faults)
 
     def convert(self, batch: Batch, state: Any, faults: Faults) -> Records:
         kind, data = batch.payload
@@ -66,9 +66,9 @@ class Trec(Importer):
         any_of = b"|".join(re.escape(name.encode()) for name in names) or b"(?!)"
         sections = re.compile(rb"<(" + any_of + rb")(?:\s[^>]*)?>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
         titles = _TITLES if set(names) - set(_TITLES) else ()  # they are the text if nothing else is asked for
-        for raw in trecfiles.documents(data, batch.source, batch.place, faults):
+        for raw in trecfiles.read_documents(data, batch.source, batch.place, faults):
             text, encoding = charset.decode(raw.body, self.encoding)
-            made = _document(raw, text.encode("utf-8", "replace"), sections, titles, out.counts)
+            made = _make_document(raw, text.encode("utf-8", "replace"), sections, titles, out.counts)
             if not made["text"]:
                 faults.add(TEXTLESS, f"{raw.place}: document {raw.id} has no text")
                 continue
@@ -77,11 +77,11 @@ class Trec(Importer):
         return out
 
 
-def _document(
+def _make_document(
     raw: TrecDocument, body: bytes, sections: re.Pattern[bytes], titles: Sequence[str], counts: dict[str, int]
 ) -> dict[str, Any]:
     if raw.web or _PAGE.search(body):
-        page = html.read(body) if html.looks_like_html(body) else html.plain(body)
+        page = html.read(body) if html.looks_like_html(body) else html.read_plain(body)
         return {"id": raw.id, "text": page.text, "mentions": [], "title": page.title or None, "url": raw.url}
     found = [(name.decode().lower(), html.read(inside).text) for name, inside in sections.findall(body)]
     first = dict(reversed(found))

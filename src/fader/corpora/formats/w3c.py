@@ -99,7 +99,7 @@ class W3c(Importer):
     headers: bool = option(True, "Senders of archived e-mails are the first line of the text.")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return trecfiles.batches(sources, faults)
+        return trecfiles.cut_files(sources, faults)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> Any:
         """The candidates, and whether the corpus is tagged."""
@@ -109,7 +109,7 @@ class W3c(Importer):
         tagged = any(_TAG.search(head(source, _LOOKED_AT)) for source in sources)
         if not (tagged or self.candidates):
             for source in sources:
-                if source != "-" and trecfiles.kind_of(source)[0] == trecfiles.DOCUMENTS:
+                if source != "-" and trecfiles.find_kind(source)[0] == trecfiles.DOCUMENTS:
                     raise UsageError(f"{source}: has no candidate tags, nor has another source; give --candidates")
         return found, tagged
 
@@ -120,15 +120,15 @@ class W3c(Importer):
         from fader.corpora.annotate import Annotator
 
         shorts = _count_shorts(found)
-        return _State(found, Annotator.from_files([_names(candidate, shorts) for candidate in found]))
+        return _State(found, Annotator.from_files([_list_names(candidate, shorts) for candidate in found]))
 
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
         kind, data = batch.payload
         if kind != trecfiles.DOCUMENTS:
             return trecfiles.read_judged(batch, faults, PERSON)
         out = Records(types=[TypeRow(PERSON, PERSON)])
-        for raw in trecfiles.documents(data, batch.source, batch.place, faults):
-            out.documents.append(_document(raw, self.headers, out.counts, faults))
+        for raw in trecfiles.read_documents(data, batch.source, batch.place, faults):
+            out.documents.append(_make_document(raw, self.headers, out.counts, faults))
         if state.annotator is not None:
             found = state.annotator.annotate_all([document["text"] for document in out.documents])
             for document, mentions in zip(out.documents, found, strict=True):
@@ -167,10 +167,10 @@ def _read_candidates(path: str, faults: Faults) -> list[Candidate]:
 
 def _count_shorts(candidates: list[Candidate]) -> Counter[str]:
     """How many candidates have a name that is not the full one."""
-    return Counter(short.casefold() for candidate in candidates for short in _short_names(candidate))
+    return Counter(short.casefold() for candidate in candidates for short in _list_short_names(candidate))
 
 
-def _short_names(candidate: Candidate) -> list[str]:
+def _list_short_names(candidate: Candidate) -> list[str]:
     """A candidate's name as "D. Last", and without initials in between; these and the full one without accents."""
     words, found = candidate.label.split(), [candidate.label]
     if len(words) > 1:
@@ -180,22 +180,22 @@ def _short_names(candidate: Candidate) -> list[str]:
     return [name for name in dict.fromkeys(found) if name != candidate.label]
 
 
-def _names(candidate: Candidate, shorts: Counter[str]) -> dict[str, Any]:
+def _list_names(candidate: Candidate, shorts: Counter[str]) -> dict[str, Any]:
     """A row for the annotator."""
     words = candidate.label.split()
     aliases = [*candidate.addresses]
     if len(words) > 1:
         aliases.append(f"{words[-1]}, {' '.join(words[:-1])}")
-    aliases += [short for short in _short_names(candidate) if shorts[short.casefold()] == 1]
+    aliases += [short for short in _list_short_names(candidate) if shorts[short.casefold()] == 1]
     return {"id": candidate.id, "name": candidate.label, "types": [PERSON], "aliases": aliases}
 
 
-def _document(raw: TrecDocument, headers: bool, counts: dict[str, int], faults: Faults) -> dict[str, Any]:
+def _make_document(raw: TrecDocument, headers: bool, counts: dict[str, int], faults: Faults) -> dict[str, Any]:
     text, _encoding = charset.decode(raw.body)
     source, tagged = _remove_tags(text.encode("utf-8", "replace"), raw, faults)
-    page = html.read(source) if html.looks_like_html(source) else html.plain(source)
-    values = _header(source)
-    sender = _sender(source, values) if headers else Sender("", ())
+    page = html.read(source) if html.looks_like_html(source) else html.read_plain(source)
+    values = _find_header(source)
+    sender = _make_sender(source, values) if headers else Sender("", ())
     mentions = []
     for start, end, entity in tagged:
         span = sender.span(start, end) or _shift(page.span(start, end), len(sender.line))
@@ -240,7 +240,7 @@ def _remove_tags(source: bytes, raw: TrecDocument, faults: Faults) -> tuple[byte
     return b"".join([*pieces, source[last:]]), found
 
 
-def _header(source: bytes) -> dict[str, tuple[int, int]]:
+def _find_header(source: bytes) -> dict[str, tuple[int, int]]:
     """The fields of an archived e-mail, with where their values are."""
     found: dict[str, tuple[int, int]] = {}
     for comment in _HEADER.finditer(source, 0, _HEAD):
@@ -249,7 +249,7 @@ def _header(source: bytes) -> dict[str, tuple[int, int]]:
     return found if "name" in found or "email" in found else {}
 
 
-def _sender(source: bytes, values: dict[str, tuple[int, int]]) -> Sender:
+def _make_sender(source: bytes, values: dict[str, tuple[int, int]]) -> Sender:
     """The line that names the sender."""
     line, parts = "From:", list[tuple[int, int, int, html.HtmlPage]]()
     for field, before, after in (("name", " ", ""), ("email", " <", ">")):

@@ -92,7 +92,7 @@ class Wikidata(Importer):
 
     def convert(self, batch: Batch, state: Numbers | None, faults: Faults) -> Records:
         out = Records(counts={"items": 0})
-        decode = _decoder(self._languages(), self.site, self.ids if self.ids not in FORMS else "")
+        decode = _make_decoder(self._languages(), self.site, self.ids if self.ids not in FORMS else "")
         lines = [line.strip(_AROUND) for line in batch.payload]
         for number, line in self._that_matter(lines, batch.place, state, out.counts):
             try:
@@ -136,8 +136,8 @@ class Wikidata(Importer):
 
     def _item(self, item: Any, out: Records) -> None:
         out.counts["items"] += 1
-        labels = [text.value for text in _present(item.labels) if text.value]  # in the order of languages
-        label, others = (labels or [""])[0], (text.value for texts in _present(item.aliases) for text in texts)
+        labels = [text.value for text in _list_present(item.labels) if text.value]  # in the order of languages
+        label, others = (labels or [""])[0], (text.value for texts in _list_present(item.aliases) for text in texts)
         aliases = list(dict.fromkeys((*labels[1:], *others)))
         types, above = self._targets(item, "P31"), self._targets(item, "P279")
         if above:
@@ -157,13 +157,13 @@ class Wikidata(Importer):
             return [title.replace(" ", "_")] if title else []
         if self.ids in FORMS:
             return [self._form_id(item.id)]
-        values = (claim.mainsnak.datavalue for claim in _valid(item, "own", True) if claim.mainsnak.datavalue)
+        values = (claim.mainsnak.datavalue for claim in _list_valid(item, "own", True) if claim.mainsnak.datavalue)
         return [self.prefix + data.value for data in values if isinstance(data.value, str) and data.value]
 
     def _targets(self, item: Any, relation: str) -> list[str]:
         """The items that the statements of a relation lead to."""
         found: dict[str, None] = {}
-        for claim in _valid(item, relation, self.all_ranks):
+        for claim in _list_valid(item, relation, self.all_ranks):
             if claim.mainsnak.datavalue is not None:
                 value = claim.mainsnak.datavalue.value
                 name = value.id or (f"Q{value.number}" if value.number else "")
@@ -175,14 +175,14 @@ class Wikidata(Importer):
         end_types(store, lambda name: name, self.unused)
 
 
-def _present(texts: Any) -> list[Any]:
+def _list_present(texts: Any) -> list[Any]:
     """The fields that are given; empty maps are lists in old dumps."""
     if isinstance(texts, list):
         return []
     return [found for field in texts.__struct_fields__ if (found := getattr(texts, field)) is not None]
 
 
-def _valid(item: Any, relation: str, all_ranks: bool) -> list[Any]:
+def _list_valid(item: Any, relation: str, all_ranks: bool) -> list[Any]:
     """The statements of a relation that have a value, of the best rank or of all but the deprecated."""
     claims = [claim for claim in getattr(item.claims, relation, ()) if claim.rank != "deprecated"]
     if not all_ranks and any(claim.rank == "preferred" for claim in claims):
@@ -221,7 +221,7 @@ class _SiteLink(msgspec.Struct):
 
 
 @cache
-def _decoder(languages: tuple[str, ...], site: str, relation: str) -> Any:
+def _make_decoder(languages: tuple[str, ...], site: str, relation: str) -> Any:
     """Decodes a line to the fields that matter; all else is passed over."""
     fields = {f"l{i}": language for i, language in enumerate(languages)}
     one = msgspec.defstruct("Labels", [(field, _Text | None, None) for field in fields], rename=fields)

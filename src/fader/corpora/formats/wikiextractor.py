@@ -26,8 +26,8 @@ from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
 from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import decode_lines, group_batches, head
 from fader.corpora.parsers.wiki.kinds import Kinds
-from fader.corpora.parsers.wiki.propagate import PROPAGATE, own_names, propagate_links
-from fader.corpora.parsers.wiki.titles import ARTICLE, Site, identifier, normal, target
+from fader.corpora.parsers.wiki.propagate import PROPAGATE, list_own_names, propagate_links
+from fader.corpora.parsers.wiki.titles import ARTICLE, Site, find_target, make_id, normalise_title
 from fader.corpus.documents import Faults
 
 OUTSIDE = "lines outside of a document"
@@ -65,22 +65,22 @@ class Wikiextractor(Importer):
         out = Records()
         lines = decode_lines(enumerate(batch.payload, batch.place), batch.source, faults)
         first = next((raw for raw in batch.payload if raw.strip()), b"")
-        read = _from_json if _is_json(first) else _from_marks
+        read = _read_json if _is_json(first) else _read_marked
         for found in read(lines, batch.source, faults):
             self._document(found, out)
         return out
 
     def _document(self, found: _Raw, out: Records) -> None:
-        title = normal(found.title)
+        title = normalise_title(found.title)
         first, _end, rest = found.text.lstrip("\n").partition("\n")
-        body = rest if normal(first) == title else found.text
+        body = rest if normalise_title(first) == title else found.text
         text, links = _extract_links(body.strip())
         language = _LANGUAGE.match(found.url)
         kinds = Kinds({}, not language or language[1] in ("en", "simple"), False)
-        own, types = identifier(title), kinds.of_article(title, text, (), ())
+        own, types = make_id(title), kinds.of_article(title, text, (), ())
         mentions: list[dict[str, Any]] = [{"start": a, "end": b, "entity": e} for a, b, e in links]
         if self.propagate:
-            more = propagate_links(text, links, own_names(title, (), kinds.includes(types, "person")), own)
+            more = propagate_links(text, links, list_own_names(title, (), kinds.includes(types, "person")), own)
             mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]
             tally(out.counts, "mentions propagated", len(more))
         out.documents.append({"id": own, "text": text, "mentions": mentions, "title": title, "url": found.url or None})
@@ -92,7 +92,7 @@ def _is_json(begin: bytes) -> bool:
     return begin.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
-def _from_json(lines: Iterator[tuple[int, str]], source: str, faults: Faults) -> Iterator[_Raw]:
+def _read_json(lines: Iterator[tuple[int, str]], source: str, faults: Faults) -> Iterator[_Raw]:
     for number, line in lines:
         if not line.strip():
             continue
@@ -109,7 +109,7 @@ def _from_json(lines: Iterator[tuple[int, str]], source: str, faults: Faults) ->
         yield _Raw(html.unescape(title), url, html.unescape(text))
 
 
-def _from_marks(lines: Iterator[tuple[int, str]], source: str, faults: Faults) -> Iterator[_Raw]:
+def _read_marked(lines: Iterator[tuple[int, str]], source: str, faults: Faults) -> Iterator[_Raw]:
     opened: re.Match[str] | None = None
     place, held = 0, list[str]()
     for number, line in lines:
@@ -137,10 +137,10 @@ def _extract_links(marked: str) -> tuple[str, list[tuple[int, int, str]]]:
     links = []
     for quoted, words, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         written = unquote(quoted)
-        found = target(_SITE, written)
+        found = find_target(_SITE, written)
         start, end = size + len(words) - len(words.lstrip()), size + len(words.rstrip())
         if found.space == ARTICLE and start < end and "://" not in written:
-            links.append((start, end, identifier(found.title)))
+            links.append((start, end, make_id(found.title)))
         out += (words, after)
         size += len(words) + len(after)
     return "".join(out), links

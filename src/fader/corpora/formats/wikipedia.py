@@ -26,12 +26,12 @@ from fader.corpora.frame.faults import tally
 from fader.corpora.frame.inputs import head, mark_batches
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.wiki import dump, titles
-from fader.corpora.parsers.wiki.kinds import Kinds, is_disambiguation, noun_type
+from fader.corpora.parsers.wiki.kinds import Kinds, is_disambiguation, make_noun_id
 from fader.corpora.parsers.wiki.markup import CATEGORY, WikiPage, parse
-from fader.corpora.parsers.wiki.nouns import category_nouns
-from fader.corpora.parsers.wiki.propagate import PROPAGATE, own_names, propagate_links
+from fader.corpora.parsers.wiki.nouns import find_category_nouns
+from fader.corpora.parsers.wiki.propagate import PROPAGATE, list_own_names, propagate_links
 from fader.corpora.parsers.wiki.redirects import Redirects, Spool
-from fader.corpora.parsers.wiki.titles import ARTICLE, CATEGORY_SPACE, Site, Targets, identifier, target, title_of
+from fader.corpora.parsers.wiki.titles import ARTICLE, CATEGORY_SPACE, Site, Targets, find_target, make_id, make_title
 from fader.corpus.documents import Faults
 from fader.corpus.readers import file_size
 from fader.progress import Progress
@@ -98,13 +98,13 @@ class Wikipedia(Importer):
             last = batch.source
             if b"<page>" in batch.payload:
                 without.discard(batch.source)
-            for page in dump.pages(batch.payload, batch.place, batch.source, ignored):
+            for page in dump.read_pages(batch.payload, batch.place, batch.source, ignored):
                 if page.space == CATEGORY_SPACE:
                     categories += 1
                     _count_pairs(page, targets, site, pairs)
                 elif page.space == ARTICLE:
-                    written = dump.redirect_of(page)
-                    space, title = target(site, written) if written else (ARTICLE, "")
+                    written = dump.find_redirect(page)
+                    space, title = find_target(site, written) if written else (ARTICLE, "")
                     if not written:
                         spool.article(page.title)
                     elif space == ARTICLE:
@@ -129,12 +129,12 @@ class Wikipedia(Importer):
         kinds = Kinds(state.first.above, site.english, self.categories)
         articles: list[_Article] = []
         leading: list[str] = []  # titles of redirects
-        for raw in dump.pages(batch.payload, batch.place, batch.source, faults):
+        for raw in dump.read_pages(batch.payload, batch.place, batch.source, faults):
             if raw.space == CATEGORY_SPACE:
-                kinds.below(target(site, raw.title).title, _categories(raw, state.targets, site))
+                kinds.below(find_target(site, raw.title).title, _list_categories(raw, state.targets, site))
             elif raw.space != ARTICLE:
                 tally(out.counts, "pages of other namespaces")
-            elif dump.redirect_of(raw):
+            elif dump.find_redirect(raw):
                 leading.append(raw.title)
             else:
                 self._article(raw, batch.source, state, faults, articles, out)
@@ -159,24 +159,24 @@ class Wikipedia(Importer):
         final = state.redirects.resolve({*named, *leading})
         entity = {title: final.get(title, title).replace(" ", "_") for title in named}
         if not self.absent:
-            there = state.redirects.articles({title_of(end) for end in entity.values()})
-            entity = {title: end for title, end in entity.items() if title_of(end) in there}
+            there = state.redirects.articles({make_title(end) for end in entity.values()})
+            entity = {title: end for title, end in entity.items() if make_title(end) in there}
         for article in articles:
             self._document(article, entity, state, kinds, out)
         there = state.redirects.articles({final[title] for title in leading if title in final})
         for title in leading:
             if final.get(title) in there:
-                out.entities.append(EntityRow(identifier(final[title]), "", (), (title,)))
+                out.entities.append(EntityRow(make_id(final[title]), "", (), (title,)))
                 tally(out.counts, "redirects to articles")
 
     def _document(self, article: _Article, entity: dict[str, str], state: _State, kinds: Kinds, out: Records) -> None:
-        title, page, own = article.title, article.page, identifier(article.title)
+        title, page, own = article.title, article.page, make_id(article.title)
         found = [(start, end, e) for start, end, name in page.links if (e := entity.get(name))]
         mentions: list[dict[str, Any]] = [{"start": start, "end": end, "entity": e} for start, end, e in found]
-        categories = [_category(state.first.site, written) for written in page.categories]
+        categories = [_name_category(state.first.site, written) for written in page.categories]
         types = kinds.of_article(title, page.text, categories, page.templates)
         if self.propagate:
-            names = own_names(title, page.bold, kinds.includes(types, "person"))
+            names = list_own_names(title, page.bold, kinds.includes(types, "person"))
             more = propagate_links(page.text, found, names, own)
             mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]
             tally(out.counts, "mentions propagated", len(more))
@@ -194,28 +194,28 @@ class Wikipedia(Importer):
 
     def unknown(self, name: str, surface: str, state: _State) -> EntityRow:
         """An entity that has links but no page: it is named by its title, and typed by what is in its brackets."""
-        title = title_of(name)
+        title = make_title(name)
         nouns = Kinds({}, True, False).find_bracketed(title) if state.first.site.english else []
-        return EntityRow(name, title, [noun_type(noun) for noun in nouns])
+        return EntityRow(name, title, [make_noun_id(noun) for noun in nouns])
 
 
-def _category(site: Site, written: str) -> str:
+def _name_category(site: Site, written: str) -> str:
     """The name of a category, from a link to it."""
-    return target(site, written.strip().lstrip(":")).title
+    return find_target(site, written.strip().lstrip(":")).title
 
 
-def _categories(page: dump.RawPage, targets: Targets, site: Site) -> list[str]:
+def _list_categories(page: dump.RawPage, targets: Targets, site: Site) -> list[str]:
     """The parents of a category, from its page."""
     text = dump.unescape(page.body.decode("utf-8", "replace"))
     found = (piece.partition("]]")[0].partition("|")[0] for piece in text.split("[[")[1:])
-    return [_category(site, written) for written in found if "\n" not in written and targets[written] is CATEGORY]
+    return [_name_category(site, written) for written in found if "\n" not in written and targets[written] is CATEGORY]
 
 
 def _count_pairs(page: dump.RawPage, targets: Targets, site: Site, pairs: Counter[tuple[str, str]]) -> None:
     """How often the noun of a category and that of its parent differ in the same way."""
-    nouns = category_nouns(target(site, page.title).title) if site.english else ()
+    nouns = find_category_nouns(find_target(site, page.title).title) if site.english else ()
     if not nouns:
         return
-    for parent in _categories(page, targets, site):
-        others = category_nouns(parent)
+    for parent in _list_categories(page, targets, site):
+        others = find_category_nouns(parent)
         pairs.update((noun, other) for noun in nouns for other in others if noun != other)

@@ -94,48 +94,48 @@ class Wordnet(Importer):
         """The id of each synset; faults are reported in the second pass."""
         ignored, ids, above = Faults(), dict[str, str](), set[str]()
         for batch in line_batches(self._data(sources), ignored):
-            for _number, synset in _synsets(batch, ignored):
-                ids[synset.key] = identifier(synset)
+            for _number, synset in _read_synsets(batch, ignored):
+                ids[synset.key] = make_id(synset)
                 above.update(synset.above, synset.instance_of)
         return _Net(ids, frozenset(above))
 
     def convert(self, batch: Batch, state: _Net, faults: Faults) -> Records:
         out = Records()
-        for number, synset in _synsets(batch, faults):
+        for number, synset in _read_synsets(batch, faults):
             lost = [key for key in (*synset.above, *synset.instance_of) if key not in state.ids]
             if lost:
-                what = f"no synset {lost[0]}, which {identifier(synset)} points to"
+                what = f"no synset {lost[0]}, which {make_id(synset)} points to"
                 faults.add("pointers to absent synsets", f"{at(batch.source, number)}: {what}; give whole files")
             name, *others = [word.replace("_", " ") for word in synset.words]
             kinds = [state.ids[key] for key in synset.instance_of if key in state.ids]
             if not synset.instance_of or synset.key in state.above:
                 classes = [state.ids[key] for key in synset.above if key in state.ids]
-                out.types.append(TypeRow(identifier(synset), name, [*classes, *kinds]))
+                out.types.append(TypeRow(make_id(synset), name, [*classes, *kinds]))
             if synset.instance_of and self.instances:
-                out.entities.append(EntityRow(identifier(synset), name, kinds, others))
+                out.entities.append(EntityRow(make_id(synset), name, kinds, others))
         return out
 
     def finish(self, state: _Net, store: Store) -> None:
         end_types(store, name_of, self.unused)
 
 
-def identifier(synset: Synset) -> str:
+def make_id(synset: Synset) -> str:
     """A synset's name in YAGO."""
     return f"wordnet_{synset.words[0]}_{synset.key}"
 
 
-def _synsets(batch: Batch, faults: Faults) -> Iterator[tuple[int, Synset]]:
+def _read_synsets(batch: Batch, faults: Faults) -> Iterator[tuple[int, Synset]]:
     numbered = ((number, raw) for number, raw in enumerate(batch.payload, batch.place) if raw[:2] != b"  ")
     for number, line in decode_lines(numbered, batch.source, faults):
         if not line.strip():
             continue
         try:
-            yield number, synset_of(line)
+            yield number, read_synset(line)
         except (ValueError, IndexError, KeyError) as error:
             faults.add(FAULTY, f"{at(batch.source, number)}: {quote(line[:40])}: {error or 'too short'}")
 
 
-def synset_of(line: str) -> Synset:
+def read_synset(line: str) -> Synset:
     """A line of a data file, as wndb(5WN) says."""
     cells = line.partition("|")[0].split()
     offset, part, count = cells[0], cells[2], int(cells[3], 16)

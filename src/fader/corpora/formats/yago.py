@@ -32,8 +32,8 @@ from fader.corpora.frame.inputs import decode_lines
 from fader.corpora.frame.selection import ABSENT, LISTED, Gathered, Numbers, NumbersWriter, wikidata_number
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.rdf.escapes import unescape
-from fader.corpora.parsers.rdf.layout import BARE, COLUMNS, Layout, layouts, statement_batches
-from fader.corpora.parsers.rdf.triples import FAULTY, Statement, marked_batches, statements
+from fader.corpora.parsers.rdf.layout import BARE, COLUMNS, Layout, cut_statements, find_layouts
+from fader.corpora.parsers.rdf.triples import FAULTY, Statement, cut_marked, read_statements
 from fader.corpora.parsers.rdf.vocabularies import OWL, RDF, RDFS, SCHEMA, SECURE_SCHEMA, SKOS, WIKIDATA
 from fader.corpus.documents import Faults
 from fader.progress import Progress
@@ -108,18 +108,18 @@ class Yago(Importer):
     unused: bool = option(True, "Types that no entity has are kept too.")
 
     def batches(self, sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        return statement_batches(sources, faults)
+        return cut_statements(sources, faults)
 
     def prepare(self, sources: Sequence[str], folder: Path, faults: Faults, progress: Progress) -> _First:
         """The first pass; its faults are those of the second, and reported there."""
-        declared = layouts(sources)
+        declared = find_layouts(sources)
         old = frozenset(name for name, each in declared.items() if each.kind in (COLUMNS, BARE) or each.base)
         found = {name: each._replace(base=BASE) for name, each in declared.items()}
         classes: set[str] = set()
         numbers, generic = NumbersWriter(), NumbersWriter()
         wanted = {address: tag for address, tag in FIRST.items() if tag != SAME or self.ids == "wikidata"}
-        for batch in marked_batches(sources, found, _MARKS, progress, "classes"):
-            for _n, below, tag, above, _l in _facts(batch, found[batch.source], wanted, Faults()):
+        for batch in cut_marked(sources, found, _MARKS, progress, "classes"):
+            for _n, below, tag, above, _l in _read_facts(batch, found[batch.source], wanted, Faults()):
                 if tag == BELOW:
                     classes.update(each for each in (below, above) if not _CLASS.match(each))
                 elif tag == LABEL and above == GENERIC:
@@ -137,14 +137,14 @@ class Yago(Importer):
     def convert(self, batch: Batch, state: _State, faults: Faults) -> Records:
         out = Records()
         layout, classes = state.first.layouts[batch.source], state.first.classes
-        if layout.kind == BARE and not relation_of(batch.source):
+        if layout.kind == BARE and not find_relation(batch.source):
             out.counts["facts of other relations"] = len(batch.payload)
         old = batch.source in state.first.old
         gathered = Gathered()
         asked = self.language.lower()
         languages = {"", asked, THREE.get(asked, asked)}
         last, types = "", dict[str, None]()  # facts on one entity follow each other
-        for _number, subject, tag, thing, language in _facts(batch, layout, PREDICATES, faults):
+        for _number, subject, tag, thing, language in _read_facts(batch, layout, PREDICATES, faults):
             if tag == TYPE and subject is last:
                 if thing not in _META:
                     types[thing] = None
@@ -185,10 +185,10 @@ class Yago(Importer):
         return final
 
     def finish(self, state: _State, store: Store) -> None:
-        selection.end_types(store, type_name, self.unused)
+        selection.end_types(store, make_type_name, self.unused)
 
 
-def short(address: str) -> str:
+def shorten(address: str) -> str:
     """An address as an id: without YAGO's own, with a prefix for other usual vocabularies."""
     if address.startswith(BASE):
         return address[len(BASE) :]
@@ -198,7 +198,7 @@ def short(address: str) -> str:
     return _SPACES[found[0]] + address[found.end() :] if found else address
 
 
-def type_name(name: str) -> str:
+def make_type_name(name: str) -> str:
     """The name of a type that has no label: vaccine of wordnet_vaccine_104517535, body of water of BodyOfWater."""
     if found := _WORDNET.fullmatch(name):
         return found[1].replace("_", " ")
@@ -210,22 +210,22 @@ def type_name(name: str) -> str:
     return re.sub(r"_Q\d+$", "", local).replace("_", " ")
 
 
-def _facts(batch: Batch, layout: Layout, wanted: Mapping[str, str], faults: Faults) -> Iterator[Statement]:
+def _read_facts(batch: Batch, layout: Layout, wanted: Mapping[str, str], faults: Faults) -> Iterator[Statement]:
     if layout.kind == BARE:
-        return _bare(batch, set(wanted.values()), faults)
-    return statements(batch, layout, wanted, short, faults)
+        return _read_bare(batch, set(wanted.values()), faults)
+    return read_statements(batch, layout, wanted, shorten, faults)
 
 
-def relation_of(source: str) -> str:
+def find_relation(source: str) -> str:
     """The tag of the relation that a file of YAGO 1 or 2 is named by: type.tsv, or type/Extractor.txt."""
     path = PurePath(source)
     names = (path.name.split(".")[0], path.parent.name)
     return next((RELATIONS[name.lower()] for name in names if name.lower() in RELATIONS), "")
 
 
-def _bare(batch: Batch, tags: set[str], faults: Faults) -> Iterator[Statement]:
+def _read_bare(batch: Batch, tags: set[str], faults: Faults) -> Iterator[Statement]:
     """Facts of YAGO 1 or 2; `means` and `hasPreferredMeaning` have the word before the entity."""
-    tag = relation_of(batch.source)
+    tag = find_relation(batch.source)
     if tag not in tags:
         return
     for number, line in decode_lines(enumerate(batch.payload, batch.place), batch.source, faults):

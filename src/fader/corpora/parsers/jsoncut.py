@@ -4,8 +4,8 @@ of arrays.
 How records are enclosed is seen once, at the head of a source. Then depth is counted with arrays, outside of strings,
 and a source is cut behind a record; where records are lines, before a line that opens one, so that a broken line costs
 no other. A string ends at the end of its line at the latest, for JSON has no line ends in strings. In a worker,
-`objects` gives the records of a piece; one that cannot be read is a fault, and reading goes on at the next line that
-opens one. What stands between records and belongs to none is a fault too. Knows nothing of what records mean.
+`read_objects` gives the records of a piece; one that cannot be read is a fault, and reading goes on at the next line
+that opens one. What stands between records and belongs to none is a fault too. Knows nothing of what records mean.
 
 Why by hand: decoders want the whole file (`json.load` reads 158 MB a second, and holds all of it), so that neither
 memory would be bounded nor work shared among processes. The cutter alone scans 29 MB a second, in the parent process.
@@ -49,7 +49,7 @@ class _Shape(NamedTuple):
 _OBJECTS, _ARRAYS, _LINES = ord("}"), ord("]"), ord("\n")
 
 
-def json_batches(sources: Sequence[str], faults: Faults, within: bytes = b"", keyed: bool = False) -> Iterator[Batch]:
+def cut_json(sources: Sequence[str], faults: Faults, within: bytes = b"", keyed: bool = False) -> Iterator[Batch]:
     """Pieces of JSON that end behind a record.
 
     `within` is a pattern of the keys whose array holds the records, as in `{"documents": [...]}`; without such a key,
@@ -59,11 +59,11 @@ def json_batches(sources: Sequence[str], faults: Faults, within: bytes = b"", ke
     """
     for source in sources:
         chunks = _Chunks(source, faults)
-        for place, piece in json_pieces(chunks, partial(inputs.report_excess, faults, source), within, keyed):
+        for place, piece in cut_json_pieces(chunks, partial(inputs.report_excess, faults, source), within, keyed):
             yield Batch(display_name(source), place, piece, chunks.consumed)
 
 
-def json_pieces(
+def cut_json_pieces(
     chunks: Iterable[bytes], over: Callable[[int, bytes], None], within: bytes = b"", keyed: bool = False
 ) -> Iterator[tuple[int, bytes]]:
     """Cut a stream of bytes the same way, with places; `over` gets the place of a record over the limit."""
@@ -71,7 +71,7 @@ def json_pieces(
     cutter: _Cutter | None = None
     for chunk in chunks:
         if cutter is None:
-            cutter = _Cutter(_shape(chunk, within, keyed))
+            cutter = _Cutter(_find_shape(chunk, within, keyed))
         for place, piece in cutter.cut(chunk, inputs.PIECE):
             yield place, cutter.close_piece(piece)
         if len(cutter.held) > limit:
@@ -98,7 +98,7 @@ class _Chunks:
             inputs.report_cut(self._faults, self._source, error, some)
 
 
-def _shape(head: bytes, within: bytes, keyed: bool) -> _Shape:
+def _find_shape(head: bytes, within: bytes, keyed: bool) -> _Shape:
     """How records are enclosed, by the first bytes of a source."""
     begin = head.removeprefix(_MARK).lstrip()
     if begin[:1] == b"[":
@@ -200,7 +200,7 @@ class _Cutter:
         return ends
 
 
-def objects(batch: Batch, faults: Faults) -> Iterator[tuple[str, Any]]:
+def read_objects(batch: Batch, faults: Faults) -> Iterator[tuple[str, Any]]:
     """The records of a piece, each with how a message about it begins; those that cannot be read are faults."""
     piece = _JsonPiece(batch, faults)
     position = 0

@@ -15,7 +15,7 @@ from fader.corpora.frame import inputs
 from fader.corpora.frame.archives import archive_kind, members
 from fader.corpora.frame.base import Batch
 from fader.corpora.frame.inputs import head
-from fader.corpora.parsers.jsoncut import json_batches, json_pieces
+from fader.corpora.parsers.jsoncut import cut_json, cut_json_pieces
 from fader.corpus.documents import Faults
 from fader.corpus.readers import display_name
 from fader.limits import Limits
@@ -35,19 +35,19 @@ class BiocPiece(NamedTuple):
     data: bytes
 
 
-def cut(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+def cut_bioc(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
     """The sources in batches; the payload is a list of pieces."""
     for source in sources:
         if archive_kind(source):
             yield from _cut_archive(source, faults)
             continue
-        layout = _layout(head(source))
-        found = json_batches([source], faults, _COLLECTION) if layout == JSON else None
+        layout = _find_layout(head(source))
+        found = cut_json([source], faults, _COLLECTION) if layout == JSON else None
         for batch in found or inputs.mark_batches([source], faults, _END):
             yield batch._replace(payload=[BiocPiece(layout or XML, batch.source, batch.place, batch.payload)])
 
 
-def _layout(begin: bytes) -> str:
+def _find_layout(begin: bytes) -> str:
     first = begin.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     return JSON if first in (b"{", b"[") else XML if first == b"<" else ""
 
@@ -56,7 +56,7 @@ def _cut_archive(source: str, faults: Faults) -> Iterator[Batch]:
     """An archive: pieces of its files, together about as large as pieces of others."""
     held, weight, count = list[BiocPiece](), 0, 0
     for member in members(source, faults):
-        for piece in _pieces(member.name, member.chunks, faults):
+        for piece in _cut_member(member.name, member.chunks, faults):
             held.append(piece)
             weight += len(piece.data)
             if weight >= inputs.PIECE:
@@ -66,17 +66,17 @@ def _cut_archive(source: str, faults: Faults) -> Iterator[Batch]:
         yield Batch(display_name(source), count, held, 0)
 
 
-def _pieces(name: str, chunks: Iterator[bytes], faults: Faults) -> Iterator[BiocPiece]:
+def _cut_member(name: str, chunks: Iterator[bytes], faults: Faults) -> Iterator[BiocPiece]:
     """The pieces of a file of an archive."""
     first = next(chunks, b"")
-    layout = _layout(first)
+    layout = _find_layout(first)
     if not layout:
         what = "it is empty" if not first.strip() else "a member begins with <, { or [, and is not packed itself"
         faults.add(OTHER, f"{name}: {what}")
         return
     over = partial(inputs.report_excess, faults, name)
     whole = chain([first], chunks)
-    found = json_pieces(whole, over, _COLLECTION) if layout == JSON else _cut_xml(whole, over)
+    found = cut_json_pieces(whole, over, _COLLECTION) if layout == JSON else _cut_xml(whole, over)
     for place, data in found:
         yield BiocPiece(layout, name, place, data)
 

@@ -44,7 +44,7 @@ _KINDS = {
 
 
 @lru_cache(1 << 16)
-def concepts(written: str, kind: str = "", space: str = "") -> tuple[str, ...]:
+def find_concepts(written: str, kind: str = "", space: str = "") -> tuple[str, ...]:
     """The concepts of an identifier; `kind` is the mention's type, `space` the resource, if the source names one."""
     written = written.strip()
     if written.lower() in _NONE:
@@ -55,11 +55,11 @@ def concepts(written: str, kind: str = "", space: str = "") -> tuple[str, ...]:
         named = _HGVS.search(written)
         return (named[1].strip() if named else written.split(";")[0].removeprefix("tmVar:"),)
     pieces = written.split("+") if _PLUS.fullmatch(written) else _SPLIT.split(written)
-    made = (_one(piece.strip(), kind.lower(), space) for piece in pieces)
+    made = (_spell(piece.strip(), kind.lower(), space) for piece in pieces)
     return tuple(dict.fromkeys(name for name in made if name))
 
 
-def _one(name: str, kind: str, space: str) -> str:
+def _spell(name: str, kind: str, space: str) -> str:
     name = re.sub(r"\(Tax:\d+\)$", "", name)  # 672(Tax:9606)
     name = re.sub(r"^CVCL[:_]\s*", "CVCL_", name, flags=re.IGNORECASE)
     if name.lower() in _NONE:
@@ -77,6 +77,6 @@ def _one(name: str, kind: str, space: str) -> str:
     return f"{found}:{name}" if found else name
 
 
-def kinds(written: str) -> list[str]:
+def split_kinds(written: str) -> list[str]:
     """The types of a mention: one, or several with commas as MedMentions has them (`T116,T123`)."""
     return [kind.strip() for kind in written.split(",") if kind.strip()]

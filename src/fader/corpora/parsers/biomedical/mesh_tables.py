@@ -156,17 +156,17 @@ def read_headings(batch: Batch, faults: Faults) -> Iterator[Heading]:
     """The headings of a piece."""
     layout, payload = batch.payload
     if layout == "xml":
-        return _from_xml(batch, payload, faults)
+        return _read_xml(batch, payload, faults)
     lines = decode_lines(enumerate(payload, batch.place), batch.source, faults)
-    return (_from_ascii if layout == "ascii" else _from_tree)(lines, batch, faults)
+    return (_read_ascii if layout == "ascii" else _read_tree)(lines, batch, faults)
 
 
-def _from_xml(batch: Batch, payload: bytes, faults: Faults) -> Iterator[Heading]:
+def _read_xml(batch: Batch, payload: bytes, faults: Faults) -> Iterator[Heading]:
     end = 0
     for record in _RECORD.finditer(payload):
         end = record.end()
         try:
-            yield _element(ElementTree.fromstring(record[0]))
+            yield _read_element(ElementTree.fromstring(record[0]))
         except (ElementTree.ParseError, ValueError) as error:
             faults.add(UNREADABLE, f"{at(batch.source, batch.place + record.start(), 'byte')}: {error}")
     if rest := _OPEN.search(payload, end):
@@ -177,7 +177,7 @@ def _from_xml(batch: Batch, payload: bytes, faults: Faults) -> Iterator[Heading]
         faults.add(UNREADABLE, f"{at(batch.source, 0, 'byte')}: {what}")
 
 
-def _element(record: ElementTree.Element) -> Heading:
+def _read_element(record: ElementTree.Element) -> Heading:
     kind = record.tag if record.tag == "SupplementalRecord" else "Descriptor"
     ui, title = record.findtext(f"{kind}UI") or "", record.findtext(f"{kind}Name/String") or ""
     trees = tuple(t.text.strip() for t in record.iterfind("TreeNumberList/TreeNumber") if t.text)
@@ -189,7 +189,7 @@ def _element(record: ElementTree.Element) -> Heading:
     return Heading(ui.strip(), title.strip(), trees, aliases, tuple((m.text or "").strip("* \n") for m in mapped))
 
 
-def _from_ascii(lines: Iterable[tuple[int, str]], batch: Batch, faults: Faults) -> Iterator[Heading]:
+def _read_ascii(lines: Iterable[tuple[int, str]], batch: Batch, faults: Faults) -> Iterator[Heading]:
     fields = defaultdict[str, list[str]](list)
     first = batch.place
     for number, line in chain(lines, [(0, "*NEWRECORD")]):
@@ -210,7 +210,7 @@ def _from_ascii(lines: Iterable[tuple[int, str]], batch: Batch, faults: Faults) 
         first = number
 
 
-def _from_tree(lines: Iterable[tuple[int, str]], batch: Batch, faults: Faults) -> Iterator[Heading]:
+def _read_tree(lines: Iterable[tuple[int, str]], batch: Batch, faults: Faults) -> Iterator[Heading]:
     for number, line in lines:
         if not line.strip() or line.startswith("#"):
             continue

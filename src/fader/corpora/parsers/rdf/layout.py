@@ -43,7 +43,7 @@ class Layout(NamedTuple):
     base: str
 
 
-def layout_of(source: str) -> Layout:
+def find_layout(source: str) -> Layout:
     """The layout of a source, seen from its beginning."""
     begin, base = head(source, HEAD + 4), ""  # a mark, and a byte that shows that there is more
     if len(begin) > HEAD:
@@ -82,29 +82,29 @@ def _vote(line: bytes) -> str:
     return TURTLE
 
 
-def layouts(sources: Sequence[str]) -> dict[str, Layout]:
+def find_layouts(sources: Sequence[str]) -> dict[str, Layout]:
     """The layout of each source by the name that batches have."""
-    return {display_name(source): layout_of(source) for source in sources}
+    return {display_name(source): find_layout(source) for source in sources}
 
 
-def statement_batches(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+def cut_statements(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
     """Pieces of sources: lines, none of which goes on in the next piece; or all bytes of a source that is XML."""
     for source in sources:
-        kind = layout_of(source).kind
+        kind = find_layout(source).kind
         if kind == XML:
             yield from whole_files([source], faults)
         else:
-            yield from _whole_statements(source, faults) if kind == TURTLE else line_batches([source], faults)
+            yield from _cut_turtle(source, faults) if kind == TURTLE else line_batches([source], faults)
 
 
-def _whole_statements(source: str, faults: Faults) -> Iterator[Batch]:
+def _cut_turtle(source: str, faults: Faults) -> Iterator[Batch]:
     """Lines of Turtle, cut between statements."""
     held, first, consumed, weight = list[bytes](), 1, 0, 0
     for batch in line_batches([source], faults):
         held += batch.payload
         weight += sum(map(len, batch.payload))
         consumed = batch.consumed
-        cut = len(held) if weight > LONGEST else _boundary(held)
+        cut = len(held) if weight > LONGEST else _find_boundary(held)
         if cut:
             yield Batch(batch.source, first, held[:cut], consumed)
             first, held = first + cut, held[cut:]
@@ -113,7 +113,7 @@ def _whole_statements(source: str, faults: Faults) -> Iterator[Batch]:
         yield Batch(display_name(source), first, held, consumed)
 
 
-def _boundary(lines: list[bytes]) -> int:
+def _find_boundary(lines: list[bytes]) -> int:
     """The last line that begins a statement; 0 if none does, or it may be in a long text."""
     for i in range(len(lines) - 1, 0, -1):
         if lines[i][:1] not in (b"", b" ", b"\t", b"\r") and lines[i - 1].rstrip()[-1:] == b".":

@@ -108,7 +108,7 @@ def _read_all(blocks: Sequence[str], first: int, context: Context) -> tuple[list
     feed = _Blocks([head + blocks[0], *blocks[1:]])
     parser = _open_parser(feed, "TURTLE", context.base)
     lines = [*accumulate((block.count("\n") for block in blocks), initial=first)]
-    triples = list(_as_triples(parser, lambda: lines[feed.current]))
+    triples = list(_make_triples(parser, lambda: lines[feed.current]))
     return triples, Context(parser.prefixes, parser.base_iri)
 
 
@@ -120,7 +120,7 @@ def _read_each(
     blocks = [_DIRECTIVE.sub(r"\1 .", block) for block in blocks]  # a declaration is clear without its full stop
     at_ = 0
     while at_ < len(blocks):
-        for end in (at_ + 1, _end_of_strings(blocks, at_)):
+        for end in (at_ + 1, _find_end_of_strings(blocks, at_)):
             try:
                 found, context = _read_all(blocks[at_:end], first, context)
             except SyntaxError as error:
@@ -137,7 +137,7 @@ def _read_each(
     return triples, context
 
 
-def _end_of_strings(blocks: Sequence[str], start: int) -> int:
+def _find_end_of_strings(blocks: Sequence[str], start: int) -> int:
     """Find the end of the blocks that long strings join with the first of them."""
     counts = {'"""': 0, "'''": 0}
     for end in range(start, len(blocks)):
@@ -159,7 +159,7 @@ def read_xml(data: bytes, source: str, faults: Faults, base: str = "") -> Iterat
         faults.add(CUT, f"{at(source, line)}: no XML from here on ({error}); what stands before is used")
     except (ValueError, LookupError) as error:  # an encoding that nobody knows
         faults.add(CUT, f"{source}: {error}; save it as UTF-8")
-    triples = _as_triples(_open_parser(plain.getvalue(), "RDF_XML", base or None), lambda: 0)
+    triples = _make_triples(_open_parser(plain.getvalue(), "RDF_XML", base or None), lambda: 0)
     while True:
         try:
             yield next(triples)
@@ -181,7 +181,7 @@ def _open_parser(text: Any, format: str, base: str | None) -> Any:
     return pyoxigraph.parse(text, format=getattr(formats, format), base_iri=base, lenient=True)
 
 
-def _as_triples(quads: Iterable[Any], line: Callable[[], int]) -> Iterator[Triple]:
+def _make_triples(quads: Iterable[Any], line: Callable[[], int]) -> Iterator[Triple]:
     """Convert quads whose terms are addresses, blank nodes and texts; facts about triples, and XML, are passed over."""
     from pyoxigraph import BlankNode, Literal, NamedNode
 

@@ -23,7 +23,7 @@ from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import BROKEN, decode_line
 from fader.corpora.parsers.rdf import oxigraph
 from fader.corpora.parsers.rdf.escapes import unescape
-from fader.corpora.parsers.rdf.layout import COLUMNS, LINES, SEEN, TURTLE, Layout, statement_batches
+from fader.corpora.parsers.rdf.layout import COLUMNS, LINES, SEEN, TURTLE, Layout, cut_statements
 from fader.corpora.parsers.rdf.vocabularies import RDF
 from fader.corpus.documents import Faults
 from fader.corpus.readers import file_size, without_mark
@@ -41,7 +41,7 @@ class _SeveralError(ValueError):
     """A line holds more than one statement."""
 
 
-def statements(
+def read_statements(
     batch: Batch, layout: Layout, wanted: Mapping[str, str], short: Callable[[str], str], faults: Faults
 ) -> Iterator[Statement]:
     """The statements of a batch whose predicate is wanted (an address to a tag), their terms made short.
@@ -56,11 +56,11 @@ def statements(
     if layout.kind == TURTLE and not all(
         line[-2:] in (b"\t.", b" .") and line[:1] not in b" \t" for line in batch.payload
     ):  # else all statements have lines of their own, as the facts behind YAGO's schema
-        return _of_turtle(batch, terms, faults)
+        return _read_turtle(batch, terms, faults)
     return _read(batch, terms, faults)
 
 
-def marked_batches(
+def cut_marked(
     sources: Sequence[str], layouts: Mapping[str, Layout], marks: re.Pattern[bytes], progress: Progress, what: str
 ) -> Iterator[Batch]:
     """Batches with the lines that a first pass may have to look at; all where a statement may go over lines.
@@ -69,7 +69,7 @@ def marked_batches(
     """
     ignored, total, before = Faults(), sum(map(file_size, sources)), 0
     for source in sources:
-        for batch in statement_batches([source], ignored):
+        for batch in cut_statements([source], ignored):
             if layouts[batch.source].kind in (LINES, COLUMNS):
                 yield batch._replace(payload=[line for line in batch.payload if marks.search(line)])
             else:
@@ -94,18 +94,18 @@ def _read(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:
     if count == 3 and not set(cells[3::4]) <= {".", ".\r"}:
         usual = cells = []
     if not usual:
-        return _one_by_one(list(enumerate(batch.payload, batch.place)), batch.source, tags, terms, faults)
+        return _read_one_by_one(list(enumerate(batch.payload, batch.place)), batch.source, tags, terms, faults)
     numbers = range(batch.place, batch.place + len(batch.payload))
     every = [cells[each :: count + 1] for each in (first, first + 1, first + 2)]
-    found = _at_once(compress(numbers, fits), every, tags, terms, batch.source, faults)
+    found = _read_at_once(compress(numbers, fits), every, tags, terms, batch.source, faults)
     if len(usual) == len(batch.payload):
         return found
     other = [(number, line) for number, line, fit in zip(numbers, batch.payload, fits, strict=True) if not fit]
-    rest = _one_by_one(other, batch.source, tags, terms, faults)
+    rest = _read_one_by_one(other, batch.source, tags, terms, faults)
     return iter(sorted((*found, *rest), key=itemgetter(0)))
 
 
-def _at_once(
+def _read_at_once(
     numbers: Iterable[int], every: list[list[str]], tags: Mapping[str, str], terms: Terms, source: str, faults: Faults
 ) -> Iterator[Statement]:
     """Statements of subjects, predicates and objects."""
@@ -119,18 +119,18 @@ def _at_once(
                 below, written = terms[subject], subject
             if thing[:1] == '"':
                 if below:
-                    yield number, below, tag, *_text(thing)
+                    yield number, below, tag, *_read_text(thing)
             elif (above := terms[thing]) and below:
                 yield number, below, tag, above, None
         except ValueError as error:
             faults.add(FAULTY, f"{at(source, number)}: {error}")
 
 
-def _one_by_one(
+def _read_one_by_one(
     lines: list[tuple[int, bytes]], source: str, tags: Mapping[str, str], terms: Terms, faults: Faults
 ) -> Iterator[Statement]:
     columns = terms.layout.kind == COLUMNS
-    split = _cells if columns else _pieces
+    split = _split_columns if columns else _split_line
     raw = {written.encode(): tag for written, tag in tags.items()}
     for number, line in lines:
         try:
@@ -140,11 +140,11 @@ def _one_by_one(
             below, tag, thing = terms[found[0].decode()], found[1], found[2].decode()
             if thing[:1] == '"':
                 if below:
-                    yield number, below, tag, *_text(thing)
+                    yield number, below, tag, *_read_text(thing)
             elif (above := terms[thing]) and below:
                 yield number, below, tag, above, None
         except _SeveralError:
-            yield from _of_turtle(Batch(source, number, [line], 0), terms, faults)
+            yield from _read_turtle(Batch(source, number, [line], 0), terms, faults)
         except UnicodeDecodeError as error:
             faults.add(BROKEN, f"{at(source, number)}: not UTF-8 at byte {error.start + 1} of a term")
         except ValueError as error:
@@ -152,7 +152,7 @@ def _one_by_one(
                 faults.add(FAULTY, f"{at(source, number)}: {error}")
 
 
-def _text(written: str) -> tuple[str, str]:
+def _read_text(written: str) -> tuple[str, str]:
     """A literal and its language."""
     end = written.rfind('"')
     if end < 1:
@@ -161,7 +161,7 @@ def _text(written: str) -> tuple[str, str]:
     return unescape(written[1:end]), language
 
 
-def _pieces(line: bytes, tags: Mapping[bytes, str]) -> tuple[bytes, str, bytes] | None:
+def _split_line(line: bytes, tags: Mapping[bytes, str]) -> tuple[bytes, str, bytes] | None:
     """Subject, tag and object of a line; None where the predicate is not wanted."""
     pieces = line.split(None, 2)
     if len(pieces) < 3:
@@ -172,7 +172,7 @@ def _pieces(line: bytes, tags: Mapping[bytes, str]) -> tuple[bytes, str, bytes] 
     tag = tags.get(predicate)
     if subject[:1] == b"#" or subject[:2] == b"<<" or (tag is None and b";" not in rest):
         return None
-    thing, end = _object(rest)
+    thing, end = _split_object(rest)
     if end[:1] in (b";", b","):
         raise _SeveralError
     if tag is None:
@@ -182,7 +182,7 @@ def _pieces(line: bytes, tags: Mapping[bytes, str]) -> tuple[bytes, str, bytes] 
     return subject, tag, thing
 
 
-def _object(rest: bytes) -> tuple[bytes, bytes]:
+def _split_object(rest: bytes) -> tuple[bytes, bytes]:
     """The object of a statement, and what stands behind it."""
     if rest[:1] == b'"':
         found = _LITERAL.match(rest)
@@ -193,7 +193,7 @@ def _object(rest: bytes) -> tuple[bytes, bytes]:
     return rest[:end], rest[end:].lstrip()
 
 
-def _cells(line: bytes, tags: Mapping[bytes, str]) -> tuple[bytes, str, bytes] | None:
+def _split_columns(line: bytes, tags: Mapping[bytes, str]) -> tuple[bytes, str, bytes] | None:
     """The same of a line of columns."""
     cells = line.split(b"\t")
     if len(cells) < 4:
@@ -257,7 +257,7 @@ class Terms(dict[str, str]):
         return found
 
 
-def _of_turtle(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:
+def _read_turtle(batch: Batch, terms: Terms, faults: Faults) -> Iterator[Statement]:
     """The statements of a piece of Turtle; a line that is not UTF-8 is left out, which costs the statement it is in."""
     lines = (decode_line(line, n, batch.source, faults) or "" for n, line in enumerate(batch.payload, batch.place))
     return _select(oxigraph.read_turtle("\n".join(lines), batch.source, faults, batch.place, terms.context), terms)

@@ -5,7 +5,7 @@ text together, the unit is taken under which most have their words at their offs
 A mention whose words stand elsewhere, but within `NEAR` characters of its offset, is moved there; one whose words are
 not there at all has no place. White space counts as equal to any other white space.
 
-    placed("naïve Bayes", [(7, 12, "Bayes")])   # bytes: Placed([(6, 11)], "bytes", 0)
+    place_mentions("naïve Bayes", [(7, 12, "Bayes")])   # bytes: Placed([(6, 11)], "bytes", 0)
 
 Knows nothing of formats.
 """
@@ -45,13 +45,13 @@ def place_mentions(text: str, given: Sequence[Given]) -> Placed:
     best, unit = _count_offsets(text, given, None), UNITS[0]
     if None in best and not text.isascii():
         for other in UNITS[1:]:
-            found = _count_offsets(text, given, _boundaries(text, other))
+            found = _count_offsets(text, given, _find_boundaries(text, other))
             if found.count(None) < best.count(None):
                 best, unit = found, other
     spans, moved = list(best), 0
     for i, (start, _end, words) in enumerate(given):
         if best[i] is None:
-            spans[i] = _near(text, start, words)
+            spans[i] = _find_near(text, start, words)
             moved += spans[i] is not None
     return Placed(spans, unit, moved)
 
@@ -66,7 +66,7 @@ class Linked(NamedTuple):
     more: Mapping[str, Any] = MappingProxyType({})
 
 
-def mentions_of(
+def make_mentions(
     text: str, linked: Sequence[Linked], faults: Faults, counts: dict[str, int]
 ) -> tuple[list[dict[str, Any]], set[str]]:
     """Mentions as documents have them, one for each entity of each and none twice; and the entities that they are of.
@@ -103,13 +103,13 @@ def stretch_pieces(text: str, pieces: Sequence[tuple[int, int]], words: str) -> 
     return start, end, words
 
 
-def whole_number(cell: str) -> int | None:
+def read_number(cell: str) -> int | None:
     """The number in a cell of digits, None if it is none or too long to be an offset."""
     cell = cell.strip()
     return int(cell) if cell.isdecimal() and len(cell) <= 18 else None
 
 
-def same_words(one: str, other: str) -> bool:
+def is_same(one: str, other: str) -> bool:
     """Whether two texts are equal but for white space."""
     return one == other or one.split() == other.split()
 
@@ -123,11 +123,11 @@ def _count_offsets(
     for start, end, words in given:
         first, last = (start, end) if boundaries is None else (boundaries.get(start, -1), boundaries.get(end, -1))
         inside = 0 <= first < last <= size
-        out.append((first, last) if inside and (not words or same_words(text[first:last], words)) else None)
+        out.append((first, last) if inside and (not words or is_same(text[first:last], words)) else None)
     return out
 
 
-def _boundaries(text: str, unit: str) -> dict[int, int]:
+def _find_boundaries(text: str, unit: str) -> dict[int, int]:
     """The number of the character that begins at an offset in a unit."""
     found, at = {}, 0
     for i, c in enumerate(text):
@@ -141,7 +141,7 @@ def _boundaries(text: str, unit: str) -> dict[int, int]:
     return found
 
 
-def _near(text: str, start: int, words: str) -> tuple[int, int] | None:
+def _find_near(text: str, start: int, words: str) -> tuple[int, int] | None:
     """The occurrence of the words that is nearest to an offset."""
     if not words:
         return None

@@ -60,7 +60,7 @@ class TokenText:
         return "".join(self._pieces)
 
 
-def cells_of(line: str) -> list[str]:
+def split_cells(line: str) -> list[str]:
     """The columns of a token's line, between tabs or else between blanks; other white space may be in a token."""
     return line.split("\t") if "\t" in line else [cell for cell in line.split(" ") if cell]
 

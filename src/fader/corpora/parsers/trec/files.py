@@ -2,8 +2,8 @@
 
     <DOC> <DOCNO> AP880212-0001 </DOCNO> ... </DOC>              documents; also <DOC id="..."> without DOCNO. One
                                                                  that has no end ends where the next has its DOCNO
-    <top> ... </top>, <topic ...>, <query ...>, 101:some words   topics (`topics`)
-    301 0 AP880212-0001 1                                        judgments (`judgments`)
+    <top> ... </top>, <topic ...>, <query ...>, 101:some words   topics (`read_topics`)
+    301 0 AP880212-0001 1                                        judgments (`read_judgments`)
     301 Q0 AP880212-0001 1 17.2 bm25                             a run: what a system has found, a fault
 
 Pieces are `(kind, bytes)`. Standard input has documents. Knows nothing of what is in a document.
@@ -18,8 +18,8 @@ from typing import NamedTuple
 from fader.corpora.frame.base import Batch, Records
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import head, mark_batches, whole_files
-from fader.corpora.parsers.trec.judgments import highest, is_run, judgment, judgments
-from fader.corpora.parsers.trec.topics import query, topics
+from fader.corpora.parsers.trec.judgments import is_run, keep_highest, read_judgment, read_judgments
+from fader.corpora.parsers.trec.topics import make_query, read_topics
 from fader.corpus.documents import Faults
 from fader.errors import InputError, quote
 
@@ -59,7 +59,7 @@ class TrecDocument(NamedTuple):
     place: str
 
 
-def kind_of(source: str) -> tuple[str, bytes]:
+def find_kind(source: str) -> tuple[str, bytes]:
     """What a source holds, and the tag that ends a document in it."""
     if source == "-":
         return DOCUMENTS, b"</DOC>"
@@ -76,17 +76,17 @@ def kind_of(source: str) -> tuple[str, bytes]:
     cells = [line.decode("utf-8", "replace").split() for line in lines]
     if 2 * sum(map(is_run, cells)) > len(lines):
         return RUN, b""
-    judged = sum(judgment(each) is not None for each in cells)
+    judged = sum(read_judgment(each) is not None for each in cells)
     asked = sum(_LINE_TOPIC.match(line) is not None for line in lines)
     if 2 * max(judged, asked) > len(lines):  # most lines: some may be broken
         return (JUDGMENTS if judged >= asked else TOPICS), b""
     return DOCUMENTS, b"</DOC>"
 
 
-def batches(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+def cut_files(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
     """Pieces of documents, and whole files of topics and judgments."""
     for source in sources:
-        kind, mark = kind_of(source)
+        kind, mark = find_kind(source)
         if kind == RUN:
             what = "the lines have query, Q0, id, rank, score and tag, as a run has; give a qrels file"
             faults.add(RUNS, f"{at(source, 1)}: {what}")
@@ -101,13 +101,13 @@ def read_judged(batch: Batch, faults: Faults, type: str | None = None) -> Record
     kind, data = batch.payload
     out = Records()
     if kind == TOPICS:
-        out.queries = [query(topic, type) for topic in topics(data, batch.source, faults)]
+        out.queries = [make_query(topic, type) for topic in read_topics(data, batch.source, faults)]
     elif kind == JUDGMENTS:
-        out.qrels = highest(judgments(data, batch.source, faults), out.counts)
+        out.qrels = keep_highest(read_judgments(data, batch.source, faults), out.counts)
     return out
 
 
-def documents(data: bytes, source: str, first: int, faults: Faults) -> Iterator[TrecDocument]:
+def read_documents(data: bytes, source: str, first: int, faults: Faults) -> Iterator[TrecDocument]:
     """The documents of a piece that begins at byte `first`."""
     reached = 0
     while opened := _OPEN.search(data, reached):
@@ -119,13 +119,13 @@ def documents(data: bytes, source: str, first: int, faults: Faults) -> Iterator[
         if another:
             closed, inside = None, inside[: another.start()]
             reached = opened.end() + another.start()
-        found = _document(opened, inside, at(source, first + opened.start(), "byte"), closed is not None, faults)
+        found = _read_one(opened, inside, at(source, first + opened.start(), "byte"), closed is not None, faults)
         if found:
             yield found
     _tell_outside(data, reached, len(data), source, first, faults)
 
 
-def _document(opened: re.Match[bytes], body: bytes, place: str, ended: bool, faults: Faults) -> TrecDocument | None:
+def _read_one(opened: re.Match[bytes], body: bytes, place: str, ended: bool, faults: Faults) -> TrecDocument | None:
     """A document from what is between its tags; None, and a fault, if it has no id."""
     named = _DOCNO.search(body, 0, _HEAD) or _ID.search(opened[1] or b"") or _DOCID.search(body, 0, _HEAD)
     name = named[1].decode("utf-8", "replace") if named else ""

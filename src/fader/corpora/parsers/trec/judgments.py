@@ -32,33 +32,33 @@ def is_run(cells: list[str]) -> bool:
     return cells[1].upper() == "Q0" or not _NUMBER.fullmatch(cells[5])
 
 
-def judgment(cells: list[str]) -> tuple[str, str, int] | None:
+def read_judgment(cells: list[str]) -> tuple[str, str, int] | None:
     """Query, what is judged and grade; None where the columns are no judgment."""
     if is_run(cells):
         return None
     if len(cells) == 3 and _WHOLE.fullmatch(cells[2]):
-        return cells[0], cells[1], _grade(cells[2])
+        return cells[0], cells[1], _read_grade(cells[2])
     if len(cells) < 4:
         return None
     if len(cells) == 5 and _WHOLE.fullmatch(cells[2]) and not _WHOLE.fullmatch(cells[1]):
-        return cells[0], cells[1], _grade(cells[2])
+        return cells[0], cells[1], _read_grade(cells[2])
     if _WHOLE.fullmatch(cells[3]):
-        return cells[0], cells[2], _grade(cells[3])
+        return cells[0], cells[2], _read_grade(cells[3])
     if len(cells) == 5 and _WHOLE.fullmatch(cells[4]):
-        return cells[0], cells[2], _grade(cells[4])
+        return cells[0], cells[2], _read_grade(cells[4])
     return None
 
 
-def judgments(data: bytes, source: str, faults: Faults) -> Iterator[tuple[str, str, int]]:
+def read_judgments(data: bytes, source: str, faults: Faults) -> Iterator[tuple[str, str, int]]:
     """All judgments of a file, in their order."""
     for number, line in decode_lines(enumerate(data.split(b"\n"), 1), source, faults):
-        if found := judgment(line.split()):
+        if found := read_judgment(line.split()):
             yield found
         elif line.strip():
             faults.add(MALFORMED, f"{at(source, number)}: {_NEEDED}: {quote(line, 60)}")
 
 
-def highest(rows: Iterable[tuple[str, str, int]], counts: dict[str, int]) -> list[tuple[str, str, int]]:
+def keep_highest(rows: Iterable[tuple[str, str, int]], counts: dict[str, int]) -> list[tuple[str, str, int]]:
     """Each pair of query and what is judged once, with its highest grade, in the order in which pairs came."""
     best: dict[tuple[str, str], int] = {}
     for query, judged, grade in rows:
@@ -68,5 +68,5 @@ def highest(rows: Iterable[tuple[str, str, int]], counts: dict[str, int]) -> lis
     return [(query, judged, grade) for (query, judged), grade in best.items()]
 
 
-def _grade(text: str) -> int:
+def _read_grade(text: str) -> int:
     return int(float(text))

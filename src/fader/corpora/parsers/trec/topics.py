@@ -67,11 +67,11 @@ class Topic(NamedTuple):
         return self.title or self.description or self.narrative
 
 
-def topics(data: bytes, source: str, faults: Faults) -> Iterator[Topic]:
+def read_topics(data: bytes, source: str, faults: Faults) -> Iterator[Topic]:
     """The topics of a file."""
     text = charset.decode(data)[0].lstrip("\ufeff")
     marked = list(_TOPIC.finditer(text))
-    found = [(text.count("\n", 0, m.start()) + 1, _topic(m[2] or "", m[3])) for m in marked]
+    found = [(text.count("\n", 0, m.start()) + 1, _read_topic(m[2] or "", m[3])) for m in marked]
     if not found:  # a topic per line
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         if all(_WITH_PRIORITY.match(line) for _number, line in lines):
@@ -79,20 +79,20 @@ def topics(data: bytes, source: str, faults: Faults) -> Iterator[Topic]:
         matches = [(number, _LINE.match(line)) for number, line in lines]
         found = [(number, Topic(m[1], " ".join(m[2].split())) if m else Topic("")) for number, m in matches]
     for number, topic in found:
-        if topic.number and plain_query(topic.text):
+        if topic.number and simplify_query(topic.text):
             yield topic
         else:
             faults.add(NAMELESS, f"{at(source, number)}: topic {quote(topic.number)} needs a number and a title")
 
 
-def query(topic: Topic, type: str | None = None) -> dict[str, Any]:
+def make_query(topic: Topic, type: str | None = None) -> dict[str, Any]:
     """A topic as a line of queries.jsonl, answers of `type` unless it says otherwise."""
-    made = {"id": topic.number, "type": topic.type or type, "query": plain_query(topic.text)}
+    made = {"id": topic.number, "type": topic.type or type, "query": simplify_query(topic.text)}
     made |= {"question": topic.description or topic.narrative, "narrative": topic.narrative}
     return {name: value for name, value in made.items() if value or name in ("id", "query")}
 
 
-def plain_query(text: str) -> str:
+def simplify_query(text: str) -> str:
     """Words alone: without quotation marks, signs before words, and `type:`; at most as many as a query may have."""
     limits = Limits.from_environment()
     words = [word.lstrip("+-") for word in _TYPE.sub("type ", _QUOTES.sub(" ", text)).split()]
@@ -102,7 +102,7 @@ def plain_query(text: str) -> str:
     return " ".join(kept)
 
 
-def _topic(attributes: str, inside: str) -> Topic:
+def _read_topic(attributes: str, inside: str) -> Topic:
     """A topic from what is between its tags: a field reaches to the next tag of a field."""
     found: dict[str, str] = {}
     field, start, pieces = _OTHER, 0, list[str]()

@@ -52,7 +52,7 @@ def decode(source: bytes, encoding: str = "") -> tuple[str, str]:
     """Text, and the encoding that gave it: the one given, else the one that the bytes agree with."""
     if encoding:
         return source.decode(find_encoding(encoding) or FALLBACK, "replace"), find_encoding(encoding) or FALLBACK
-    if name := wide(source):
+    if name := find_wide(source):
         return source.decode(name, "replace"), name
     if not _ESCAPES.search(source):
         text = source.decode("utf-8", "replace")
@@ -71,7 +71,7 @@ def agrees(text: str) -> bool:
     return "\ufffd" not in text or len(_BEYOND.findall(text)) > _FEW * text.count("\ufffd")
 
 
-def wide(source: bytes) -> str:
+def find_wide(source: bytes) -> str:
     """UTF-16, in its order, if a page begins with its mark or has letters with NULs between them; else empty."""
     for mark, name in _MARKS.items():
         if source.startswith(mark):
@@ -80,7 +80,7 @@ def wide(source: bytes) -> str:
     return "" if found is None else "utf-16-be" if found[0].startswith(b"\0") else "utf-16-le"
 
 
-def one_byte(encoding: str) -> bool:
+def is_one_byte(encoding: str) -> bool:
     """Whether each byte is a character in this encoding."""
     name = find_encoding(encoding)
     return name.startswith(("iso8859-", "cp125", "koi8", "mac-", "ascii", "cp437", "cp85", "cp866", "cp874"))

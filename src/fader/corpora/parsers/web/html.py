@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fader.arrays import I32
-from fader.corpora.parsers.web.htmlentities import ENTITIES, decode_entity, hash_byte, hash_of, look_up, table
+from fader.corpora.parsers.web.htmlentities import ENTITIES, decode_entity, hash_byte, hash_of, look_up, make_table
 from fader.kernel import kernel
 
 _BREAK, _BLANK, _DROPPED, _TITLE, _PRE = 1, 2, 3, 4, 5  # what an element does
@@ -77,11 +77,11 @@ def read(source: bytes, begin: int = 0) -> HtmlPage:
     out = np.empty(2 * (len(source) - begin) + 8, np.uint8)  # what an entity stands for may be longer than its name
     data = np.frombuffer(source, np.uint8)
     size, title_start, title_end = _read(data, begin, _HASHES, _CLASSES, ENTITIES, out, at)
-    text = _text(out[:size].tobytes())
+    text = _decode_text(out[:size].tobytes())
     return HtmlPage(text, text[title_start:title_end].strip() if title_end > title_start >= 0 else "", at[:-1])
 
 
-def plain(source: bytes, begin: int = 0) -> HtmlPage:
+def read_plain(source: bytes, begin: int = 0) -> HtmlPage:
     """A plain text in UTF-8: every character as it is, NULs and white space at either end aside."""
     at = np.full(len(source), -1, np.int32)
     end = len(source.rstrip(_AROUND))
@@ -89,7 +89,7 @@ def plain(source: bytes, begin: int = 0) -> HtmlPage:
     codes = np.frombuffer(source, np.uint8)[begin:end]
     kept = codes != 0
     at[begin:end] = np.where(kept, np.cumsum(kept & ((codes & 0xC0) != 0x80), dtype=np.int32) - 1, -1)
-    return HtmlPage(_text(codes[kept].tobytes()), "", at)
+    return HtmlPage(_decode_text(codes[kept].tobytes()), "", at)
 
 
 def looks_like_html(source: bytes, begin: int = 0) -> bool:
@@ -102,14 +102,14 @@ def unescape(text: str) -> str:
     return html.unescape(text) if "&" in text else text
 
 
-def _text(data: bytes) -> str:
+def _decode_text(data: bytes) -> str:
     """The text, with control characters that stand for those of windows-1252 replaced, character for character."""
     text = data.decode("utf-8", "replace")
     return text.translate(_WINDOWS) if _C1.search(data) else text
 
 
 _SCRIPT = hash_of("script")
-_HASHES, _CLASSES = table({name: kind for kind, names in _ELEMENTS.items() for name in names.split()}, _SLOTS)
+_HASHES, _CLASSES = make_table({name: kind for kind, names in _ELEMENTS.items() for name in names.split()}, _SLOTS)
 
 
 @kernel
@@ -127,7 +127,7 @@ def _find(source, at, byte):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _name(source, at):  # type: ignore[no-untyped-def]
+def _read_name(source, at):  # type: ignore[no-untyped-def]
     """End and hash of the name of a tag; the hash is -1 where it is an address. No < is in an address."""
     n, value, start, address = len(source), 0, at, True
     while at < n:
@@ -147,7 +147,7 @@ def _name(source, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _tag_end(source, at, quotes):  # type: ignore[no-untyped-def]
+def _find_tag_end(source, at, quotes):  # type: ignore[no-untyped-def]
     """The place behind the `>` of a tag, or -1; values in quotation marks may hold a `>`."""
     n, value = len(source), False
     while at < n:
@@ -166,7 +166,7 @@ def _tag_end(source, at, quotes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _comment_end(source, at):  # type: ignore[no-untyped-def]
+def _find_comment_end(source, at):  # type: ignore[no-untyped-def]
     """The place behind the `-->`, or `--!>`, of a comment whose text begins at `at`, or -1."""
     n, start = len(source), at
     if at < n and source[at] == 62:  # <!-->
@@ -206,7 +206,7 @@ def _find_dropped_end(source, at, value, trust):  # type: ignore[no-untyped-def]
     while at < n:
         c = source[at]
         if c == 60 and at + 2 < n:
-            if source[at + 1] == 47 and _name(source, at + 2)[1] == value:
+            if source[at + 1] == 47 and _read_name(source, at + 2)[1] == value:
                 if not inner:
                     return at
                 first = at if first < 0 else first
@@ -224,7 +224,7 @@ def _find_dropped_end(source, at, value, trust):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _markup(source, i, trust):  # type: ignore[no-untyped-def]
+def _read_markup(source, i, trust):  # type: ignore[no-untyped-def]
     """The end of what the `<` at `i` opens, -1 if it is text; the hash of its name if it is a tag; if that closes."""
     n = len(source)
     if i + 1 >= n or not trust[_TAGS]:
@@ -233,19 +233,19 @@ def _markup(source, i, trust):  # type: ignore[no-untyped-def]
     closing = d == 47
     named = i + 1 + closing
     if named < n and _is_letter(source[named]):
-        after, value = _name(source, named)
+        after, value = _read_name(source, named)
         if value < 0:
             return -1, 0, False
-        end = _tag_end(source, after, trust[_QUOTES])
+        end = _find_tag_end(source, after, trust[_QUOTES])
         if end < 0 and trust[_QUOTES]:
             trust[_QUOTES] = False
-            end = _tag_end(source, after, False)
+            end = _find_tag_end(source, after, False)
         trust[_TAGS] = end >= 0
         return end, value, closing
     if not (d == 33 or d == 63 or closing):  # ! and ?
         return -1, 0, False
     if d == 33 and i + 3 < n and source[i + 2] == 45 and source[i + 3] == 45 and trust[_COMMENTS]:
-        end = _comment_end(source, i + 4)
+        end = _find_comment_end(source, i + 4)
         if end >= 0:
             return end, 0, False
         trust[_COMMENTS] = False
@@ -279,7 +279,7 @@ def _read(source, begin, hashes, classes, entities, out, at):  # type: ignore[no
     while i < n:
         c = source[i]
         if c == 60:  # <
-            end, value, closing = _markup(source, i, trust)
+            end, value, closing = _read_markup(source, i, trust)
             if end >= 0:
                 kind = look_up(value, hashes, classes)
                 i = end

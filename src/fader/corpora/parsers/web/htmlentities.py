@@ -5,7 +5,7 @@
     &blank;  &hyph;  &sp;  &rsquo      those that old TREC collections have of their own
 
 No-break spaces are blanks, soft hyphens nothing. Tables of names are open hash tables, which readers of tags use too
-(`table`, `looked_up`). Knows nothing of pages.
+(`make_table`, `look_up`). Knows nothing of pages.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _REPLACEMENT = 0xFFFD
 
 
 def hash_of(name: str) -> int:
-    """The hash of a name, as `hashed` makes it byte by byte."""
+    """The hash of a name, as `hash_byte` makes it byte by byte."""
     value = 0
     for c in name.encode():
         value = (value * 131 + c) % (1 << 32)
     return value
 
 
-def table(rows: Mapping[str, int], slots: int) -> tuple[I64, I64]:
+def make_table(rows: Mapping[str, int], slots: int) -> tuple[I64, I64]:
     """Hashes of names, each in its slot or the next free one, and their values."""
     hashes, values = np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
     for name, value in rows.items():
@@ -44,7 +44,7 @@ def table(rows: Mapping[str, int], slots: int) -> tuple[I64, I64]:
     return hashes, values
 
 
-def _meanings() -> tuple[dict[str, int], U8]:
+def _list_meanings() -> tuple[dict[str, int], U8]:
     """For the name of an entity the place of what it stands for: a length and the bytes."""
     places, meant = {}, bytearray()
     for name, text in {**html5, **_OWN}.items():
@@ -62,8 +62,8 @@ class Entities(NamedTuple):
     meant: U8
 
 
-_PLACES, _MEANT = _meanings()
-ENTITIES = Entities(*table(_PLACES, _SLOTS), _MEANT)
+_PLACES, _MEANT = _list_meanings()
+ENTITIES = Entities(*make_table(_PLACES, _SLOTS), _MEANT)
 
 
 @kernel
@@ -87,7 +87,7 @@ def look_up(value, hashes, values):  # type: ignore[no-untyped-def]
 def decode_entity(source, at, entities, out):  # type: ignore[no-untyped-def]
     """The end of the entity whose `&` is at `at`, or -1; a length and the bytes it stands for are put into `out`."""
     if at + 1 < len(source) and source[at + 1] == 35:  # #
-        end, code = _number(source, at + 2)
+        end, code = _read_number(source, at + 2)
         _encode(code, out)
         return end
     end, place = _find_named(source, at + 1, entities.names, entities.places)
@@ -98,7 +98,7 @@ def decode_entity(source, at, entities, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _number(source, at):  # type: ignore[no-untyped-def]
+def _read_number(source, at):  # type: ignore[no-untyped-def]
     """The end and the code of a number behind `&#`; the end is -1 where there is none."""
     n, base, code = len(source), 10, 0
     if at < n and (source[at] | 32) == 120:  # x

@@ -17,7 +17,7 @@ _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _LINE_END = re.compile(rb"\r?\n")
 
 
-def page_begin(body: bytes) -> int:
+def find_page_begin(body: bytes) -> int:
     """The place behind the headers of a response; 0 where it has none."""
     begin = 0
     while _STATUS.match(body, begin):
@@ -30,12 +30,12 @@ def page_begin(body: bytes) -> int:
     return begin
 
 
-def without_chunks(body: bytes) -> bytes:
+def blank_chunks(body: bytes) -> bytes:
     """The response with NULs in place of what is between its chunks, if there are any."""
-    begin = page_begin(body)
+    begin = find_page_begin(body)
     if not _CHUNKED.search(body, 0, begin):
         return body
-    found = _between(body, begin)
+    found = _find_between(body, begin)
     if not found:
         return body
     out = bytearray(body)
@@ -44,7 +44,7 @@ def without_chunks(body: bytes) -> bytes:
     return bytes(out)
 
 
-def _between(body: bytes, at: int) -> list[tuple[int, int]]:
+def _find_between(body: bytes, at: int) -> list[tuple[int, int]]:
     """Spans of lengths and of line ends behind chunks; none where the first chunk does not end as it should."""
     found: list[tuple[int, int]] = []
     while at < len(body) and (length := _CHUNK.match(body, at)):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fader.corpora.parsers.web import charset, html
-from fader.corpora.parsers.web.httpresponse import page_begin
+from fader.corpora.parsers.web.httpresponse import find_page_begin
 
 _TAGS = re.compile(r"<[^>]*>")
 _SURROGATE = re.compile("[\udc80-\udcff]")
@@ -40,14 +40,14 @@ class Reading(NamedTuple):
         return self.data[self.place(start) : self.place(end)].decode("utf-8", "replace")
 
 
-def best(body: bytes, given: Sequence[tuple[str, int, int]], encoding: str) -> tuple[Reading, list[bool]]:
+def choose_reading(body: bytes, given: Sequence[tuple[str, int, int]], encoding: str) -> tuple[Reading, list[bool]]:
     """The first reading of a body in which most mentions match, and which do; `encoding` is what the annotator says.
 
     A mention is its text, and the offsets of its first character and behind its last.
     """
     chosen, matching, most = Reading(b""), list[bool](), -1
-    for reading in readings(body, encoding):
-        found = [same(reading.text(start, end), surface) for surface, start, end in given]
+    for reading in list_readings(body, encoding):
+        found = [is_same(reading.text(start, end), surface) for surface, start, end in given]
         if sum(found) > most:
             chosen, matching, most = reading, found, sum(found)
         if most == len(given):
@@ -55,10 +55,10 @@ def best(body: bytes, given: Sequence[tuple[str, int, int]], encoding: str) -> t
     return chosen, matching
 
 
-def readings(body: bytes, encoding: str) -> Iterator[Reading]:
+def list_readings(body: bytes, encoding: str) -> Iterator[Reading]:
     """The body in UTF-8, in all the ways that offsets may have been counted, the likeliest first."""
-    begin = page_begin(body)
-    wide = charset.wide(body[begin:])
+    begin = find_page_begin(body)
+    wide = charset.find_wide(body[begin:])
     if body.isascii() and b"\x1b" not in body and not wide:
         yield Reading(body)
         return
@@ -68,8 +68,8 @@ def readings(body: bytes, encoding: str) -> Iterator[Reading]:
     text, guessed = charset.decode(body)
     for each in _decode_all(body, text, guessed, encoding):
         yield Reading(each.encode("utf-8", "replace"))
-    if guessed == "utf-8" or charset.one_byte(guessed):
-        yield _as_they_are(body, guessed)
+    if guessed == "utf-8" or charset.is_one_byte(guessed):
+        yield _read_undecoded(body, guessed)
 
 
 def _decode_all(body: bytes, text: str, guessed: str, encoding: str) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _decode_all(body: bytes, text: str, guessed: str, encoding: str) -> Iterator
             yield body.decode(name, "replace")
 
 
-def _as_they_are(body: bytes, encoding: str) -> Reading:
+def _read_undecoded(body: bytes, encoding: str) -> Reading:
     """A reading whose offsets count the bytes of the body, undecoded."""
     utf8 = encoding == "utf-8"
     text = body.decode(encoding, "surrogateescape" if utf8 else "replace")
@@ -98,11 +98,11 @@ def _as_they_are(body: bytes, encoding: str) -> Reading:
     return Reading(_SURROGATE.sub("\ufffd", text).encode(), offsets)
 
 
-def same(found: str, surface: str) -> bool:
+def is_same(found: str, surface: str) -> bool:
     """Whether a text of a page is that of a mention, white space, case, tags and entities aside."""
-    return found == surface or _loose(found) == _loose(surface)
+    return found == surface or _reduce(found) == _reduce(surface)
 
 
-def _loose(text: str) -> str:
+def _reduce(text: str) -> str:
     """Letters and signs alone: tags may stand where words are apart, or within a word."""
     return "".join(_TAGS.sub("", html.unescape(text)).translate(_NOTHING).casefold().split())

@@ -54,7 +54,7 @@ class Record(NamedTuple):
     wrong: bool
 
 
-def fields(buffer: bytes, record: Record) -> dict[str, str]:
+def read_fields(buffer: bytes, record: Record) -> dict[str, str]:
     """The fields of the header, by name in lower case; the first of a name counts."""
     found: dict[str, str] = {}
     for name, value in _FIELD.findall(buffer, record.start, record.body):
@@ -62,22 +62,22 @@ def fields(buffer: bytes, record: Record) -> dict[str, str]:
     return found
 
 
-def records(buffer: bytes) -> Iterator[Record]:
+def read_records(buffer: bytes) -> Iterator[Record]:
     """The records of a piece."""
     place = 0
-    while record := next_record(buffer, place, True):
+    while record := find_record(buffer, place, True):
         yield record
         place = record.end
 
 
-def next_record(buffer: bytes | bytearray, place: int, last: bool) -> Record | None:
+def find_record(buffer: bytes | bytearray, place: int, last: bool) -> Record | None:
     """The record that begins at `place` or after it; None where none does, or, unless this is all, not all is there."""
-    start = _mark(buffer, place)
+    start = _find_mark(buffer, place)
     if start < 0:
         return None
     header = _LENGTH.search(buffer, start, start + _HEADER)
     if header is None or _OTHER.search(buffer, start + len(_MARK), header.start() + 1):
-        return _without_length(buffer, start, last)
+        return _find_unmeasured(buffer, start, last)
     body, end = header.end(), header.end() + int(header[1])
     shown = bytes(buffer[end : end + _GAP + len(_MARK)]).lstrip(b"\r\n")
     if end <= len(buffer) and (shown.startswith(_MARK) or (last and not shown)):  # another record follows, or nothing
@@ -88,7 +88,7 @@ def next_record(buffer: bytes | bytearray, place: int, last: bool) -> Record | N
     return Record(start, body, following.start() + 1 if following else len(buffer), True) if following or last else None
 
 
-def _without_length(buffer: bytes | bytearray, start: int, last: bool) -> Record | None:
+def _find_unmeasured(buffer: bytes | bytearray, start: int, last: bool) -> Record | None:
     """A record whose header has no length: its body is what is between an empty line and the next record."""
     following = _NEXT.search(buffer, start + len(_MARK))
     if following is None and not last:
@@ -98,7 +98,7 @@ def _without_length(buffer: bytes | bytearray, start: int, last: bool) -> Record
     return Record(start, empty.end() if empty else end, end, True)
 
 
-def _mark(buffer: bytes | bytearray, place: int) -> int:
+def _find_mark(buffer: bytes | bytearray, place: int) -> int:
     """Where the next record begins."""
     while place < len(buffer) and buffer[place] in b"\r\n":
         place += 1
@@ -115,25 +115,27 @@ def is_warc(source: str) -> bool:
         with open(source, "rb") as file:
             begins = file.read(_LOOKED_AT)
     try:  # a member is small, what `head` reads of it is not
-        begins = _member().decompress(begins, _LOOKED_AT) if begins.startswith(_MEMBER) else head(source, _LOOKED_AT)
+        begins = (
+            _open_member().decompress(begins, _LOOKED_AT) if begins.startswith(_MEMBER) else head(source, _LOOKED_AT)
+        )
     except zlib.error:
         begins = b""
     return begins.lstrip().startswith(_MARK) or ".warc" in os.path.basename(source).lower()
 
 
-def warc_batches(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
+def cut_warc(sources: Sequence[str], faults: Faults) -> Iterator[Batch]:
     """Pieces of whole records; the place is the byte in the uncompressed source at which the piece begins."""
-    return chain.from_iterable(_pieces(source, faults) for source in sources)
+    return chain.from_iterable(_cut_pieces(source, faults) for source in sources)
 
 
-def _pieces(source: str, faults: Faults) -> Iterator[Batch]:
+def _cut_pieces(source: str, faults: Faults) -> Iterator[Batch]:
     limit, name = Limits.from_environment().line_bytes, display_name(source)
     held, passing = bytearray(), False  # whether what is held begins in a record over the limit
     place = reached = consumed = 0  # of the first byte held; what of it is in whole records
     try:
-        for chunk, consumed in _chunks(source, faults):
+        for chunk, consumed in _read_chunks(source, faults):
             held += chunk
-            while record := next_record(held, reached, False):
+            while record := find_record(held, reached, False):
                 reached = record.end
                 if passing:
                     del held[: record.start]
@@ -153,7 +155,7 @@ def _pieces(source: str, faults: Faults) -> Iterator[Batch]:
     except InputError as error:
         inputs.report_cut(faults, source, error, place > 0 or bool(held))
     if passing:
-        start = _mark(held, 0)
+        start = _find_mark(held, 0)
         start = start if start >= 0 else len(held)
         del held[:start]
         place += start
@@ -161,7 +163,7 @@ def _pieces(source: str, faults: Faults) -> Iterator[Batch]:
         yield Batch(name, place, bytes(held), consumed)
 
 
-def _chunks(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
+def _read_chunks(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
     """Uncompressed bytes with the count of compressed ones; gzip is read member by member."""
     if source == "-":
         yield from read_chunks(source)
@@ -169,13 +171,13 @@ def _chunks(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
     with open(source, "rb") as file:
         begins = file.read(len(_MARK))
     zipped = begins.startswith(_MEMBER) or (source.endswith(".gz") and begins not in (b"", _MARK))
-    yield from _members(source, faults) if zipped else read_chunks(source)
+    yield from _read_members(source, faults) if zipped else read_chunks(source)
 
 
-def _members(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
+def _read_members(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
     """What gzip members hold; at a damaged one a fault, an empty line, and the next that begins with a record."""
     with open(source, "rb") as file:
-        member, data, kept, consumed = _member(), b"", b"", 0  # `kept` is what the member has been given
+        member, data, kept, consumed = _open_member(), b"", b"", 0  # `kept` is what the member has been given
         while True:
             error = None
             if not data:
@@ -194,7 +196,7 @@ def _members(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
                 where = f"{display_name(source)}: damaged or cut short near byte {consumed:,} of the compressed file"
                 faults.add(inputs.CUT, f"{where} ({error}); get a whole copy of the file")
                 yield b"\n\n", consumed
-                member, data = _member(), _next_member(kept, file)
+                member, data = _open_member(), _find_member(kept, file)
                 kept, consumed = data, file.tell()
                 continue
             if out:
@@ -202,20 +204,20 @@ def _members(source: str, faults: Faults) -> Iterator[tuple[bytes, int]]:
             data = member.unconsumed_tail
             if member.eof:
                 data = kept = member.unused_data.lstrip(b"\0")
-                member = _member()
+                member = _open_member()
 
 
-def _member() -> zlib._Decompress:
+def _open_member() -> zlib._Decompress:
     return zlib.decompressobj(zlib.MAX_WBITS | 16)
 
 
-def _next_member(kept: bytes, file: BinaryIO) -> bytes:
+def _find_member(kept: bytes, file: BinaryIO) -> bytes:
     """Compressed bytes from the next member on that begins with a record, empty if there is none in the file."""
     kept, place = kept[1:], -1  # without the first byte of the member that is damaged
     while True:
         while (place := kept.find(_MEMBER, place + 1)) >= 0:
             try:
-                if _member().decompress(kept[place : place + _LOOKED_AT], 64).startswith(_MARK):
+                if _open_member().decompress(kept[place : place + _LOOKED_AT], 64).startswith(_MARK):
                     return kept[place:]
             except zlib.error:
                 continue

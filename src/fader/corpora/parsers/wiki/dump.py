@@ -37,18 +37,18 @@ class RawPage(NamedTuple):
     place: int
 
 
-def pages(payload: bytes, place: int, source: str, faults: Faults) -> Iterator[RawPage]:
+def read_pages(payload: bytes, place: int, source: str, faults: Faults) -> Iterator[RawPage]:
     """The pages of a piece that begins at a byte of a dump; those that have no title or text are faults."""
     begin = payload.find(b"<page>")
     while begin >= 0:
         where, text = at(source, place + begin, "byte"), payload.find(b"<text", begin)
         end = payload.find(END, begin, text) if text >= 0 else payload.find(END, begin)
         if text >= 0 > end:
-            end = payload.find(END, _mark(payload, text + 5))
+            end = payload.find(END, _find_mark(payload, text + 5))
         if end < 0:
             faults.add("pages cut short", f"{where}: a page without </page>; get a whole dump")
             return
-        page = _page(payload, begin, end, place + begin)
+        page = _read_page(payload, begin, end, place + begin)
         if page is None:
             faults.add(INCOMPLETE, f"{where}: a page needs <title> and <text>")
         elif "\ufffd" in page.title and b"\xef\xbf\xbd" not in payload[begin:end]:
@@ -58,22 +58,22 @@ def pages(payload: bytes, place: int, source: str, faults: Faults) -> Iterator[R
         begin = payload.find(b"<page>", end)
 
 
-def _mark(payload: bytes, begin: int) -> int:
+def _find_mark(payload: bytes, begin: int) -> int:
     """The next `<`, or the end of the piece."""
     found = payload.find(b"<", begin)
     return found if found >= 0 else len(payload)
 
 
-def _page(payload: bytes, begin: int, end: int, place: int) -> RawPage | None:
+def _read_page(payload: bytes, begin: int, end: int, place: int) -> RawPage | None:
     title = payload.find(b"<title>", begin, end)
     title_end = payload.find(b"</title>", title, end)
     text = payload.find(b"<text", begin, end)
     if min(title, title_end, text) < 0:
         return None
-    if payload.find(b"<text", _mark(payload, text + 5), end) >= 0:
+    if payload.find(b"<text", _find_mark(payload, text + 5), end) >= 0:
         text = payload.rfind(b"<text", begin, end)
     opened = payload.find(b">", text, end)
-    closed = payload.find(b"</text>", _mark(payload, text + 5), end)
+    closed = payload.find(b"</text>", _find_mark(payload, text + 5), end)
     empty = payload[opened - 1 : opened] == b"/"
     if opened < 0 or (closed < 0 and not empty):
         return None
@@ -101,7 +101,7 @@ def check_text(page: RawPage, source: str, faults: Faults) -> bytes:
             faults.add(BROKEN, f"{where}: its text is not UTF-8 at byte {error.start + 1}; get a whole dump")
             body = body.decode("utf-8", "replace").encode()
     if b"&#" in body or b"&apos;" in body:  # MediaWiki writes neither
-        body = _CONTROL.sub(_character, body.decode().replace("&apos;", "'")).encode()
+        body = _CONTROL.sub(_decode_character, body.decode().replace("&apos;", "'")).encode()
     return body
 
 
@@ -110,20 +110,20 @@ def unescape(text: str) -> str:
     if "&" not in text:
         return text
     if "&#" in text:
-        text = _CONTROL.sub(_character, text)
+        text = _CONTROL.sub(_decode_character, text)
     if "&apos;" in text:
         text = text.replace("&apos;", "'")
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
 
 
-def _character(match: re.Match[str]) -> str:
+def _decode_character(match: re.Match[str]) -> str:
     digits = match[1]
     point = int(digits[1:], 16) if digits[0] == "x" else int(digits)
     # An ampersand must not open an escape; half a surrogate pair is no character.
     return chr(point) if point < 0x110000 and point not in (38, 60, 62) and not 0xD800 <= point < 0xE000 else match[0]
 
 
-def redirect_of(page: RawPage) -> str:
+def find_redirect(page: RawPage) -> str:
     """The target of a redirect as written; empty where the page is none. Old dumps have it only in the text."""
     if page.redirect:
         return page.redirect

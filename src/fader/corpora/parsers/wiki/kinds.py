@@ -38,12 +38,12 @@ _BRACKETS = re.compile(r".+ \(([^()]+)\)")
 MOST = 12  # nouns of an article beside those of its categories
 
 
-def category_type(category: str) -> str:
+def make_category_id(category: str) -> str:
     """The id of a category as a type."""
     return "wikicat_" + category.replace(" ", "_")
 
 
-def noun_type(name: str) -> str:
+def make_noun_id(name: str) -> str:
     """The id of a noun or of the name of an infobox as a type."""
     return name.strip().lower().replace(" ", "_")
 
@@ -86,12 +86,12 @@ class Kinds:
         """The types that a category gives its members: itself and its classes, or none."""
         if not self._english:
             return [self._category(category, ())]
-        classes = [self._class(chain) for chain in english.category_classes(category)]
+        classes = [self._class(chain) for chain in english.find_category_classes(category)]
         return [self._category(category, classes), *classes] if classes and self._categories else classes
 
     def _class(self, chain: Sequence[str]) -> str:
         """The type of the first of a chain of classes, each below the next, the last a noun."""
-        name = noun_type(chain[0])
+        name = make_noun_id(chain[0])
         if len(chain) == 1:
             return self._noun(chain[0])
         if name not in self._given:
@@ -105,19 +105,21 @@ class Kinds:
         """A category's place below others."""
         if self._english and not self._categories:
             return
-        nouns = english.category_nouns(category) if self._english else ()
+        nouns = english.find_category_nouns(category) if self._english else ()
         if self._english and not nouns:
             return
         wider = {other for noun in nouns for other in (noun, *self._above.get(noun, ()))}
-        over = [each for each in parents if not self._english or not wider.isdisjoint(english.category_nouns(each))]
+        over = [
+            each for each in parents if not self._english or not wider.isdisjoint(english.find_category_nouns(each))
+        ]
         own = self.of_category(category)
         for parent in over:
             self.of_category(parent)
         if over:
-            self.rows.append(TypeRow(own[0], category, [category_type(parent) for parent in over]))
+            self.rows.append(TypeRow(own[0], category, [make_category_id(parent) for parent in over]))
 
     def _category(self, category: str, nouns: Sequence[str]) -> str:
-        name = category_type(category)
+        name = make_category_id(category)
         if name not in self._given:
             self._given.add(name)
             self.rows.append(TypeRow(name, category, nouns))
@@ -125,10 +127,10 @@ class Kinds:
 
     def _noun(self, noun: str) -> str:
         """The type of a noun, with all above it."""
-        name = noun_type(noun)
+        name = make_noun_id(noun)
         if name not in self._given:
             self._given.add(name)
-            self.rows.append(TypeRow(name, noun, [noun_type(other) for other in self._above.get(noun, ())]))
+            self.rows.append(TypeRow(name, noun, [make_noun_id(other) for other in self._above.get(noun, ())]))
             for other in self._above.get(noun, ()):
                 self._noun(other)
         return name

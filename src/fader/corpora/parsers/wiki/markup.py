@@ -19,7 +19,7 @@ import re
 from itertools import accumulate
 from typing import NamedTuple, Protocol
 
-from fader.corpora.parsers.wiki.strip import close_up, remove_comments, without_line_marks, without_templates
+from fader.corpora.parsers.wiki.strip import close_up, remove_comments, remove_line_marks, remove_templates
 
 # What a link is if not one to an article; no title begins like these.
 TEXT, CATEGORY, DROP = "[text", "[category", "[drop"
@@ -93,16 +93,16 @@ def parse(wikitext: str | bytes, targets: Table) -> WikiPage:
     body = wikitext if isinstance(wikitext, bytes) else wikitext.encode("utf-8", "replace")
     raw = remove_comments(body, escaped)
     if _OPAQUE_BYTES.search(raw):
-        raw = _without_opaque(raw.decode("utf-8", "replace"), hidden).encode("utf-8", "surrogatepass")
+        raw = _remove_opaque(raw.decode("utf-8", "replace"), hidden).encode("utf-8", "surrogatepass")
     raw = _WRAPPER.sub(lambda match: match[1] if match[1] is not None else match[2], raw)
     if b"onvert" in raw or b"vt|" in raw:  # the words of a measure, as they are given: 3 to 5 km
         raw = _CONVERT.sub(lambda match: b" ".join(filter(None, match.groups())), raw)
-    raw, starts = without_templates(raw)
+    raw, starts = remove_templates(raw)
     text = raw.decode("utf-8", "surrogatepass" if hidden.some else "replace")
     if "{|" in text or "|}" in text:
-        text = _without_tables(text)
-    text = _without_files(text, targets)
-    bold = _bold_words(text)
+        text = _remove_tables(text)
+    text = _remove_files(text, targets)
+    bold = _find_bold(text)
     text = _QUOTES.sub("", text)  # before tags go, for those that stand between quotes keep them apart
     if "<" in text:
         text = _TAGS.sub("", _BREAKS.sub("\n", text))
@@ -111,7 +111,7 @@ def parse(wikitext: str | bytes, targets: Table) -> WikiPage:
     if "__" in text:
         text = _MAGIC.sub("", text)
     text = _EXTERNAL.sub(r"\1", text)
-    raw = close_up(without_line_marks(text.encode("utf-8", "surrogatepass")))
+    raw = close_up(remove_line_marks(text.encode("utf-8", "surrogatepass")))
     text = raw.decode("utf-8", "surrogatepass")
     plain, links, categories = _find_links(text, targets)
     if hidden.some:
@@ -119,7 +119,7 @@ def parse(wikitext: str | bytes, targets: Table) -> WikiPage:
     return WikiPage(plain, links, categories, [start.decode("utf-8", "replace") for start in starts], bold)
 
 
-def _bold_words(text: str) -> list[str]:
+def _find_bold(text: str) -> list[str]:
     """The bold words of the first paragraph that has some: names of the page."""
     for line in text[:_LEAD].split("\n"):
         words = [html.unescape(each.replace("''", "")).strip() for each in _BOLD.split(line)[1:-1:2]]
@@ -130,7 +130,7 @@ def _bold_words(text: str) -> list[str]:
     return []
 
 
-def _without_opaque(text: str, hidden: _Hidden) -> str:
+def _remove_opaque(text: str, hidden: _Hidden) -> str:
     """Without elements that hold no wikitext; of `<nowiki>` and the like, what they hold stays, taken literally."""
     out, last = list[str](), 0
     match = _OPAQUE.search(text)
@@ -151,7 +151,7 @@ def _without_opaque(text: str, hidden: _Hidden) -> str:
     return "".join(out)
 
 
-def _without_tables(text: str) -> str:
+def _remove_tables(text: str) -> str:
     """Without tables; one that is not closed ends with its section."""
     out: list[str] = []
     last = depth = begin = 0
@@ -199,7 +199,7 @@ def show_hidden(text: str) -> str:
     return _HIDDEN.sub(lambda match: _MARKUP[ord(match[0]) - 0xDC00], text)
 
 
-def _without_files(text: str, targets: Table) -> str:
+def _remove_files(text: str, targets: Table) -> str:
     """Without links to files, whose captions have links themselves; one that is not closed ends with its line."""
     out, last = list[str](), 0
     for match in targets.files.finditer(text):
@@ -231,7 +231,7 @@ def _find_links(text: str, targets: Table, whole: bool = True) -> tuple[str, lis
         (label or (each if end == each else each.replace("_", " ").lstrip(": "))) + trail
         for each, end, label, trail in zip(written, ends, pieces[2::4], trails, strict=True)
     ]
-    categories = _without_shown(written, ends, trails, words, between)
+    categories = _remove_unshown(written, ends, trails, words, between)
     out = [""] * (2 * len(words) + 1)
     out[::2], out[1::2] = between, words
     places = list(accumulate(map(len, out)))
@@ -247,7 +247,7 @@ def _find_links(text: str, targets: Table, whole: bool = True) -> tuple[str, lis
     return plain, links, categories
 
 
-def _without_shown(
+def _remove_unshown(
     written: list[str], ends: list[str], trails: list[str], words: list[str], between: list[str]
 ) -> list[str]:
     """Take out the words of links that show nothing, with a blank or line end that would be left twice; categories."""

@@ -122,7 +122,7 @@ _WORDS = re.compile(r"[^\W_][\w'’-]*|,")
 
 
 @lru_cache(1 << 14)
-def singular(noun: str) -> str:
+def make_singular(noun: str) -> str:
     """A plural noun in lower case in its singular."""
     if noun in _IRREGULAR:
         return _IRREGULAR[noun]
@@ -149,13 +149,13 @@ def is_plural(noun: str) -> bool:
 
 
 @lru_cache(1 << 16)
-def category_nouns(category: str) -> tuple[str, ...]:
+def find_category_nouns(category: str) -> tuple[str, ...]:
     """The nouns that the members of a category are, in the singular; none where it is no class of things."""
-    return tuple(chain[-1] for chain in category_classes(category))
+    return tuple(chain[-1] for chain in find_category_classes(category))
 
 
 @lru_cache(1 << 16)
-def category_classes(category: str) -> tuple[tuple[str, ...], ...]:
+def find_category_classes(category: str) -> tuple[tuple[str, ...], ...]:
     """The classes of a category's members, each with those above it that its words name, down to the bare noun.
 
     `American male tennis players` gives `((male tennis player, tennis player, player),)`. A word that begins large may
@@ -178,7 +178,7 @@ def category_classes(category: str) -> tuple[tuple[str, ...], ...]:
         is_head = i == len(words) - 1 or words[i + 1] in ("and", "or") or word.endswith(",")
         # A capital inside a name is a proper name's.
         if is_head and (i == 0 or bare[:1].islower()) and is_plural(bare.lower()):
-            noun = singular(bare.lower())
+            noun = make_singular(bare.lower())
             if noun not in _NO_CLASS and noun.replace("-", "").isalpha():
                 found.setdefault(noun, _qualify(words[:i], noun))
     return tuple(found.values())
@@ -203,7 +203,7 @@ def find_bracketed_nouns(phrase: str) -> list[str]:
 
 def find_described_nouns(phrase: str) -> list[str]:
     """The nouns of a description without verb, such as "English naturalist and geologist (1809-1882)"."""
-    return _heads(_WORDS.findall(_PARENTHESES.sub("", phrase))[:30])
+    return _find_heads(_WORDS.findall(_PARENTHESES.sub("", phrase))[:30])
 
 
 def find_defined_nouns(text: str) -> list[str]:
@@ -211,10 +211,10 @@ def find_defined_nouns(text: str) -> list[str]:
     start = _PARENTHESES.sub("", _PARENTHESES.sub("", text[:800]))
     sentence = _SENTENCE.split(start.lstrip(), maxsplit=1)[0]
     found = _IS_A.search(sentence, 0, 300)
-    return _heads(_WORDS.findall(sentence[found.end() :])[:30]) if found else []
+    return _find_heads(_WORDS.findall(sentence[found.end() :])[:30]) if found else []
 
 
-def _heads(words: list[str]) -> list[str]:
+def _find_heads(words: list[str]) -> list[str]:
     """The head nouns of a noun phrase and of those coordinated with it."""
     heads, phrase = list[str](), list[str]()
     for i, word in enumerate(words):
@@ -226,7 +226,7 @@ def _heads(words: list[str]) -> list[str]:
         _take(phrase, heads, ended)
         if ended and lower == "of" and heads and heads[-1] in _OF_WHAT | _OF_ALSO and i + 1 < len(words):
             kind = heads.pop()
-            inner = _heads(words[i + 1 :])[:1]
+            inner = _find_heads(words[i + 1 :])[:1]
             return [*heads, *([kind] if kind in _OF_ALSO else []), *inner]
         phrase = []
         if ended:
@@ -244,7 +244,7 @@ def _take(phrase: list[str], heads: list[str], final: bool) -> None:
     if not phrase or (phrase[-1].lower() in _ARTICLES and len(phrase) == 1 and phrase[-1].lower() != "one"):
         return
     last = phrase[-1]
-    noun = singular(last)
+    noun = make_singular(last)
     if not last[:1].islower() or len(last) < 3 or not noun.replace("-", "").isalpha():
         return
     if not final and (noun in _LARGE or (_ADJECTIVE.fullmatch(noun) and noun not in _NOUNS)):

@@ -20,7 +20,7 @@ _BRACKETS = re.compile(r" \([^()]*\)$")
 _JUNIOR = frozenset(("Jr", "Sr", "II", "III", "IV"))
 
 
-def own_names(title: str, bold: Iterable[str], is_person: bool) -> dict[str, float]:
+def list_own_names(title: str, bold: Iterable[str], is_person: bool) -> dict[str, float]:
     """The names of a page's subject, each with its confidence."""
     bare = _BRACKETS.sub("", title)
     names = dict.fromkeys([bare, *(name.strip() for name in bold)], OWN)

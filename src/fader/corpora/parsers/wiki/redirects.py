@@ -21,7 +21,7 @@ from fader.arrays import BOOL, I64, U64
 JUMPS = 40  # each doubles the length of chains that are followed
 
 
-def title_hash(title: str) -> int:
+def hash_title(title: str) -> int:
     """The number of a title."""
     return xxhash.xxh3_64_intdigest(title.encode())
 
@@ -39,14 +39,14 @@ class Spool:
         """A page that leads to another."""
         data = target.encode()
         self._targets.write(data)
-        for name, number in (("from", title_hash(title)), ("to", title_hash(target)), ("length", len(data))):
+        for name, number in (("from", hash_title(title)), ("to", hash_title(target)), ("length", len(data))):
             self._held[name].append(number)
         if len(self._held["from"]) >= 1 << 16:
             self._flush()
 
     def article(self, title: str) -> None:
         """A page that is none."""
-        self._held["articles"].append(title_hash(title))
+        self._held["articles"].append(hash_title(title))
         if len(self._held["articles"]) >= 1 << 16:
             self._flush()
 

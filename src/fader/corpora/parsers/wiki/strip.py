@@ -84,14 +84,14 @@ def _ends_comment(buf: U8, i: int, n: int) -> Any:
 
 
 @kernel
-def _without_references(buf: U8, n: int) -> int:
+def _remove_references(buf: U8, n: int) -> int:
     """`<ref>` and what is in it taken out in place; one that is not closed before the next loses its tag alone."""
     o, i = 0, 0
     while i < n:
         if buf[i] == _LT and _is(buf, i, n, _REF) and i + 4 < n:
             c = buf[i + 4]
             if c in (_GT, _SLASH) or c <= 32:
-                i = _behind(buf, i + 4, n)
+                i = _find_end(buf, i + 4, n)
                 continue
         buf[o] = buf[i]
         o += 1
@@ -100,7 +100,7 @@ def _without_references(buf: U8, n: int) -> int:
 
 
 @inline_kernel
-def _behind(buf: U8, i: int, n: int) -> Any:
+def _find_end(buf: U8, i: int, n: int) -> Any:
     """The byte behind a reference whose tag goes on at byte i."""
     end = i
     while end < n and buf[end] != _GT and buf[end] != _LT:
@@ -124,7 +124,7 @@ def _behind(buf: U8, i: int, n: int) -> Any:
 
 
 @kernel
-def _without_templates(buf: U8, out: U8, opened: I64, begins: I64, spans: I64) -> Any:
+def _remove_templates(buf: U8, out: U8, opened: I64, begins: I64, spans: I64) -> Any:
     """Templates and parameters left out, double braces that match nothing too; returns bytes written, and spans.
 
     A run of braces opens or closes a level for each two; an odd one is the third brace of a parameter. `spans` gets
@@ -161,7 +161,7 @@ def _without_templates(buf: U8, out: U8, opened: I64, begins: I64, spans: I64) -
 
 
 @kernel
-def _without_line_marks(buf: U8, out: U8) -> int:
+def _remove_line_marks(buf: U8, out: U8) -> int:
     """The marks of headings, lists, indents and rules left out; returns the bytes written.
 
     A heading is followed by an empty line. What is before the first line end is no line of its own.
@@ -174,7 +174,7 @@ def _without_line_marks(buf: U8, out: U8) -> int:
             o += 1
             i += 1
         if own and o > begin:
-            o = _line(out, begin, o)
+            o = _clean_line(out, begin, o)
         if i < n:
             out[o] = _LF
             o += 1
@@ -183,7 +183,7 @@ def _without_line_marks(buf: U8, out: U8) -> int:
 
 
 @inline_kernel
-def _line(out: U8, begin: int, end: int) -> Any:
+def _clean_line(out: U8, begin: int, end: int) -> Any:
     """A line without its marks, in place; where it ends then."""
     a, b, heading = begin, end, False
     while b > a and (out[b - 1] == _BLANK or out[b - 1] == _TAB):
@@ -267,11 +267,11 @@ def _close_up(buf: U8, out: U8) -> int:
     return o
 
 
-def without_line_marks(text: bytes) -> bytes:
+def remove_line_marks(text: bytes) -> bytes:
     """A text without the marks of headings, lists, indents and rules."""
     source = np.frombuffer(text, dtype=np.uint8)
     out = np.empty(source.size, dtype=np.uint8)
-    return out[: _without_line_marks(source, out)].tobytes()
+    return out[: _remove_line_marks(source, out)].tobytes()
 
 
 def close_up(text: bytes) -> bytes:
@@ -286,11 +286,11 @@ def remove_comments(body: bytes, escaped: bool) -> bytes:
     source = np.frombuffer(body if escaped else body.replace(b"&", b"&amp;"), dtype=np.uint8)
     out = np.empty(source.size + 1, dtype=np.uint8)
     n = _unescape(source, out)
-    n = _without_references(out, n)
+    n = _remove_references(out, n)
     return out[:n].tobytes()
 
 
-def without_templates(text: bytes) -> tuple[bytes, list[bytes]]:
+def remove_templates(text: bytes) -> tuple[bytes, list[bytes]]:
     """A page without templates, and the start of each outermost one."""
     if b"{{" not in text and b"}}" not in text:
         return text, []
@@ -298,6 +298,6 @@ def without_templates(text: bytes) -> tuple[bytes, list[bytes]]:
     out = np.empty(source.size, dtype=np.uint8)
     opened, begins = np.empty(MOST_OPEN, dtype=np.int64), np.empty(MOST_OPEN, dtype=np.int64)
     spans = np.empty((text.count(b"}}") + 1, 2), dtype=np.int64)
-    n, found = _without_templates(source, out, opened, begins, spans)
+    n, found = _remove_templates(source, out, opened, begins, spans)
     starts = [text[begin : min(begin + SHOWN, end)] for begin, end in spans[:found].tolist()]
     return out[:n].tobytes(), starts

@@ -18,11 +18,13 @@ from fader.corpora.parsers.wiki.markup import CATEGORY, DROP, TEXT, show_hidden
 
 # Prefixes of links that lead out of a wiki, as every Wikipedia knows them; a dump does not say them. See
 # https://meta.wikimedia.org/wiki/Help:Interwiki_linking and List_of_Wikipedias.
-_PROJECTS = """wikt wiktionary s wikisource q wikiquote b wikibooks n wikinews v wikiversity voy wikivoyage species wikispecies
+_PROJECTS = """
+wikt wiktionary s wikisource q wikiquote b wikibooks n wikinews v wikiversity voy wikivoyage species wikispecies
 commons c d wikidata m meta metawikimedia mw mediawikiwiki foundation wmf incubator phabricator phab bugzilla mail doi
 arxiv iarchive imdbname imdbtitle oeis rfc google hdl pmid jstor nost mediazilla outreach strategy testwiki toollabs
 toolforge wikitech wikia wikimedia translatewiki betawikiversity f wikifunctions"""
-_CODES = """aa ab ace ady af ak als alt am ami an ang ann anp ar arc ary arz as ast atj av avk awa ay az azb ba ban bar bat-smg
+_CODES = """
+aa ab ace ady af ak als alt am ami an ang ann anp ar arc ary arz as ast atj av avk awa ay az azb ba ban bar bat-smg
 bbc bcl bdr be be-tarask be-x-old bew bg bh bi bjn blk bm bn bo bpy br bs btm bug bxr ca cbk-zam cdo ce ceb ch cho chr
 chy ckb co cr crh cs csb cu cv cy da dag de dga din diq dsb dtp dty dv dz ee el eml en eo es et eu ext fa fat ff fi
 fiu-vro fj fo fon fr frp frr fur fy ga gag gan gcr gd gl glk gn gom gor got gpe gsw gu guc gur guw gv ha hak haw he hi
@@ -85,29 +87,29 @@ def read_site(head: str) -> Site:
     """The site of the beginning of a dump, up to its first page."""
     spaces = dict(_CANONICAL)
     for key, name in _NAMESPACE.findall(head):
-        spaces[normal(html.unescape(name)).lower()] = int(key)
-    language = _first(r'xml:lang="([^"]+)"', head) or _first(r"<dbname>(\w+?)wiki</dbname>", head) or "en"
-    base = html.unescape(_first(r"<base>([^<]*/)[^</]*</base>", head))
-    return Site(language, _first(r"<case>([^<]*)</case>", head) != "case-sensitive", spaces, base)
+        spaces[normalise_title(html.unescape(name)).lower()] = int(key)
+    language = _find_first(r'xml:lang="([^"]+)"', head) or _find_first(r"<dbname>(\w+?)wiki</dbname>", head) or "en"
+    base = html.unescape(_find_first(r"<base>([^<]*/)[^</]*</base>", head))
+    return Site(language, _find_first(r"<case>([^<]*)</case>", head) != "case-sensitive", spaces, base)
 
 
-def _first(pattern: str, text: str) -> str:
+def _find_first(pattern: str, text: str) -> str:
     match = re.search(pattern, text)
     return match[1] if match else ""
 
 
-def normal(title: str) -> str:
+def normalise_title(title: str) -> str:
     """Blanks for underscores, none twice and none at the ends."""
     return _BLANKS.sub(" ", title).strip() if "_" in title or "  " in title or not title.isascii() else title.strip()
 
 
-def capital(title: str) -> str:
+def capitalise(title: str) -> str:
     """The first letter in upper case; where that would be two letters, as it is."""
     upper = title[:1].upper()
     return upper + title[1:] if len(upper) == 1 else title
 
 
-def target(site: Site, written: str) -> Target:
+def find_target(site: Site, written: str) -> Target:
     """What the target of a link, as written, leads to; a leading colon has been taken off."""
     text = written.partition("#")[0]
     if "&" in text:
@@ -116,7 +118,7 @@ def target(site: Site, written: str) -> Target:
         text = unquote(text)
     if not text.isascii():
         text = _MARKS.sub("", text)
-    text = normal(text)
+    text = normalise_title(text)
     if not text:
         return Target(SECTION if "#" in written else INVALID, "")
     space = ARTICLE
@@ -127,7 +129,7 @@ def target(site: Site, written: str) -> Target:
         return Target(INVALID, text)
     if not text:
         return Target(INVALID if space >= 0 else space, "")
-    return Target(space, capital(text) if site.first_letter else text)
+    return Target(space, capitalise(text) if site.first_letter else text)
 
 
 def _resolve_prefix(site: Site, prefix: str, rest: str, text: str) -> tuple[int, str]:
@@ -158,21 +160,21 @@ class Targets(dict[str, str]):
         if len(self) >= self._most:
             self.clear()
         if not _UNUSUAL.search(written):  # nearly all
-            title = written if written[0].isupper() or not self._site.first_letter else capital(written)
+            title = written if written[0].isupper() or not self._site.first_letter else capitalise(written)
             self[written] = title
             return title
         bare = show_hidden(written.strip())
-        found = target(self._site, bare.lstrip(": "))
+        found = find_target(self._site, bare.lstrip(": "))
         kind = TEXT if bare.startswith(":") else {CATEGORY_SPACE: CATEGORY, LANGUAGE: DROP}.get(found.space, TEXT)
         self[written] = result = found.title if found.space == ARTICLE else kind
         return result
 
 
-def identifier(title: str) -> str:
+def make_id(title: str) -> str:
     """The id of an article as entity and as document."""
     return title.replace(" ", "_")
 
 
-def title_of(identifier: str) -> str:
+def make_title(identifier: str) -> str:
     """The title of an id."""
     return identifier.replace("_", " ")
