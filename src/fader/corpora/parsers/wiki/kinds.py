@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from fader.corpora.frame.base import TypeRow
-from fader.corpora.parsers.wiki import nouns as english
+from fader.corpora.parsers.wiki import nouns as phrases
 
 _INFOBOX = re.compile(r"\s*(?:infobox[ _-]+([^|{}<\n]+)|([^|{}<\n]+?)[ _-]infobox\s*(?:[|\n]|$))", re.IGNORECASE)
 _BOXES = {
@@ -51,8 +51,8 @@ def make_noun_id(name: str) -> str:
 class Kinds:
     """Names types, and remembers which rows it has given out; a new one for each batch."""
 
-    def __init__(self, above: Mapping[str, Sequence[str]], is_english: bool, categories: bool) -> None:
-        self._above, self._english, self._categories = above, is_english, categories
+    def __init__(self, above: Mapping[str, Sequence[str]], english: bool, categories: bool) -> None:
+        self._above, self._english, self._categories = above, english, categories
         self.rows: list[TypeRow] = []
         self._given: set[str] = set()
         self._chains: dict[str, list[str]] = {}  # what the words of a type name above it
@@ -64,7 +64,7 @@ class Kinds:
             found.update(dict.fromkeys(self.of_category(category)))
         found.update(dict.fromkeys(self.boxes(templates)))
         if self._english:
-            nouns = [*self._find_described(templates), *english.find_defined_nouns(text), *self.find_bracketed(title)]
+            nouns = [*self._find_described(templates), *phrases.find_defined_nouns(text), *self.find_bracketed(title)]
             found.update(dict.fromkeys(self._noun(noun) for noun in nouns[:MOST]))
         implied = {above for each in found for above in self._chains.get(each, ())}
         return [each for each in found if each not in implied]
@@ -86,7 +86,7 @@ class Kinds:
         """The types that a category gives its members: itself and its classes, or none."""
         if not self._english:
             return [self._category(category, ())]
-        classes = [self._class(chain) for chain in english.find_category_classes(category)]
+        classes = [self._class(chain) for chain in phrases.find_category_classes(category)]
         return [self._category(category, classes), *classes] if classes and self._categories else classes
 
     def _class(self, chain: Sequence[str]) -> str:
@@ -105,12 +105,12 @@ class Kinds:
         """A category's place below others."""
         if self._english and not self._categories:
             return
-        nouns = english.find_category_nouns(category) if self._english else ()
+        nouns = phrases.find_category_nouns(category) if self._english else ()
         if self._english and not nouns:
             return
         wider = {other for noun in nouns for other in (noun, *self._above.get(noun, ()))}
         over = [
-            each for each in parents if not self._english or not wider.isdisjoint(english.find_category_nouns(each))
+            each for each in parents if not self._english or not wider.isdisjoint(phrases.find_category_nouns(each))
         ]
         own = self.of_category(category)
         for parent in over:
@@ -153,7 +153,7 @@ class Kinds:
         person = [self._noun("person")] if words[-1] in _OF_PERSONS else []
         if words[-1] == "biography":
             return person
-        head = next((words[:i] for i, word in enumerate(words) if i and word in english.STOPS), words)[-1]
+        head = next((words[:i] for i, word in enumerate(words) if i and word in phrases.STOPS), words)[-1]
         return [*person, self._class([whole, head] if head != whole and head.isalpha() else [whole])]
 
     def _find_described(self, templates: Iterable[str]) -> list[str]:
@@ -161,13 +161,13 @@ class Kinds:
             match = _DESCRIPTION.match(template)
             if match and match[1].strip().lower() != "none":
                 written = match[1].strip()
-                return english.find_described_nouns(written[:1].lower() + written[1:])
+                return phrases.find_described_nouns(written[:1].lower() + written[1:])
         return []
 
     def find_bracketed(self, title: str) -> list[str]:
         """The nouns in the brackets of a title, such as `Mercury (planet)`."""
         match = _BRACKETS.fullmatch(title)
-        return english.find_bracketed_nouns(match[1]) if match else []
+        return phrases.find_bracketed_nouns(match[1]) if match else []
 
 
 def is_disambiguation(title: str, templates: Iterable[str]) -> bool:
