@@ -578,8 +578,8 @@ def _add_terms(
             for t in range(literals):
                 table, own = U(term[NUMBERS] + 1 + t * width), U(t * rows)
                 for h in range(scratch.holders[t]):
-                    y = U(scratch.held[U(t), U(h)])
-                    for x in range(offset[y], offset[y + U(1)]):
+                    holder = U(scratch.held[U(t), U(h)])
+                    for x in range(offset[holder], offset[holder + U(1)]):
                         total[U(x)] += numbers[table + U(code[own + U(x)])]
             scale = numbers[term[NUMBERS]]
             for x in range(rows):
