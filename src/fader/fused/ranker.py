@@ -83,7 +83,7 @@ class FusedRanker:
 
     def __init__(self, reader: IndexReader, integers: int = ARENA) -> None:
         self._reader, self._integers = reader, integers
-        self._arena: Arena | None = None
+        self._arena, self._lock = Arena(integers), threading.Lock()
         self._room = _Room()
         self._columns: dict[Hashable, F64] = {}
         self._types: dict[str, int] = {}
@@ -174,8 +174,6 @@ class FusedRanker:
         number = None if query.type is None else self._resolve_type(query.type)
         for _try in range(2):
             arena = self._arena
-            if arena is None:
-                self._arena = arena = Arena(self._integers)
             try:
                 if arena.find(("type", number)) is None:
                     listed = sum(count_listed(segment, number) for segment in reader.segments)
@@ -184,7 +182,7 @@ class FusedRanker:
                 found = [(find_literal(arena, reader, one), one) for one in query.literals]
                 forbidden = [(find_literal(arena, reader, one), one) for one in query.forbidden]
             except FullError:
-                self._arena = None
+                self._begin_anew(arena)
                 continue
             except LimitError:  # another plan may do without the whole list
                 return None
@@ -201,6 +199,12 @@ class FusedRanker:
             self._share_codes(arena, query, number, mentions, lists)
             return _Matched(query, Statistics(*self._counts, df, cf), number, mentions, lists)
         return None
+
+    def _begin_anew(self, full: Arena) -> None:
+        """Replace an arena that is full, unless another thread has done so."""
+        with self._lock:
+            if self._arena is full:
+                self._arena = Arena(self._integers)
 
     def _share_codes(self, arena: Arena, query: Query, number: int | None, mentions: TypeList, lists: Lists) -> None:
         """Point literals that most documents have, many times over, to their codes at all mentions of the type."""

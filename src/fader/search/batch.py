@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
@@ -27,6 +31,8 @@ from fader.learn.objective import sum_vectors
 from fader.progress import Progress
 from fader.search.index import Index, Ranked
 
+T = TypeVar("T")
+AHEAD = 32  # queries that are ranked before the first of them is written
 Grades = Mapping[str, Mapping[str, int]]  # of the entities of a query, by its id
 
 
@@ -105,11 +111,12 @@ class RunBatch:
                 fault(message)
                 continue
             ranked[parsed.id] = result.entities
-            for rank, (entity, score) in enumerate(zip(result.entities, result.scores, strict=True), 1):
-                if any(c.isspace() for c in entity):
-                    what = f"entity id {quote(entity)} has white space"
-                    raise InputError(f"{what}, which a TREC run cannot hold; rename it")
-                out.write(f"{parsed.id} Q0 {entity} {rank} {score!r} {tag}\n")
+            if len("".join(result.entities).split(maxsplit=1)) > 1:
+                entity = next(e for e in result.entities if len(f"({e})".split()) > 1)
+                what = f"entity id {quote(entity)} has white space"
+                raise InputError(f"{what}, which a TREC run cannot hold; rename it")
+            pairs = enumerate(zip(result.entities, result.scores, strict=True), 1)
+            out.writelines([f"{parsed.id} Q0 {entity} {rank} {score!r} {tag}\n" for rank, (entity, score) in pairs])
             progress.update(done, len(queries), parsed.id)
         return ranked
 
@@ -216,8 +223,28 @@ def write_run(
 ) -> dict[str, list[str]]:
     """Write a TREC run of all queries; see `RunBatch`."""
     batch = RunBatch(model, k)
-    found = (batch.find(index, number, query) for number, query in enumerate(queries, 1))
-    return batch.write(queries, found, path, progress, fault)
+    with find_all(partial(batch.find, index), queries) as found:
+        return batch.write(queries, found, path, progress, fault)
+
+
+@contextmanager
+def find_all(find: Callable[[int, Parsed], T], queries: Sequence[Parsed]) -> Iterator[Iterator[T]]:
+    """What `find` gives for each query, in their order; as many at once as there are cores, as kernels need no lock."""
+    with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
+        waiting: deque[Future[T]] = deque()
+
+        def take() -> Iterator[T]:
+            for number, query in enumerate(queries, 1):
+                waiting.append(pool.submit(find, number, query))
+                if len(waiting) > AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+        try:
+            yield take()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def write_contexts(
