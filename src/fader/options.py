@@ -8,7 +8,7 @@
         def __post_init__(self) -> None:
             check_options(self)
 
-The command line (`fader.cli.common.declare`), the HTTP and MCP parameters (`annotate_fields` with `pydantic.Field` or
+The command line (`fader.cli.common.takes`), the HTTP and MCP parameters (`annotate_fields` with `pydantic.Field` or
 `msgspec.Meta`) and texts such as those of a query string (`parse_options`) all follow from the class. A field's type is
 str, int, float, bool or Path; `| None` where it may be left out, `str | Part` where an object stands for its text;
 `tuple[str, ...]` where it may be repeated. Knows nothing of who asks or of what an option does.
@@ -43,6 +43,7 @@ class Declared:
     limit: str = ""
     check: Callable[[Any], None] | None = None
     flags: tuple[str, ...] = ()
+    argument: bool = False
     metavar: str = ""
     show_default: bool = True
     example: Any = None
@@ -135,6 +136,7 @@ def option(
     limit: str = "",
     check: Callable[[Any], None] | None = None,
     flags: tuple[str, ...] = (),
+    argument: bool = False,
     metavar: str = "",
     show_default: bool = True,
     example: Any = None,
@@ -144,24 +146,14 @@ def option(
     `factory` finds the default when it is needed. `least`, `most` and `longest` bound numbers and texts. `limit` names
     the field of `fader.limits.Limits` that bounds it where it is used. `check` raises UsageError for what bounds cannot
     say. `flags` are its names on the command line where they differ from `--its-name`; a bool that is on by default has
-    the flag that turns it off. `example` is for the HTTP interface's description.
+    the flag that turns it off. An `argument` has no name there, only a place. `example` is for the HTTP interface's
+    description.
     """
-    declared = Declared(
-        help=help,
-        choices=tuple(choices),
-        least=least,
-        most=most,
-        longest=longest,
-        limit=limit,
-        check=check,
-        flags=flags,
-        metavar=metavar,
-        show_default=show_default,
-        example=example,
-    )
+    said = {name: value for name, value in locals().items() if name not in ("default", "factory")}
+    metadata = {_KEY: Declared(**said | {"choices": tuple(choices)})}
     if factory is not None:
-        return dataclasses.field(default_factory=factory, metadata={_KEY: declared})
-    return dataclasses.field(default=default, metadata={_KEY: declared})
+        return dataclasses.field(default_factory=factory, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def options_of(cls: type[Any]) -> dict[str, Option]:

@@ -63,7 +63,7 @@ def test_a_text_file_is_a_document(tmp_path: Path, catalog: str) -> None:
 
 def test_lines(tmp_path: Path, catalog: str) -> None:
     source = write(tmp_path / "in.txt", b"Warsaw\r\n\r\nnothing\nMarie Curie")
-    annotate_files([source], tmp_path / "out.jsonl", Options(catalog, kind="lines"))
+    annotate_files([source], tmp_path / "out.jsonl", Options(catalog, lines=True))
     rows = read(tmp_path / "out.jsonl")
     assert [r["id"] for r in rows] == [f"{source}:1", f"{source}:3", f"{source}:4"]
     assert [r["text"] for r in rows] == ["Warsaw", "nothing", "Marie Curie"]
@@ -123,7 +123,7 @@ def test_limits(tmp_path: Path, catalog: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("FADER_LIMIT_DOCUMENT_MENTIONS", "2")
     lines = [b"Warsaw Warsaw", b"Warsaw " * 3, b"w" * 50]
     source = write(tmp_path / "in.txt", b"\n".join(lines))
-    report = annotate_files([source], tmp_path / "out.jsonl", Options(catalog, kind="lines"))
+    report = annotate_files([source], tmp_path / "out.jsonl", Options(catalog, lines=True))
     assert report.documents == 1
     assert report.faults.counts == {"documents over a limit": 2}
     assert all(f"{source}:" in line for line in report.faults.lines()[1:])

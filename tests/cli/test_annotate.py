@@ -52,7 +52,7 @@ def test_learning_from_a_corpus(tmp_path: Path, entities: Path) -> None:
 def test_least_confidence(entities: Path) -> None:
     arguments = ("annotate", "-", "--lines", "--entities", entities, "-o", "-", "--quiet", "--min-confidence")
     assert json.loads(passed(*arguments, "0.85", stdin=b"Marie Curie, Warsaw").out)["mentions"][0]["entity"] == "curie"
-    assert "from 0 to 1" in refused(2, *arguments, "7", stdin=b"x")
+    assert "0<=x<=1" in refused(2, *arguments, "7", stdin=b"x")
 
 
 def test_faults(tmp_path: Path, entities: Path) -> None:

@@ -229,7 +229,7 @@ def test_a_run_of_other_entities_is_remarked(qrels: Path, runs: list[Path], tmp_
     outcome = passed("evaluate", "--qrels", qrels, runs[0], other, "--json")
     says = (
         f'{other}: no judged entity of any query is in the run, where query "q00" has "E00" and the judgments have '
-        '"e00"; see that both use the same ids'
+        '"e00"; check that both use the same ids'
     )
     assert outcome.err.splitlines() == outcome.json["remarks"] == [says]
     assert outcome.json["runs"][1]["means"]["AP"] == 0

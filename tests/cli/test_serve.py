@@ -68,7 +68,7 @@ def test_a_model_that_does_not_fit(index: Path, demo: Path, tmp_path: Path) -> N
 
 def test_wrong_usage(index: Path, tmp_path: Path) -> None:
     """Two of one name, no folder, numbers out of range, a file of keys that is none."""
-    assert "two of the name" in refused(2, "serve", index, index)
+    assert "two have the name" in refused(2, "serve", index, index)
     refused(2, "serve")
     refused(2, "serve", index, "--port", "70000")
     refused(2, "serve", index, "--workers", "0")

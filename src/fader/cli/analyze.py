@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from fader.cli.common import json_option, print_json
+from fader.cli.common import Output, print_json, speaks, takes
 from fader.corpus.analysis import Analysis
 from fader.index.commit import read_commit
+from fader.search.options import AnalyzeOptions
 
 
 @click.command("analyze", epilog="Example: fader analyze 'Straße, naïve, COVID-19'")
-@click.argument("text")
-@click.option("--index", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Analyse as this index does.")
-@click.option("--stemmer", metavar="LANGUAGE", help="A Snowball stemmer, such as english.")
-@json_option
-def command(text: str, folder: Path | None, stemmer: str | None, as_json: bool) -> None:
+@takes(AnalyzeOptions)
+@speaks(quiet=False)
+def command(options: AnalyzeOptions, out: Output) -> None:
     """Show the tokens of TEXT: position, term, characters."""
-
-    analysis = Analysis(stemmer)
-    if folder is not None:
-        analysis = read_commit(folder).analysis.load()
-    tokens = [
-        {"position": i, "term": token.term, "start": token.start, "end": token.end}
-        for i, token in enumerate(analysis.tokens(text))
-    ]
-    if as_json:
-        print_json(tokens)
+    analysis = Analysis(options.stemmer) if options.index is None else read_commit(options.index).analysis.load()
+    tokens = list(analysis.tokens(options.text))
+    if out.as_json:
+        print_json([{"position": i, "term": t.term, "start": t.start, "end": t.end} for i, t in enumerate(tokens)])
         return
-    for t in tokens:
-        term = t["term"] if t["term"] is not None else "(stop word)"
-        print(f"{t['position']:>4}  {term}  [{t['start']}:{t['end']}]")
+    for i, token in enumerate(tokens):
+        print(f"{i:>4}  {'(stop word)' if token.term is None else token.term}  [{token.start}:{token.end}]")

@@ -1,10 +1,21 @@
-"""What the commands share: click options from declared ones, JSON, remarks, and queries with their judgments."""
+"""What the commands share: click options from declared ones, how a command speaks, and queries with their judgments.
+
+@click.command("explain", epilog="Example: ...")
+@folder_argument
+@takes(ExplainOptions)
+@plugin_option
+@speaks()
+def command(folder: Path, options: ExplainOptions, out: Output) -> None: ...
+"""
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -12,8 +23,10 @@ import click
 
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.limits import Limits
-from fader.options import Option, options_of
+from fader.options import Option, check_options, option, options_of
+from fader.progress import Progress, progress
 from fader.registry import load_plugin
+from fader.search.options import on_error_option
 
 if TYPE_CHECKING:
     from fader.search.batch import Parsed
@@ -23,14 +36,19 @@ T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 SHOWN = 5  # lines that were skipped, and the like
 
+folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 
-def together(*options: Decorator) -> Decorator:
-    """Several options as one, for commands that share them; helps show them in this order."""
+
+def takes(cls: type[Any], *names: str, skip: tuple[str, ...] = (), into: str = "options") -> Decorator:
+    """The options that a class declares, all or some, as options of a command, which is given an instance of it."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
+        @functools.wraps(command)
+        def collected(**given: Any) -> Any:
+            options = collect(cls, given)
+            return command(**given, **{into: options})
+
+        return declare(cls, *names, skip=skip)(collected)
 
     return decorate
 
@@ -47,23 +65,29 @@ def collect(cls: type[T], given: dict[str, Any], **more: Any) -> T:
     return cls(**{name: value for name, value in own.items() if value is not None} | more)
 
 
+def together(*options: Decorator) -> Decorator:
+    """Several options as one, for commands that share them; helps show them in this order."""
+    return lambda command: functools.reduce(lambda decorated, each: each(decorated), reversed(options), command)
+
+
 def _click_option(option: Option) -> Decorator:
     declared = option.declared
     flags = declared.flags or ("--" + option.name.replace("_", "-"),)
     if option.kind is bool:
         turned = (lambda _ctx, _param, value: not value) if option.default else None
         return click.option(*flags, option.name, is_flag=True, callback=turned, help=declared.help)
+    shared: dict[str, Any] = {
+        "type": _click_type(option),
+        "required": option.required,
+        "metavar": declared.metavar or None,
+    }
     has_default = not option.required and option.default not in (None, ())
-    return click.option(
-        *flags,
-        option.name,
-        type=_click_type(option),
-        required=option.required,
-        **({"default": option.default, "show_default": declared.show_default} if has_default else {}),
-        multiple=option.repeated,
-        metavar=declared.metavar or None,
-        help=declared.help,
-    )
+    if has_default:
+        shared["default"] = option.default
+    if declared.argument:
+        return click.argument(option.name, nargs=-1 if option.repeated else 1, **shared)
+    shared |= {"multiple": option.repeated, "help": declared.help}
+    return click.option(*flags, option.name, show_default=has_default and declared.show_default, **shared)
 
 
 def _click_type(option: Option) -> Any:
@@ -72,37 +96,12 @@ def _click_type(option: Option) -> Any:
         return click.Choice(list(declared.choices))
     if option.kind is Path:
         return click.Path(path_type=Path)
-    bounded = not declared.limit and (declared.least is not None or declared.most is not None)
-    if bounded and option.kind is int:
-        return click.IntRange(_whole(declared.least), _whole(declared.most))
-    return click.FloatRange(declared.least, declared.most) if bounded else option.kind
-
-
-def _whole(bound: float | None) -> int | None:
-    return None if bound is None else int(bound)
-
-
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no progress and no remarks.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
-folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-at_option = click.option(
-    "--at", type=int, metavar="COMMIT", help="Read this commit, not the newest; `fader info` lists them."
-)
-on_error_option = click.option(
-    "--on-error", type=click.Choice(["skip", "fail"]), help="What to do with a line that cannot be used."
-)
-document_limit_options = together(
-    click.option(
-        "--max-document-chars", type=int, metavar="N", help="Characters of a text; longer documents are faults."
-    ),
-    click.option("--max-mentions", type=int, metavar="N", help="Mentions of a document; one with more is a fault."),
-)
-
-
-def document_limits(given: dict[str, Any]) -> Limits:
-    """The limits that `document_limit_options` set; takes them out of a command's parameters."""
-    characters, mentions = given.pop("max_document_chars"), given.pop("max_mentions")
-    return Limits.from_environment(document_characters=characters, document_mentions=mentions)
+    if declared.limit or (declared.least is None and declared.most is None):
+        return option.kind
+    if option.kind is int:
+        least, most = (None if bound is None else int(bound) for bound in (declared.least, declared.most))
+        return click.IntRange(least, most)
+    return click.FloatRange(declared.least, declared.most)
 
 
 def _load_plugins(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> None:
@@ -121,6 +120,80 @@ plugin_option = click.option(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DocumentOptions:
+    """Which documents are used: those within the limits, and what to do with others."""
+
+    max_document_chars: int | None = option(
+        None, help="Characters per text; a longer document is a fault.", metavar="N"
+    )
+    max_mentions: int | None = option(None, help="Mentions per document; one with more is a fault.", metavar="N")
+    on_error: str | None = on_error_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    @property
+    def limits(self) -> Limits:
+        """Those given, else those of the environment."""
+        return Limits.from_environment(document_characters=self.max_document_chars, document_mentions=self.max_mentions)
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a command speaks: JSON on standard output where it is asked for, and remarks beside it unless not wanted."""
+
+    as_json: bool = False
+    quiet: bool = False
+
+    def remark(self, *lines: str) -> None:
+        """Lines for people, on standard error."""
+        for line in () if self.quiet else lines:
+            print(line, file=sys.stderr, flush=True)
+
+    def remark_skipped(self, fault: FaultCollector) -> None:
+        """Say which lines were skipped, the first few one by one."""
+        self.remark(*(f"skipped {message}" for message in fault.messages[:SHOWN]))
+        if len(fault.messages) > SHOWN:
+            self.remark(f"skipped {len(fault.messages) - SHOWN:,} more lines")
+
+    def conclude(self, summary: Any, sentence: str) -> None:
+        """What a command came to: as JSON, or as a remark."""
+        print_json(summary) if self.as_json else self.remark(sentence)
+
+    def progress(self, title: str) -> AbstractContextManager[Progress]:
+        """The progress of long work."""
+        return progress(title, self.quiet)
+
+    def say_when_compiling(self) -> None:
+        """Say that the first run takes longer, where nothing compiled is cached yet."""
+        from fader.kernel import is_compiled  # loads numba, which not every command needs
+
+        if not is_compiled("contexts.nearest"):
+            self.remark("First run: compiling kernels, once, which may take a minute.")
+
+
+def speaks(*, json: bool = True, quiet: bool = True) -> Decorator:
+    """`--json` and `--quiet`, or one of them; the command is given an Output."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def speaking(as_json: bool = False, quiet: bool = False, **given: Any) -> Any:
+            return command(**given, out=Output(as_json, quiet))
+
+        options = [click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")] if json else []
+        if quiet:
+            options.append(click.option("-q", "--quiet", is_flag=True, help="Print no progress and no remarks."))
+        return together(*options)(speaking)
+
+    return decorate
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
 class Asked(NamedTuple):
     """The queries of a file, parsed, the judgments (None without a file), and how many lines were skipped."""
 
@@ -129,39 +202,12 @@ class Asked(NamedTuple):
     skipped: int
 
 
-def read_asked(index: Index, queries: str, qrels: str | None, on_error: str | None, quiet: bool) -> Asked:
+def read_asked(index: Index, queries: str, qrels: str | None, on_error: str | None, out: Output) -> Asked:
     """Read the queries and judgments of a command; says what was skipped."""
     from fader.search.batch import parse_all  # loads numba, which not every command needs
 
     fault = FaultCollector(on_error == "skip")
     grades = read_qrels(qrels, fault) if qrels else None
     parsed = parse_all(index, read_queries(queries, fault), fault)
-    remark_skipped(fault, quiet)
+    out.remark_skipped(fault)
     return Asked(parsed, grades, len(fault.messages))
-
-
-def remark_skipped(fault: FaultCollector, quiet: bool) -> None:
-    """Say which lines were skipped, the first few one by one."""
-    for message in fault.messages[:SHOWN]:
-        remark(f"skipped {message}", quiet)
-    if len(fault.messages) > SHOWN:
-        remark(f"skipped {len(fault.messages) - SHOWN:,} more lines", quiet)
-
-
-def print_json(value: Any) -> None:
-    """One JSON value on standard output."""
-    print(json.dumps(value, ensure_ascii=False, indent=1))
-
-
-def remark(message: str, quiet: bool = False) -> None:
-    """A line for people, beside the output."""
-    if not quiet:
-        print(message, file=sys.stderr, flush=True)
-
-
-def say_when_compiling(quiet: bool = False) -> None:
-    """Say that the first run takes longer, where nothing compiled is cached yet."""
-    from fader.kernel import is_compiled  # loads numba, which not every command needs
-
-    if not is_compiled("contexts.nearest"):
-        remark("First run: compiling kernels, once, which may take a minute.", quiet)

@@ -8,25 +8,13 @@ from typing import Any
 
 import click
 
-from fader.cli.common import (
-    collect,
-    declare,
-    folder_argument,
-    json_option,
-    plugin_option,
-    print_json,
-    quiet_option,
-    read_asked,
-    remark,
-    say_when_compiling,
-)
+from fader.cli.common import Output, folder_argument, plugin_option, print_json, read_asked, speaks, takes
 from fader.experiment.compare import compare_judged
 from fader.experiment.judged import judge_queries
 from fader.experiment.options import CompareOptions
 from fader.experiment.reporting.report import check_destination, write_report
 from fader.experiment.reporting.tables import MeansCell, MeansTable, make_table
 from fader.experiment.system_specs import find_baseline, parse_specs
-from fader.progress import progress
 from fader.registry import split_top
 from fader.search.index import Index
 
@@ -37,39 +25,32 @@ EXAMPLE = (
 
 @click.command("compare", epilog=f"Example: {EXAMPLE}")
 @folder_argument
-@declare(CompareOptions)
+@takes(CompareOptions)
 @plugin_option
-@json_option
-@quiet_option
-def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+@speaks()
+def command(folder: Path, options: CompareOptions, out: Output) -> None:
     """Compare systems on the judged queries of the index in DIR.
 
     A system that learns is tested only on queries that it was not trained on, and chooses its parameters on the
     training queries. `fader systems` lists the systems; alternatives to choose among are written with |.
     """
-    options = collect(CompareOptions, given)
-    say_when_compiling(quiet)
+    out.say_when_compiling()
     check_destination(options.output, options.overwrite)
     index = Index.open(folder, at=options.at)
-    compare_all(index, lambda judged, reporter: (judged, options.workers, reporter), options, as_json, quiet)
+    compare_all(index, lambda judged, reporter: (judged, options.workers, reporter), options, out)
 
 
 def compare_all(
-    index: Index,
-    pool: Callable[[Any, Any], tuple[Any, Any, Any]],
-    options: CompareOptions,
-    as_json: bool,
-    quiet: bool,
+    index: Index, pool: Callable[[Any, Any], tuple[Any, Any, Any]], options: CompareOptions, out: Output
 ) -> None:
     """Compare, wherever `pool` has it done: given judged queries and progress, it gives them back with its workers."""
     systems = [text.strip() for text in split_top(options.systems, ",")]
     known = parse_specs(systems, index.collection)
     baseline = None if options.baseline is None else find_baseline(options.baseline, known, index.collection)
-    asked = read_asked(index, options.queries, options.qrels, options.on_error, quiet)
-    with progress("Comparing", quiet) as reporter:
+    asked = read_asked(index, options.queries, options.qrels, options.on_error, out)
+    with out.progress("Comparing") as reporter:
         judged = judge_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, options.seed)
-        for line in judged.remarks:
-            remark(line, quiet)
+        out.remark(*judged.remarks)
         judged, workers, reporter = pool(judged, reporter)
         found = compare_judged(
             judged,
@@ -83,20 +64,14 @@ def compare_all(
             keep=options.keep,
             progress=reporter,
         )
-    shown: dict[str, Any] = {
-        "test": options.test,
-        "correct": options.holm,
-        "baseline": baseline,
-        "seed": options.seed,
-    }
+    shown: dict[str, Any] = {"test": options.test, "correct": options.holm, "baseline": baseline, "seed": options.seed}
     report = write_report(found, options.output, **shown, overwrite=options.overwrite)
-    for line in report.notes:
-        remark(line, quiet)
-    if as_json:
+    out.remark(*report.notes)
+    if out.as_json:
         print_json({"folder": str(report.folder), "files": report.files, "comparison": found.to_dict()})
         return
     _print_table(make_table(found, **shown))
-    remark(f"{options.output}: the report; open {report.folder / 'index.html'}", quiet)
+    out.remark(f"{options.output}: the report; open {report.folder / 'index.html'}")
 
 
 def _print_table(table: MeansTable) -> None:

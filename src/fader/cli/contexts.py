@@ -11,22 +11,9 @@ from typing import Any
 
 import click
 
-from fader.cli.common import (
-    Asked,
-    collect,
-    declare,
-    folder_argument,
-    json_option,
-    plugin_option,
-    print_json,
-    quiet_option,
-    read_asked,
-    remark,
-    say_when_compiling,
-)
+from fader.cli.common import Asked, Output, folder_argument, plugin_option, read_asked, speaks, takes
 from fader.corpus.readers import display_name
 from fader.errors import UsageError
-from fader.progress import progress
 from fader.search.batch import refuse_overwriting, write_contexts, write_letor
 from fader.search.index import Index
 from fader.search.options import ContextsOptions
@@ -34,18 +21,16 @@ from fader.search.options import ContextsOptions
 
 @click.command("contexts", epilog="Example: fader contexts index/ --queries queries.jsonl -o contexts.parquet")
 @folder_argument
-@declare(ContextsOptions)
+@takes(ContextsOptions)
 @plugin_option
-@json_option
-@quiet_option
-def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+@speaks()
+def command(folder: Path, options: ContextsOptions, out: Output) -> None:
     """Write every context of every query, a row per mention, with all distances and sides."""
-    options = collect(ContextsOptions, given)
-    say_when_compiling(quiet)
+    out.say_when_compiling()
     check_output(options)
     index = Index.open(folder, at=options.at)
     write = write_letor if options.format == "letor" else write_contexts
-    write_all(index, lambda *asked, **more: write(index, *asked, **more), options, as_json, quiet)
+    write_all(index, lambda *asked, **more: write(index, *asked, **more), options, out)
 
 
 def check_output(options: ContextsOptions) -> None:
@@ -55,29 +40,22 @@ def check_output(options: ContextsOptions) -> None:
     refuse_overwriting(options.output, options.queries, options.qrels)
 
 
-def write_all(index: Index, write: Callable[..., int], options: ContextsOptions, as_json: bool, quiet: bool) -> None:
+def write_all(index: Index, write: Callable[..., int], options: ContextsOptions, out: Output) -> None:
     """Write the file, wherever `write` finds what is in it: `write_contexts` or `write_letor` without the index."""
-    asked = read_asked(index, options.queries, options.qrels, options.on_error, quiet)
-    remarks = _remarks(asked, options)
-    for line in remarks:
-        remark(line, quiet)
-    with progress("Contexts", quiet) as reporter:
-        how: dict[str, Any] = {
-            "overlap": not options.ignore_overlap,
-            "window": options.window,
-            "plan": options.plan,
-        }
-        if options.format == "letor":
-            how |= {"features": options.features, "policy": options.policy}
+    asked = read_asked(index, options.queries, options.qrels, options.on_error, out)
+    remarks = _find_unjudged(asked, options)
+    out.remark(*remarks)
+    how: dict[str, Any] = {"overlap": not options.ignore_overlap, "window": options.window, "plan": options.plan}
+    if options.format == "letor":
+        how |= {"features": options.features, "policy": options.policy}
+    with out.progress("Contexts") as reporter:
         rows = write(asked.queries, asked.grades, options.output, reporter, **how)
-    unit = "entities" if options.format == "letor" else "contexts"
-    if as_json:
-        print_json({"queries": len(asked.queries), unit: rows, "file": options.output, "remarks": remarks})
-    else:
-        remark(f"{options.output}: {rows:,} {unit} of {len(asked.queries):,} queries", quiet)
+    unit, queries = "entities" if options.format == "letor" else "contexts", len(asked.queries)
+    summary = {"queries": queries, unit: rows, "file": options.output, "remarks": remarks}
+    out.conclude(summary, f"{options.output}: {rows:,} {unit} of {queries:,} queries")
 
 
-def _remarks(asked: Asked, options: ContextsOptions) -> list[str]:
+def _find_unjudged(asked: Asked, options: ContextsOptions) -> list[str]:
     """Say where a file will hold no judgments; a learner would take labels of 0 for bad entities."""
     letor = options.format == "letor"
     without = "all labels are 0" if letor else "all grades are empty"

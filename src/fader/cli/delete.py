@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from fader.cli.change import print_change
-from fader.cli.common import collect, declare, folder_argument, json_option, quiet_option, say_when_compiling
+from fader.cli.common import Output, folder_argument, speaks, takes
 from fader.corpus.readers import read_lines
 from fader.errors import UsageError
 from fader.index.write.change import ChangeOptions, delete
-from fader.progress import progress
+from fader.options import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdOptions:
+    """Which documents."""
+
+    ids: str | None = option(
+        None, help="A file of ids, one per line; .gz and .zst too, - for standard input.", metavar="FILE"
+    )
+    id: tuple[str, ...] = option((), help="An id; may be repeated.", metavar="ID")
+
+    def read(self) -> list[str]:
+        """All of them."""
+        if self.ids is None and not self.id:
+            raise UsageError("no ids are given; pass --ids FILE or --id ID")
+        return [*self.id, *(line for _number, line in read_lines(self.ids) if line)] if self.ids else list(self.id)
 
 
 @click.command("delete", epilog="Example: fader delete index/ --ids gone.txt --id d17")
 @folder_argument
-@click.option("--ids", "file", metavar="FILE", help="Ids, one per line; .gz and .zst too, - for standard input.")
-@click.option("--id", "single", multiple=True, metavar="ID", help="An id; may be repeated.")
-@declare(ChangeOptions, "memory_mb", "keep", "merge")
-@json_option
-@quiet_option
-def command(folder: Path, file: str | None, single: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:
+@takes(IdOptions, into="which")
+@takes(ChangeOptions, "memory_mb", "keep", "merge")
+@speaks()
+def command(folder: Path, which: IdOptions, options: ChangeOptions, out: Output) -> None:
     """Delete the documents with the given ids from the index in DIR, in one commit.
 
-    Ids of no document are listed, and are no error. What is deleted is in no answer and no statistics any more; its
-    bytes go when its segment is merged and no commit that is kept needs them.
+    Ids that no document has are listed; they are no error. What is deleted no longer counts in answers and statistics;
+    its bytes go when its segment is merged and no commit that is kept needs them.
     """
-    if file is None and not single:
-        raise UsageError("no ids are given; pass --ids FILE or --id ID")
-    say_when_compiling(quiet)
+    ids = which.read()
+    out.say_when_compiling()
     began = time.perf_counter()
-    listed = [line for _number, line in read_lines(file) if line] if file is not None else []
-    with progress("Deleting", quiet) as reporter:
-        report = delete(folder, [*single, *listed], collect(ChangeOptions, given), reporter)
-    print_change(folder, report, time.perf_counter() - began, as_json, quiet)
+    with out.progress("Deleting") as reporter:
+        report = delete(folder, ids, options, reporter)
+    print_change(folder, report, time.perf_counter() - began, out)

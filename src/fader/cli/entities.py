@@ -7,31 +7,28 @@ from pathlib import Path
 
 import click
 
-from fader.cli.common import at_option, folder_argument, json_option, print_json
+from fader.cli.common import Output, folder_argument, print_json, speaks, takes
 from fader.search.index import Index
+from fader.search.options import EntitiesOptions
 from fader.search.suggest import Suggester
 
 
 @click.command("entities", epilog="Example: fader entities index/ ein --type scientist")
 @folder_argument
-@click.argument("prefix", default="")
-@click.option("--type", "answer_type", metavar="TYPE", help="Only entities of this type.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
-@at_option
-@json_option
-def command(folder: Path, prefix: str, answer_type: str | None, limit: int, at: int | None, as_json: bool) -> None:
+@takes(EntitiesOptions)
+@speaks(quiet=False)
+def command(folder: Path, options: EntitiesOptions, out: Output) -> None:
     """List entities one of whose names starts with PREFIX, or has words that start with the words of PREFIX.
 
-    Exact matches come first, then those that start so; among them entities that the most documents mention. Case and
-    accents do not matter.
+    Exact matches come first, then names that start with PREFIX; among them the entities that the most documents
+    mention. Case and accents do not matter.
     """
-
-    collection = Index.open(folder, at=at).collection
+    collection = Index.open(folder, at=options.at).collection
     rows = []
-    for hint in Suggester(collection).entities(prefix, limit, answer_type):
+    for hint in Suggester(collection).entities(options.prefix, options.limit, options.type):
         aliases = collection.catalog.aliases_of(collection.catalog.resolve_entity(hint.id))
         rows.append({**asdict(hint), "aliases": aliases})
-    if as_json:
+    if out.as_json:
         print_json(rows)
         return
     for row in rows:

@@ -6,20 +6,10 @@ Knows nothing of how contexts are found.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from fader.cli.common import (
-    collect,
-    declare,
-    folder_argument,
-    json_option,
-    plugin_option,
-    print_json,
-    quiet_option,
-    say_when_compiling,
-)
+from fader.cli.common import Output, folder_argument, plugin_option, print_json, speaks, takes
 from fader.cli.render import print_card, print_evidence
 from fader.limits import Limits
 from fader.search.index import Index
@@ -29,19 +19,15 @@ from fader.search.options import EntityOptions
 
 @click.command("entity", epilog="Example: fader entity index/ Albert_Einstein 'played +violin' --type scientist")
 @folder_argument
-@click.argument("entity", metavar="ID")
-@click.argument("query", required=False)
-@declare(EntityOptions, skip=("entity", "query"))
+@takes(EntityOptions)
 @plugin_option
-@json_option
-@quiet_option
-def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+@speaks()
+def command(folder: Path, options: EntityOptions, out: Output) -> None:
     """Show the entity ID of the index in DIR: its names, its types and how many documents mention it.
 
     With QUERY also its rank and all contexts that count, from the one that contributes most on.
     """
-    options = collect(EntityOptions, given)
-    say_when_compiling(quiet)
+    out.say_when_compiling()
     index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     card, evidence = index.entity(options.entity), None
     if options.query is not None:
@@ -49,7 +35,7 @@ def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
         evidence = index.evidence(
             options.query, options.entity, options.type, ranker, offset=options.offset, limit=options.limit
         )
-    if as_json:
+    if out.as_json:
         print_json({**card.to_dict(), "evidence": evidence.to_dict() if evidence else None})
         return
     print_card(card)

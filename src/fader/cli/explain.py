@@ -6,20 +6,10 @@ Knows nothing of how scores are made.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from fader.cli.common import (
-    collect,
-    declare,
-    folder_argument,
-    json_option,
-    plugin_option,
-    print_json,
-    quiet_option,
-    say_when_compiling,
-)
+from fader.cli.common import Output, folder_argument, plugin_option, print_json, speaks, takes
 from fader.cli.render import print_why
 from fader.limits import Limits
 from fader.search.index import Index
@@ -29,20 +19,17 @@ from fader.search.options import ExplainOptions
 
 @click.command("explain", epilog="Example: fader explain index/ 'played +violin' --entity Isaac_Newton")
 @folder_argument
-@click.argument("query")
-@declare(ExplainOptions, skip=("query",))
+@takes(ExplainOptions)
 @plugin_option
-@json_option
-@quiet_option
-def command(folder: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+@speaks()
+def command(folder: Path, options: ExplainOptions, out: Output) -> None:
     """Show why an entity has its rank for QUERY in the index in DIR, however far down it is.
 
     What each feature, word and context contributes, and for features with a grid of IDF share by distance, the cells
     that the entity's words fall into.
     """
-    options = collect(ExplainOptions, given)
-    say_when_compiling(quiet)
+    out.say_when_compiling()
     index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     ranker = resolve_model(options.model, index.collection, options.any_index)
     why = index.why(options.query, options.entity, options.type, ranker)
-    print_json(why.to_dict()) if as_json else print_why(why)
+    print_json(why.to_dict()) if out.as_json else print_why(why)

@@ -6,25 +6,45 @@ A format is a command of its own, made from its importer's options; formats are 
 from __future__ import annotations
 
 import dataclasses
-import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fader.cli.common import (
-    json_option,
-    on_error_option,
-    plugin_option,
-    print_json,
-    quiet_option,
-    remark,
-    say_when_compiling,
-)
+from fader.cli.common import Output, collect, declare, plugin_option, print_json, speaks, takes
+from fader.corpora.frame.base import Importer
 from fader.corpora.frame.run import UNFINISHED, importer, run
 from fader.errors import InputError, UsageError, did_you_mean, quote
-from fader.progress import progress
+from fader.jobs.runners import count_cores
+from fader.options import check_options, option
 from fader.registry import discover
+from fader.search.options import on_error_option
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListOptions:
+    """Of all formats."""
+
+    listed: bool = option(False, flags=("--list",), help="List the formats, a line each.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions:
+    """Of every import; a format has its own beside them."""
+
+    sources: tuple[str, ...] = option(help="What to import.", argument=True, metavar="SRC...")
+    output: Path = option(help="The folder to write.", flags=("-o", "--output"), metavar="DIR")
+    processes: int | None = option(None, help="Processes; all cores by default.", metavar="N")
+    restart: bool = option(False, help="Forget what an earlier import left in DIR.")
+    on_error: str | None = on_error_option()
+    compress: bool = option(False, help="Write corpus.jsonl.zst.")
+    written: tuple[str, ...] = option(
+        (), help="An option of the format; may be repeated.", flags=("--option",), metavar="NAME=VALUE"
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
 class Formats(click.Group):
@@ -60,18 +80,18 @@ def _titles() -> list[tuple[str, str]]:
     epilog="Example: fader import wikipedia enwiki-latest-pages-articles.xml.bz2 -o corpus/",
 )
 @plugin_option
-@click.option("--list", "listed", is_flag=True, help="List the formats, a line each.")
-@json_option
+@takes(ListOptions)
+@speaks(quiet=False)
 @click.pass_context
-def command(ctx: click.Context, listed: bool, as_json: bool) -> None:
+def command(ctx: click.Context, options: ListOptions, out: Output) -> None:
     """Turn foreign formats into a corpus that `fader index` reads.
 
     Writes corpus.jsonl, entities.tsv, types.tsv, queries.jsonl and qrels.txt, those that have content, and import.json,
     which says what was found. An import that was interrupted goes on when the same command is given again.
     `fader import FORMAT --help` lists the options of a format.
     """
-    if listed:
-        if as_json:
+    if options.listed:
+        if out.as_json:
             print_json(dict(_titles()))
         else:
             for name, title in _titles():
@@ -81,44 +101,23 @@ def command(ctx: click.Context, listed: bool, as_json: bool) -> None:
         ctx.fail("a format is needed; `fader import --list` lists them")
 
 
-def _command(part: Any) -> click.Command:
+def _command(part: type[Importer]) -> click.Command:
     """The command of an importer: the options of every import, and its own."""
-    params: list[click.Parameter] = [click.Argument(["sources"], nargs=-1, required=True, metavar="SRC...")]
-    params += _common(lambda: None).__click_params__[::-1]
-    params += [_option(field) for field in dataclasses.fields(part)]
+
+    @declare(ImportOptions)
+    @speaks()
+    def command(out: Output, **given: Any) -> None:
+        _run(part, collect(ImportOptions, given), given, out)
+
     passes = "" if part.passes > 1 or not part.files else " (- for standard input)"
     what = f"Files or folders{passes}, plain or compressed (.gz, .bz2, .zst)." if part.files else "Sources are names."
-    return click.Command(
+    made = click.command(
         part.name,
-        params=params,
-        callback=lambda **given: _run(part, **given),
         help=f"Import {part.title}.\n\n{what} Layout: {part.citation}",
         epilog=f"Example: {part.example}",
-    )
-
-
-def _common(function: Any) -> Any:
-    """The options that every import has."""
-    for each in (
-        quiet_option,
-        json_option,
-        click.option(
-            "--option",
-            "written",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="An option of the format.",
-        ),
-        click.option("--compress", is_flag=True, help="Write corpus.jsonl.zst."),
-        on_error_option,
-        click.option("--restart", is_flag=True, help="Forget what an earlier import left in DIR."),
-        click.option("--processes", type=int, metavar="N", help="Processes; all cores unless given."),
-        click.option(
-            "-o", "--output", required=True, metavar="DIR", type=click.Path(path_type=Path), help="The folder."
-        ),
-    ):
-        function = each(function)
-    return function
+    )(command)
+    made.params += [_option(field) for field in dataclasses.fields(part)]  # type: ignore[arg-type]
+    return made
 
 
 def _option(field: Any) -> click.Option:
@@ -126,71 +125,49 @@ def _option(field: Any) -> click.Option:
     flag, default = "--" + field.name.replace("_", "-"), field.default
     help_text = field.metadata["help"]
     if isinstance(default, bool):
-        name = f"{flag}/--no-{flag[2:]}"
-        return click.Option([name, f"own_{field.name}"], default=None, help=f"{help_text} [default: {_yes(default)}]")
+        name, shown = f"{flag}/--no-{flag[2:]}", f" [default: {'yes' if default else 'no'}]"
+        return click.Option([name, f"own_{field.name}"], default=None, help=help_text + shown)
     shown = f" [default: {default}]" if default not in ("", ()) else ""
     metavar = "FILE" if field.metadata["path"] else {int: "N", float: "X"}.get(type(default), "TEXT")
     return click.Option([flag, f"own_{field.name}"], default=None, metavar=metavar, help=help_text + shown)
 
 
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def _run(
-    part: Any,
-    sources: tuple[str, ...],
-    output: Path,
-    processes: int | None,
-    restart: bool,
-    on_error: str | None,
-    compress: bool,
-    written: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
-    **own: Any,
-) -> None:
-
-    options = {name[4:]: value for name, value in own.items() if value is not None}
-    for each in written:
+def _run(part: type[Importer], options: ImportOptions, own: dict[str, Any], out: Output) -> None:
+    values = {name[4:]: value for name, value in own.items() if value is not None}
+    for each in options.written:
         name, equals, value = each.partition("=")
         if not equals:
             raise UsageError(f"--option {quote(each)} is not of the form NAME=VALUE")
-        options[name.strip().replace("-", "_")] = value
-    made = importer(part.name, **options)
+        values[name.strip().replace("-", "_")] = value
+    made, folder = importer(part.name, **values), options.output
     if made.compiles:
-        say_when_compiling(quiet)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        out.say_when_compiling()
+    processes = count_cores() if options.processes is None else options.processes
+    on_error = options.on_error or "skip"
     try:
-        with progress(f"Importing {part.name}", quiet) as reporter:
-            many = cores if processes is None else processes
-            report = run(made, list(sources), output, many, restart, on_error or "skip", compress, reporter)
+        with out.progress(f"Importing {part.name}") as reporter:
+            sources = list(options.sources)
+            report = run(made, sources, folder, processes, options.restart, on_error, options.compress, reporter)
     except KeyboardInterrupt:
-        if (output / UNFINISHED).exists():
-            click.echo(f"{output}: what is done is kept; the same command goes on from there", err=True)
+        if (folder / UNFINISHED).exists():
+            click.echo(f"{folder}: what is done is kept; the same command goes on from there", err=True)
         raise
-    for line in report.lines():
-        remark(line, quiet)
+    out.remark(*report.lines())
     if not report.files:
-        raise InputError(f"{output}: nothing was found; are the sources {part.title}?")
-    if as_json:
-        faults = report.faults
-        print_json(
-            {
-                "folder": str(output),
-                "format": part.name,
-                "files": report.files,
-                "counts": report.counts,
-                "faults": faults.counts,
-                "seconds": report.seconds,
-            }
-        )
-        return
+        raise InputError(f"{folder}: nothing was found; are the sources {part.title}?")
+    summary = {
+        "folder": str(folder),
+        "format": part.name,
+        "files": report.files,
+        "counts": report.counts,
+        "faults": report.faults.counts,
+        "seconds": report.seconds,
+    }
     shown = ", ".join(f"{count:,} {name}" for name, count in report.counts.items())
-    remark(f"{output}: {shown}, in {report.seconds:.1f} s", quiet)
-    next_step = _next(output, report.files, report.counts["mentions"])
-    if next_step:
-        remark(f"Next: {next_step}", quiet)
+    out.conclude(summary, f"{folder}: {shown}, in {report.seconds:.1f} s")
+    next_step = _next(folder, report.files, report.counts["mentions"])
+    if next_step and not out.as_json:
+        out.remark(f"Next: {next_step}")
 
 
 def _next(output: Path, files: list[str], mentions: int) -> str:

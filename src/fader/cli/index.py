@@ -3,100 +3,81 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
-from fader.cli.common import (
-    collect,
-    declare,
-    document_limit_options,
-    document_limits,
-    json_option,
-    on_error_option,
-    print_json,
-    quiet_option,
-    remark,
-    say_when_compiling,
-    together,
-)
+from fader.cli.common import DocumentOptions, Output, speaks, takes
 from fader.corpus.analysis import Analysis, read_stopwords
 from fader.corpus.readers import read_lines
 from fader.index.reader import IndexReader
 from fader.index.write.writer import BuildOptions, BuildReport, build
-from fader.progress import progress
+from fader.options import check_options, option
 
-catalog_options = together(
-    click.option("--entities", required=True, metavar="FILE", help="entities.tsv: id, name, types, aliases."),
-    click.option("--types", required=True, metavar="FILE", help="types.tsv: id, name, supertypes."),
-)
-analysis_options = together(
-    click.option("--stemmer", metavar="LANGUAGE", help="A Snowball stemmer, such as english."),
-    click.option("--stopwords", metavar="FILE", help="Words, one per line, that are not indexed."),
-)
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions:
+    """What an index is built from, where it goes, and how texts become terms."""
+
+    corpus: tuple[str, ...] = option(help="Files of documents.", argument=True)
+    entities: str = option(help="entities.tsv: id, name, types, aliases.", metavar="FILE")
+    types: str = option(help="types.tsv: id, name, supertypes.", metavar="FILE")
+    output: str = option(help="The index folder.", flags=("-o", "--output"), metavar="DIR")
+    stemmer: str | None = option(None, help="A Snowball stemmer, such as english.", metavar="LANGUAGE")
+    stopwords: str | None = option(None, help="A file of words, one per line, that are not indexed.", metavar="FILE")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def complete(self, options: BuildOptions, documents: DocumentOptions) -> BuildOptions:
+        """How to build, all options taken together; --on-error is for documents and catalog alike."""
+        words = read_stopwords(line for _n, line in read_lines(self.stopwords)) if self.stopwords else ()
+        return replace(
+            options,
+            analysis=Analysis(self.stemmer, tuple(words)),
+            on_error=documents.on_error or "skip",
+            catalog_on_error=documents.on_error or "fail",
+            limits=documents.limits,
+        )
 
 
 @click.command(
     "index", epilog="Example: fader index corpus.jsonl.gz --entities entities.tsv --types types.tsv -o index/"
 )
-@click.argument("corpus", nargs=-1, required=True)
-@catalog_options
-@click.option("-o", "--output", required=True, metavar="DIR", type=click.Path(path_type=Path), help="The index folder.")
-@analysis_options
-@declare(BuildOptions, "threads", "memory_mb", "keep_text")
-@document_limit_options
-@declare(BuildOptions, "overwrite", "keep")
-@on_error_option
-@json_option
-@quiet_option
-def command(
-    corpus: tuple[str, ...], entities: str, types: str, output: Path, as_json: bool, quiet: bool, **given: Any
-) -> None:
+@takes(SourceOptions, into="sources")
+@takes(BuildOptions)
+@takes(DocumentOptions, into="documents")
+@speaks()
+def command(sources: SourceOptions, options: BuildOptions, documents: DocumentOptions, out: Output) -> None:
     """Build an index from CORPUS files (.jsonl, .gz, .zst, or - for standard input).
 
     DIR appears whole or not at all. Documents that cannot be used are skipped and counted; a fault in the
     catalog stops the build; --on-error chooses for both.
     """
-    options = collect_build(given)
-    say_when_compiling(quiet)
+    options, folder = sources.complete(options, documents), Path(sources.output)
+    out.say_when_compiling()
     began = time.perf_counter()
-    with progress("Indexing", quiet) as reporter:
-        report = build(output, list(corpus), entities, types, options, reporter)
-    reader = IndexReader(output)
+    with out.progress("Indexing") as reporter:
+        report = build(folder, list(sources.corpus), sources.entities, sources.types, options, reporter)
+    reader = IndexReader(folder)
     counts = {"documents": reader.documents, "tokens": reader.tokens, "mentions": reader.mentions}
-    remark_faults(report, counts, quiet)
+    remark_faults(report, counts["documents"], out)
     seconds = time.perf_counter() - began
-    if as_json:
-        print_json({"index": str(output), **counts, "skipped": count_skipped(report), "seconds": seconds})
-    else:
-        shown = ", ".join(f"{v:,} {k}" for k, v in counts.items())
-        remark(f"{output}: {shown}, in {seconds:.1f} s", quiet)
-
-
-def collect_build(given: dict[str, Any]) -> BuildOptions:
-    """How to build, from the options of `fader index` or `fader cluster build`."""
-    on_error, stopwords, limits = given.pop("on_error"), given.pop("stopwords"), document_limits(given)
-    words: Sequence[str] = read_stopwords(line for _n, line in read_lines(stopwords)) if stopwords else ()
-    return collect(
-        BuildOptions,
-        given,
-        analysis=Analysis(given.pop("stemmer"), tuple(words)),
-        on_error=on_error or "skip",
-        catalog_on_error=on_error or "fail",
-        limits=limits,
+    shown = ", ".join(f"{v:,} {k}" for k, v in counts.items())
+    out.conclude(
+        {"index": str(folder), **counts, "skipped": count_skipped(report), "seconds": seconds},
+        f"{folder}: {shown}, in {seconds:.1f} s",
     )
 
 
-def remark_faults(report: BuildReport, counts: dict[str, int], quiet: bool) -> None:
+def remark_faults(report: BuildReport, documents: int, out: Output) -> None:
     """Say what could not be used, and whether anything could."""
-    for line in [*report.catalog_notes[:5], *report.faults.lines()]:
-        remark(line, quiet)
-    if not counts["documents"]:
-        remark("No usable document was found: the index is empty.", quiet)
+    out.remark(*report.catalog_notes[:5], *report.faults.lines())
+    if not documents:
+        out.remark("No usable document was found: the index is empty.")
 
 
-def count_skipped(report: BuildReport) -> dict[str, Any]:
+def count_skipped(report: BuildReport) -> dict[str, object]:
     """What was skipped, for JSON."""
     return {"lines": report.faults.counts, "catalog": len(report.catalog_notes)}

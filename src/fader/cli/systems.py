@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
-from fader.cli.common import json_option, plugin_option, print_json
+from fader.cli.common import Output, plugin_option, print_json, speaks, takes
 from fader.errors import UsageError, did_you_mean, quote
+from fader.options import option
 from fader.registry import discover
 from fader.search.system_info import describe_system
 
 
+@dataclass(frozen=True, kw_only=True)
+class SystemsOptions:
+    """List systems."""
+
+    name: str = option("", help="The only one to show.", argument=True)
+
+
 @click.command("systems", epilog="Example: fader systems voting")
-@click.argument("name", default="")
+@takes(SystemsOptions)
 @plugin_option
-@json_option
-def command(name: str, as_json: bool) -> None:
+@speaks(quiet=False)
+def command(options: SystemsOptions, out: Output) -> None:
     """List the systems, or one of them: parameters with defaults and what is tried, what it does, where it is from.
 
     In `compare` and `train --system` a parameter that is not given takes, on the training queries, the best of the
     values that are worth trying.
     """
-    known = discover("fader.systems")
+    name, known = options.name, discover("fader.systems")
     if name and name not in known:
         raise UsageError(f"no system {quote(name)}{did_you_mean(name, known)}")
     rows = [describe_system(part) for key, part in known.items() if not name or key == name]
-    if as_json:
+    if out.as_json:
         print_json(rows)
         return
     for row in rows:

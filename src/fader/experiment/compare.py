@@ -29,9 +29,9 @@ from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.system_specs import SystemSpec, find_baseline, parse_specs
 from fader.jobs.job import Job, run_job
 from fader.jobs.journal import Key
-from fader.jobs.runners import InProcess, Runner, Threads
+from fader.jobs.runners import InProcess, Runner, Threads, count_cores
 from fader.learn.crossvalidate import choose_unfitted, cross_validate, parse_cv
-from fader.learn.threads import Workers, cores
+from fader.learn.threads import Workers
 from fader.measures import STANDARD, find_measure
 from fader.progress import Progress, Silent
 from fader.rank.system import System, View
@@ -102,7 +102,7 @@ def compare_judged(
     baseline = None if baseline is None else find_baseline(baseline, named, collection)
     parse_cv(cv)
     chosen = [find_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
-    experiment = Experiment(judged, str(cv), chosen, seed, workers or cores(), progress or Silent())
+    experiment = Experiment(judged, str(cv), chosen, seed, workers or count_cores(), progress or Silent())
     found = _measure_all(experiment, named, keep)
     return Comparison(
         title=title or f"Comparison on {collection.folder.name}",

@@ -1,4 +1,7 @@
-"""What a comparison can be asked for: each option once. Knows nothing of systems or of how they are compared."""
+"""What an evaluation, a comparison and training can be asked for: each option once.
+
+Knows nothing of systems or of how they are compared.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,34 @@ from dataclasses import dataclass
 
 from fader.options import check_options, option
 from fader.search.options import at_option, on_error_option, queries_option
+
+MEASURES = "AP,RR,nDCG@5,nDCG@10,pairswap"
+TESTS = ("t", "randomisation")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """Measure TREC runs against judgments."""
+
+    runs: tuple[str, ...] = option(help="TREC runs.", argument=True, metavar="RUN...")
+    qrels: str = option(help="Judgments: qid 0 entity grade.", metavar="FILE")
+    measures: str = option(
+        MEASURES,
+        help="Names separated by commas; also those of the package ir_measures, such as P@10.",
+        metavar="NAMES",
+    )
+    baseline: str | None = option(
+        None, help="Compare with this run (default: the best by the first measure).", metavar="RUN"
+    )
+    test: str = option("t", help="The significance test.", choices=TESTS)
+    holm: bool = option(False, help="Correct p-values for the number of runs compared, for each measure.")
+    seed: int = option(0, help="Seed of the randomisation test.", least=0)
+    candidates_only: bool = option(False, help="AP counts only good entities that are in the run.")
+    per_query: str | None = option(None, help="Write the values of every query as CSV.", metavar="FILE")
+    on_error: str | None = on_error_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,11 +54,11 @@ class CompareOptions:
     baseline: str | None = option(None, help="Show differences to this one.", metavar="SYSTEM")
     measures: str = option(
         "",
-        help="AP,RR,nDCG@5,nDCG@10,pairswap by default; any of ir_measures.",
+        help=f"{MEASURES} by default; any of ir_measures.",
         metavar="LIST",
         show_default=False,
     )
-    test: str = option("t", help="The significance test.", choices=("t", "randomisation"))
+    test: str = option("t", help="The significance test.", choices=TESTS)
     holm: bool = option(False, help="Correct p-values for the number of systems.")
     title: str = option("", help="The report's title.", show_default=False)
     overwrite: bool = option(False, help="Replace a report that is there.")

@@ -17,11 +17,11 @@ from fader.experiment.experiment import Experiment, precisions
 from fader.experiment.judged import JudgedQueries
 from fader.experiment.system_specs import SystemSpec, parse_spec
 from fader.jobs.files import whole_file
+from fader.jobs.runners import count_cores
 from fader.learn.crossvalidate import train
 from fader.learn.learner import Choice
 from fader.learn.model import Model
 from fader.learn.modelfile import ModelScope
-from fader.learn.threads import cores
 from fader.measures import STANDARD
 from fader.progress import Progress, Silent
 from fader.rank.system import System
@@ -49,7 +49,7 @@ def tune(
     spec = parse_spec(system, judged.index.collection)
     if spec.model is not None:
         raise UsageError(f"{spec.name} is trained already")
-    experiment = Experiment(judged, "loo", STANDARD, seed, workers or cores(), progress or Silent())
+    experiment = Experiment(judged, "loo", STANDARD, seed, workers or count_cores(), progress or Silent())
     if not spec.learners:
         return _choose_unfitted(experiment, spec)
     learners = spec.learners

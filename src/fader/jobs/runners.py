@@ -47,6 +47,11 @@ class Failure:
         return ClusterError(f"{self.name}: {made}") if self.again else made
 
 
+def count_cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Runner(Protocol[Item]):
     """Runs the items of a job."""
 

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from fader.errors import InputError, UsageError
+from fader.jobs.runners import count_cores
 from fader.learn.learner import Choice, Fold, Measured, Outcome, Trainer
-from fader.learn.threads import Workers, cores, in_parallel
+from fader.learn.threads import Workers, in_parallel
 from fader.progress import Progress, Silent
 from fader.rank.system import F64, I64
 
@@ -84,7 +85,7 @@ def cross_validate(
     make: MakeTrainer, n: int, cv: str | int, seed: int = 0, workers: Workers = 0, progress: Progress | None = None
 ) -> Validation:
     """For each of n queries a model that never saw it."""
-    progress, workers, folds = progress or Silent(), workers or cores(), parse_cv(cv)
+    progress, workers, folds = progress or Silent(), workers or count_cores(), parse_cv(cv)
     check_folds(n, folds)
     outer, groups = cuts(n, folds, seed)
     trainer = make(groups)
@@ -109,7 +110,7 @@ def train(
         what = "lambda needs 2 at least; give lambda as a number"
         several = f"among {len(options)} alternatives needs 2 at least; give one"
         raise InputError(f"{n} judged query: choosing {what if len(options) == 1 else several}")
-    choice = choose(trainer, [frozenset()], workers or cores(), progress or Silent())[0]
+    choice = choose(trainer, [frozenset()], workers or count_cores(), progress or Silent())[0]
     return trainer.train(choice), choice
 
 

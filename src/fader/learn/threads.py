@@ -8,7 +8,6 @@ Whether work runs side by side is a mark of each thread. Knows nothing of what i
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 import threadpoolctl
 
+from fader.jobs.runners import count_cores
 from fader.progress import Progress
 
 T = TypeVar("T")
@@ -24,11 +24,6 @@ R = TypeVar("R")
 _lock = threading.Lock()
 _state: dict[str, Any] = {"users": 0, "limit": None}
 _thread = threading.local()
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
@@ -44,7 +39,7 @@ def side_by_side() -> Iterator[None]:
 
 def threads() -> int:
     """How many threads a computation may use: one where others run beside it."""
-    return 1 if getattr(_thread, "beside", False) else cores()
+    return 1 if getattr(_thread, "beside", False) else count_cores()
 
 
 @contextmanager

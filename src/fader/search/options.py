@@ -1,4 +1,4 @@
-"""What a search, an explanation, a look at an entity and a file of queries can be asked for: each option once.
+"""What a search, an explanation, a look-up and a file of queries can be asked for: each option once.
 
 The command line, the HTTP interface and MCP take their parameters from here. Knows nothing of how they are given.
 """
@@ -6,6 +6,7 @@ The command line, the HTTP interface and MCP take their parameters from here. Kn
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fader.options import check_options, option
@@ -15,7 +16,8 @@ MOST_OFFSET = 10**9
 
 
 def query_option() -> Any:
-    return option(help='The query: words, "phrases", +required, -forbidden.', longest=2_000, example="landed +mars")
+    help = 'The query: words, "phrases", +required, -forbidden.'
+    return option(help=help, longest=2_000, argument=True, example="landed +mars")
 
 
 def type_option(help: str = "The answer type, by id or name.") -> Any:
@@ -93,8 +95,8 @@ class ExplainOptions:
 class EntityOptions:
     """Look at an entity, and at its contexts for a query where there is one."""
 
-    entity: str = option(help="The entity, by id.", longest=2_000, example="E1")
-    query: str | None = option(None, help="The query.", longest=2_000, example="landed +mars")
+    entity: str = option(help="The entity, by id.", longest=2_000, argument=True, metavar="ID", example="E1")
+    query: str | None = option(None, help="The query.", longest=2_000, argument=True, example="landed +mars")
     type: str | None = type_option("The answer type of the query, by id or name.")
     offset: int = option(0, help="Contexts to leave out, the best first.", least=0, most=MOST_OFFSET, limit="snippets")
     limit: int = option(20, help="Contexts at most.", least=1, limit="snippets", example=20)
@@ -102,6 +104,37 @@ class EntityOptions:
     any_index: bool = any_index_option()
     at: int | None = at_option()
     timeout_ms: int | None = timeout_option("Time for the query.")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypesOptions:
+    """Look up types."""
+
+    prefix: str = option("", help="How its name, or words of it, begin.", longest=500, argument=True, example="spa")
+    limit: int = option(50, help="How many at most.", least=1)
+    at: int | None = at_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntitiesOptions(TypesOptions):
+    """Look up entities."""
+
+    type: str | None = type_option("Only entities of this type.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalyzeOptions:
+    """Take a text apart."""
+
+    text: str = option(help="The text.", longest=5_000, argument=True, example="Straße, naïve, COVID-19")
+    index: Path | None = option(None, help="Analyse as this index does.", metavar="DIR")
+    stemmer: str | None = option(None, help="A Snowball stemmer, such as english.", metavar="LANGUAGE")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from fader.index.commit import read_commit
+from fader.options import check_options, option
 
-address_option = click.option(
-    "--address",
-    metavar="HOST:PORT",
-    help="The head of the Ray cluster, or local: a Ray of this machine alone. Unless given RAY_ADDRESS, else local.",
-)
-groups_option = click.option(
-    "--groups",
-    type=click.IntRange(0, 100_000),
-    default=0,
-    metavar="N",
-    help="Parts of the index that are asked at once, as many as it has segments at most; 0: one for each node.",
-)
 index_argument = click.argument("folder", metavar="DIR")
+
+
+def address_option() -> Any:
+    help = "The head of the Ray cluster, or local: a Ray of this machine alone. RAY_ADDRESS by default, else local."
+    return option(None, help=help, metavar="HOST:PORT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions:
+    """Where the cluster is, and into how many parts an index is divided there."""
+
+    address: str | None = address_option()
+    groups: int = option(
+        0,
+        help="Parts of the index that are asked at once, as many as it has segments at most; 0: one for each node.",
+        least=0,
+        most=100_000,
+        metavar="N",
+        show_default=False,
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
 def check_index(folder: str, at: int | None) -> None:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from fader.cli.clustering import address_option
-from fader.cli.common import (
-    declare,
-    document_limit_options,
-    json_option,
-    on_error_option,
-    print_json,
-    quiet_option,
-    remark,
-    say_when_compiling,
-)
-from fader.cli.index import analysis_options, catalog_options, collect_build, count_skipped, remark_faults
-from fader.cluster.build.driver import ClusterBuildOptions, ClusterBuildReport, build, refuse_early
+from fader.cli.clustering import ClusterOptions
+from fader.cli.common import DocumentOptions, Output, speaks, takes
+from fader.cli.index import SourceOptions, count_skipped, remark_faults
+from fader.cluster.build.driver import ClusterBuildOptions, build, refuse_early
 from fader.cluster.hosts.runtime import connect
 from fader.cluster.jobs.scheduler import OnRay
 from fader.cluster.storage import mask_passwords
 from fader.index.write.writer import BuildOptions
-from fader.progress import progress
+from fader.options import check_options, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardOptions:
+    """How the work is divided among the nodes."""
+
+    shards: int = option(help="Ranges of document ids, one task each.", metavar="N")
+    piece: int = option(256, help="Megabytes of the corpus per task.", metavar="MB")
+    restart: bool = option(False, help="Begin anew where an unfinished build is in DIR.")
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
 @click.command(
@@ -32,64 +35,44 @@ from fader.progress import progress
     epilog="Example: fader cluster build s3://bucket/corpus/*.jsonl.gz --entities s3://bucket/entities.tsv"
     " --types s3://bucket/types.tsv -o /shared/index --shards 64 --address head:6379",
 )
-@click.argument("corpus", nargs=-1, required=True)
-@catalog_options
-@click.option("-o", "--output", required=True, metavar="DIR", help="The index folder: on shared storage, or a URL.")
-@click.option("--shards", type=int, required=True, metavar="N", help="Ranges of document ids, built by a task each.")
-@address_option
-@analysis_options
-@declare(BuildOptions, "memory_mb")
-@click.option(
-    "--piece", type=int, default=256, show_default=True, metavar="MB", help="Megabytes of the corpus per task."
-)
-@declare(BuildOptions, "keep_text")
-@document_limit_options
-@declare(BuildOptions, "overwrite")
-@click.option("--restart", is_flag=True, help="Begin anew where an unfinished build is in DIR.")
-@declare(BuildOptions, "keep")
-@on_error_option
-@json_option
-@quiet_option
+@takes(SourceOptions, into="sources")
+@takes(ShardOptions, into="division")
+@takes(ClusterOptions, "address", into="cluster")
+@takes(BuildOptions, skip=("threads",))
+@takes(DocumentOptions, into="documents")
+@speaks()
 def command(
-    corpus: tuple[str, ...],
-    entities: str,
-    types: str,
-    output: str,
-    shards: int,
-    address: str | None,
-    piece: int,
-    restart: bool,
-    as_json: bool,
-    quiet: bool,
-    **given: Any,
+    sources: SourceOptions,
+    division: ShardOptions,
+    cluster: ClusterOptions,
+    options: BuildOptions,
+    documents: DocumentOptions,
+    out: Output,
 ) -> None:
     """Build an index of N shards from CORPUS files that all nodes see: on shared storage, or fsspec URLs.
 
-    The result is an ordinary index, and opens on one machine too. After a crash of anything the same command goes on
-    where it was.
+    DIR is on shared storage too, or a URL. The result is an ordinary index, and opens on one machine too. After a crash
+    of anything the same command goes on where it was.
     """
-    options = ClusterBuildOptions(shards, collect_build(given), piece << 20, restart=restart)
-    refuse_early(output, corpus, entities, types, options)
-    say_when_compiling(quiet)
+    whole = ClusterBuildOptions(
+        division.shards, sources.complete(options, documents), division.piece << 20, restart=division.restart
+    )
+    given = (sources.output, sources.corpus, sources.entities, sources.types, whole)
+    refuse_early(*given)
+    out.say_when_compiling()
     began = time.perf_counter()
-    with connect(address) as connection, progress("Building", quiet) as reporter:
+    with connect(cluster.address) as connection, out.progress("Building") as reporter:
         runner = OnRay(connection)
-        report = build(output, corpus, entities, types, options, runner, reporter)
-    _print_report(mask_passwords(output), report, runner.lost, time.perf_counter() - began, as_json, quiet)
-
-
-def _print_report(
-    output: str, report: ClusterBuildReport, lost: int, seconds: float, as_json: bool, quiet: bool
-) -> None:
-    """What was built, and what could not be used."""
-    built = report.built
-    segments, counts = built.manifest.segments, built.manifest.live._asdict()
-    tasks = {"done": report.tasks, "done before": report.resumed, "lost and done again": lost}
-    remark_faults(built, counts, quiet)
-    if as_json:
-        shown = {"index": output, **counts, "shards": report.shards, "segments": len(segments), "tasks": tasks}
-        print_json({**shown, "skipped": count_skipped(built), "seconds": seconds})
-    else:
-        text = ", ".join(f"{v:,} {k}" for k, v in counts.items())
-        work = ", ".join(f"{v:,} {k}" for k, v in tasks.items() if v)
-        remark(f"{output}: {text} in {report.shards:,} shards; tasks: {work}; in {seconds:.1f} s", quiet)
+        report = build(*given, runner, reporter)
+    seconds, folder = time.perf_counter() - began, mask_passwords(sources.output)
+    manifest = report.built.manifest
+    counts = manifest.live._asdict()
+    tasks = {"done": report.tasks, "done before": report.resumed, "lost and done again": runner.lost}
+    remark_faults(report.built, counts["documents"], out)
+    shown = {"index": folder, **counts, "shards": report.shards, "segments": len(manifest.segments), "tasks": tasks}
+    text = ", ".join(f"{v:,} {k}" for k, v in counts.items())
+    work = ", ".join(f"{v:,} {k}" for k, v in tasks.items() if v)
+    out.conclude(
+        {**shown, "skipped": count_skipped(report.built), "seconds": seconds},
+        f"{folder}: {text} in {report.shards:,} shards; tasks: {work}; in {seconds:.1f} s",
+    )

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from fader.cli.clustering import address_option, check_index, groups_option, index_argument
-from fader.cli.common import collect, declare, json_option, plugin_option, quiet_option, say_when_compiling
+from fader.cli.clustering import ClusterOptions, check_index, index_argument
+from fader.cli.common import Output, plugin_option, speaks, takes
 from fader.cli.compare import compare_all
 from fader.cluster.hosts.runtime import connect
 from fader.cluster.jobs.compare import Spread, Unsent
@@ -25,27 +25,27 @@ EXAMPLE = (
 
 @click.command("compare", epilog=f"Example: {EXAMPLE}")
 @index_argument
-@address_option
-@groups_option
-@declare(CompareOptions, skip=("workers",))
+@takes(ClusterOptions, into="cluster")
+@takes(CompareOptions, skip=("workers",))
 @plugin_option
-@json_option
-@quiet_option
-def command(folder: str, address: str | None, groups: int, as_json: bool, quiet: bool, **given: Any) -> None:
+@speaks()
+def command(folder: str, cluster: ClusterOptions, options: CompareOptions, out: Output) -> None:
     """Compare systems on the judged queries of an index whose shards are held by the nodes of a cluster.
 
     The report is that of `fader compare`, but for the seconds. With --keep the same command goes on where it was after
     a crash of anything.
     """
-    options = collect(CompareOptions, given)
-    say_when_compiling(quiet)
+    out.say_when_compiling()
     check_destination(options.output, options.overwrite)
     check_index(folder, options.at)
     limits = Limits.from_environment()
-    with connect(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
+    with (
+        connect(cluster.address) as connection,
+        holding(connection, folder, options.at, cluster.groups, limits) as held,
+    ):
 
         def spread(judged: Any, reporter: Any) -> tuple[Any, Any, Any]:
             pool = Spread(connection, judged)
             return pool.judged, pool, Unsent(reporter)
 
-        compare_all(open_index(held), spread, options, as_json, quiet)
+        compare_all(open_index(held), spread, options, out)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from fader.cli.clustering import address_option, check_index, groups_option, index_argument
-from fader.cli.common import collect, declare, json_option, plugin_option, quiet_option, say_when_compiling
+from fader.cli.clustering import ClusterOptions, check_index, index_argument
+from fader.cli.common import Output, plugin_option, speaks, takes
 from fader.cli.contexts import check_output, write_all
 from fader.cluster.hosts.runtime import connect
 from fader.cluster.jobs import batch
@@ -24,24 +22,24 @@ from fader.search.options import ContextsOptions
     " --address head:6379",
 )
 @index_argument
-@address_option
-@groups_option
-@declare(ContextsOptions)
+@takes(ClusterOptions, into="cluster")
+@takes(ContextsOptions)
 @plugin_option
-@json_option
-@quiet_option
-def command(folder: str, address: str | None, groups: int, as_json: bool, quiet: bool, **given: Any) -> None:
+@speaks()
+def command(folder: str, cluster: ClusterOptions, options: ContextsOptions, out: Output) -> None:
     """Write every context of every query of an index whose shards are held by the nodes of a cluster.
 
     The file has the bytes that `fader contexts` writes. After a crash of anything the same command goes on where it
     was.
     """
-    options = collect(ContextsOptions, given)
-    say_when_compiling(quiet)
+    out.say_when_compiling()
     check_output(options)
     check_index(folder, options.at)
     write = batch.letor if options.format == "letor" else batch.contexts
     limits = Limits.from_environment()
-    with connect(address) as connection, holding(connection, folder, options.at, groups, limits) as held:
+    with (
+        connect(cluster.address) as connection,
+        holding(connection, folder, options.at, cluster.groups, limits) as held,
+    ):
         runner = OnRay(connection)
-        write_all(open_index(held), lambda *asked, **more: write(runner, held, *asked, **more), options, as_json, quiet)
+        write_all(open_index(held), lambda *asked, **more: write(runner, held, *asked, **more), options, out)

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import dataclass
 
 import click
 
-from fader.cli.common import quiet_option, remark
+from fader.cli.common import Output, speaks, takes
 from fader.cluster.hosts.local_cluster import LocalCluster
 from fader.cluster.hosts.runtime import ensure_token
+from fader.options import check_options, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalClusterOptions:
+    """A cluster on this machine."""
+
+    nodes: int = option(3, help="Nodes beside the head.", least=1, most=64)
+    cpus: int = option(1, help="CPUs of each node.", least=1, most=1024)
+    port: int = option(6379, help="0: any that is free.", least=0, most=65_535)
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
 @click.command("up", epilog="Example: fader cluster up --nodes 3")
-@click.option("--nodes", type=click.IntRange(1, 64), default=3, show_default=True, help="Nodes beside the head.")
-@click.option("--cpus", type=click.IntRange(1, 1024), default=1, show_default=True, help="CPUs of each node.")
-@click.option("--port", type=click.IntRange(0, 65535), default=6379, show_default=True, help="0: any that is free.")
-@quiet_option
-def command(nodes: int, cpus: int, port: int, quiet: bool) -> None:
+@takes(LocalClusterOptions)
+@speaks(json=False)
+def command(options: LocalClusterOptions, out: Output) -> None:
     """Start a Ray cluster of several nodes on this machine, to try things; Ctrl-C ends it.
 
     It listens on 127.0.0.1 alone, under the token of ~/.ray/auth_token, which is made where there is none. Other
     commands of this user find it by --address.
     """
-    with LocalCluster(nodes, cpus=cpus, token=ensure_token(), port=port) as cluster:
-        remark(f"A cluster of {nodes} nodes: --address {cluster.address}  (Ctrl-C ends)", quiet)
+    with LocalCluster(options.nodes, cpus=options.cpus, token=ensure_token(), port=options.port) as cluster:
+        out.remark(f"A cluster of {options.nodes} nodes: --address {cluster.address}  (Ctrl-C ends)")
         signal.signal(signal.SIGTERM, _interrupt)
         try:
             while True:  # other signals are no reason to end
                 signal.pause()
         except KeyboardInterrupt:
-            remark("Ending.", quiet)
+            out.remark("Ending.")
 
 
 def _interrupt(*_given: object) -> None:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 from fader.corpora.annotate.annotator import Annotator, Made, make_dictionary
 from fader.corpora.annotate.dictionary import Dictionary
-from fader.corpora.annotate.match import policy_number
+from fader.corpora.annotate.match import POLICIES
 from fader.corpora.annotate.names import read_names
 from fader.corpora.annotate.texts import Annotates
 from fader.corpus.readers import read_lines
-from fader.errors import UsageError, quote
+from fader.errors import UsageError
 from fader.limits import Limits
+from fader.options import check_options, option
 
 DICTIONARY, SPACY = "dictionary", "spacy"
 
@@ -24,22 +25,32 @@ DICTIONARY, SPACY = "dictionary", "spacy"
 class Options:
     """How to annotate. Paths are texts; `common_words` None: English, "none": no word is common, else a file."""
 
-    entities: str
-    types: str | None = None
-    links: tuple[str, ...] = ()
-    overlaps: str = "longest"
-    min_confidence: float = 0.25
-    common_words: str | None = None
-    kind: str | None = None
-    linker: str = DICTIONARY
-    spacy_model: str = "en_core_web_sm"
+    entities: str = option(help="entities.tsv: id, name, types, aliases.", metavar="FILE")
+    types: str | None = option(None, help="types.tsv: the names of types are context words.", metavar="FILE")
+    lines: bool = option(False, help="Every line is a document.")
+    jsonl: bool = option(False, help="Every line is JSON with id and text; so is a file whose name ends in .jsonl.")
+    links: tuple[str, ...] = option(
+        (), help="A corpus with mentions, to learn from what names mean; may be repeated.", metavar="FILE"
+    )
+    overlaps: str = option("longest", help="Which of overlapping names are mentions.", choices=tuple(POLICIES))
+    min_confidence: float = option(0.25, help="Leave out mentions less sure than this.", least=0, most=1)
+    common_words: str | None = option(
+        None,
+        help="Common words, one per line: a name made of them needs a capital; none: no such words. Default: English.",
+        metavar="FILE",
+    )
+    linker: str = option(DICTIONARY, help="What finds the places of mentions.", choices=(DICTIONARY, SPACY))
+    spacy_model: str = option("en_core_web_sm", help="The model of --linker spacy.", metavar="NAME")
 
     def __post_init__(self) -> None:
-        policy_number(self.overlaps)
-        if not 0.0 <= self.min_confidence <= 1.0:
-            raise UsageError(f"min_confidence must be a number from 0 to 1, not {quote(self.min_confidence)}")
-        if self.linker not in (DICTIONARY, SPACY):
-            raise UsageError(f"there is no linker {quote(self.linker)}; known: {DICTIONARY}, {SPACY}")
+        check_options(self)
+        if self.lines and self.jsonl:
+            raise UsageError("lines and jsonl are two formats; give one")
+
+    @property
+    def kind(self) -> str | None:
+        """The format of the sources; None: by their names."""
+        return "lines" if self.lines else "jsonl" if self.jsonl else None
 
     def files(self) -> list[str]:
         """The files beside the sources."""

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from fader.errors import did_you_mean, quote
 from fader.options import REQUIRED, Declared, annotate_fields, option, options_of
-from fader.search.options import EntityOptions, SearchOptions
+from fader.search.options import AnalyzeOptions, EntitiesOptions, EntityOptions, SearchOptions
 from fader.serve.errors import JSON, BadRequest, Refusal
 from fader.serve.settings import Settings
 
@@ -137,7 +137,7 @@ class SuggestParameters:
     """Complete the name of a type or an entity."""
 
     kind: str = option("type", help="What is looked for.", choices=("type", "entity"), example="type")
-    prefix: str = option("", help="How its name, or words of it, begin.", longest=500, example="spa")
+    prefix: str = same_as(EntitiesOptions, "prefix")
     limit: int = _as_in_vocabulary("limit", default=10, most=100, example=10)
     type: str | None = _as_in_vocabulary("type")
     index: str | None = _as_in_vocabulary("index")
@@ -162,7 +162,7 @@ class TypesParameters:
 class AnalyzeParameters:
     """Take a text apart; one that an address can hold, escaped."""
 
-    text: str = option(help="The text.", longest=5_000, example="Straße, naïve, COVID-19")
+    text: str = same_as(AnalyzeOptions, "text")
     index: str | None = _as_in_vocabulary("index")
 
 
@@ -170,7 +170,7 @@ class AnalyzeParameters:
 class AnalyzeBody(AnalyzeParameters):
     """The same in a body, which holds more."""
 
-    text: str = option(help="The text.", longest=60_000, example="Straße, naïve, COVID-19")
+    text: str = same_as(AnalyzeOptions, "text", longest=60_000)
 
 
 @dataclass(frozen=True, kw_only=True)
