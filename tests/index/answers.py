@@ -18,25 +18,13 @@ from fader.learn.learner import Learner, encode_example
 from fader.registry import discover
 from fader.systems.base import parse_system
 from fader.systems.fader import FeatureModel
+from fader.testing.collections import expect_equal_contexts
 from index.histories import History
-
-COLUMNS = ("entity", "document", "distances", "sides", "start", "end", "confidence")
-OF_DOCUMENTS = ("row", "number", "counts", "length", "distinct", "square", "prior")
 
 
 def equal_tables(a: Contexts, b: Contexts) -> None:
     """Every column, every statistic, every late column."""
-    assert (a.df, a.cf, a.matched_documents, a.warnings) == (b.df, b.cf, b.matched_documents, b.warnings)
-    assert (a.statistics.documents, a.statistics.tokens) == (b.statistics.documents, b.statistics.tokens)
-    for name in COLUMNS:
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
-    for values in ("documents", "matching"):
-        for name in OF_DOCUMENTS:
-            one, other = getattr(getattr(a, values), name), getattr(getattr(b, values), name)
-            np.testing.assert_array_equal(one, other, err_msg=f"{values}.{name}")
-    for name in ("at", "start", "length"):
-        np.testing.assert_array_equal(getattr(a.positions, name), getattr(b.positions, name), err_msg=name)
-    assert a.document_ids() == b.document_ids()
+    expect_equal_contexts(a, b, "the table")
 
 
 def make_rankers(folder: Path) -> list[Any]:
