@@ -226,7 +226,7 @@ def test_grids_and_scores_are_shown(index: fader.Index, given: tuple[Queries, Qr
     ("systems", "more", "message"),
     [
         ([], {}, "nothing to compare"),
-        (["count", "count(policy=document)"], {}, "count is to be compared twice"),
+        (["count", "count(policy=document)"], {}, "count is named twice"),
         (["coumt"], {}, 'unknown system "coumt"'),
         (["count"], {"cv": "all"}, 'cv must be "loo" or a number of folds'),
         (["count"], {"cv": 1}, "cv needs 2 folds at least"),

@@ -103,7 +103,7 @@ def test_published_numbers_that_do_not_fit_are_refused() -> None:
         published(columns=["MAP", "MAP"])
     with pytest.raises(UsageError, match=r'no column "MRR" in the table'):
         published(other=["MRR"])
-    with pytest.raises(UsageError, match=r'no form "pdf" of a table; give one of markdown, latex, csv, html'):
+    with pytest.raises(UsageError, match=r'no form "pdf" of a table; give markdown, latex, csv or html'):
         format_published(published(), "pdf")
 
 

@@ -323,11 +323,11 @@ def test_a_failure_leaves_everything_as_it_was(
     if there:
         write_report(comparison(title="old"), place, figures=False)
     before = contents(tmp_path)
-    write, rename = report._write, os.rename
+    close, rename = report.sync_and_close, os.rename
 
-    def full(path: Path, content: str | bytes) -> None:
-        write(path, content)
-        if path.name == "table.tex":
+    def full(file: Any) -> None:
+        close(file)
+        if Path(file.name).name == "table.tex":
             raise OSError(28, "No space left on device")
 
     def refused(source: Path, target: Path) -> None:
@@ -335,7 +335,10 @@ def test_a_failure_leaves_everything_as_it_was(
             raise OSError(13, "Permission denied")
         rename(source, target)
 
-    monkeypatch.setattr(report, "_write", full) if fails == "write" else monkeypatch.setattr(os, "rename", refused)
+    if fails == "write":
+        monkeypatch.setattr(report, "sync_and_close", full)
+    else:
+        monkeypatch.setattr(os, "rename", refused)
     with pytest.raises(StorageError, match=r"report: cannot be written: .*; nothing was left behind"):
         write_report(comparison(title="new"), place, figures=False, overwrite=there)
     assert contents(tmp_path) == before

@@ -62,8 +62,8 @@ def test_our_family_is_described_by_itself() -> None:
     ("given", "message"),
     [
         ([], "nothing to compare"),
-        (["count", "count"], "count is to be compared twice"),
-        (["balog2", "balog2"], "balog2 is to be compared twice"),
+        (["count", "count"], "count is named twice"),
+        (["balog2", "balog2"], "balog2 is named twice"),
         (["balog2(gamma=1)"], 'balog2 has no parameter "gamma"'),
         (["balok2"], 'unknown system "balok2"; did you mean "balog2"'),
         (["voting(cutoff=many)"], "voting: cutoff must be a number like"),

@@ -106,7 +106,7 @@ def test_buckets_are_bounded() -> None:
     """However many addresses ask, so many are remembered."""
     layer = Keys(echo, None, 1, Time())
     for i in range(MOST_BUCKETS + 100):
-        layer._bucket(f"address {i}", 1)
+        layer._meter(f"address {i}", 1)
     assert len(layer._buckets) == MOST_BUCKETS
 
 

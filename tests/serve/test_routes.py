@@ -204,7 +204,7 @@ def test_stats_and_systems(http: httpx.Client, index: fader.Index) -> None:
     assert str(index.collection.folder) not in json.dumps(stats)
     systems = http.get("/v1/systems").json()
     assert [(m["name"], m["default"]) for m in systems["models"]] == [("trained", True), ("default", False)]
-    assert systems["systems"] == [describe_system(part) for part in discover("fader.systems").values()]
+    assert systems["systems"] == [asdict(describe_system(part)) for part in discover("fader.systems").values()]
     other = http.get("/v1/systems", params={"index": "other"}).json()
     assert [(m["name"], m["default"]) for m in other["models"]] == [("default", True)]
 

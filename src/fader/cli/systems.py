@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import click
 
@@ -35,12 +35,12 @@ def command(options: SystemsOptions, out: Output) -> None:
         raise UsageError(f"no system {quote(name)}{did_you_mean(name, known)}")
     rows = [describe_system(part) for key, part in known.items() if not name or key == name]
     if out.as_json:
-        print_json(rows)
+        print_json([asdict(row) for row in rows])
         return
     for row in rows:
-        print(f"{row['name']}  {row['description']}")
-        if row["citation"]:
-            print(f"    {row['citation']}")
-        for parameter in row["parameters"]:
-            tried = f"   tried: {', '.join(parameter['tried'])}" if parameter["tried"] else ""
-            print(f"    {parameter['name']}={parameter['default']}{tried}")
+        print(f"{row.name}  {row.description}")
+        if row.citation:
+            print(f"    {row.citation}")
+        for parameter in row.parameters:
+            tried = f"   tried: {', '.join(parameter.tried)}" if parameter.tried else ""
+            print(f"    {parameter.name}={parameter.default}{tried}")

@@ -141,10 +141,16 @@ class Comparison:
         for counts in (self.candidates, self.supports.good, self.supports.bad):
             if any(n < 0 for n in counts):
                 raise InputError(f"counts of candidates and contexts must not be negative: {min(counts)}")
-        for scores in self.context_scores:
-            _check_scores(scores)
+        for each in self.context_scores:
+            scores = np.array(each.scores, dtype=np.float64)
+            if not np.isfinite(scores).all() or (np.diff(scores) > 0).any():
+                raise InputError(f"context scores of entity {quote(each.entity)} must be finite, largest first")
         for grid in self.grids:
-            _check_grid(grid)
+            rows, columns, where = len(grid.rows), len(grid.columns), f"grid of system {quote(grid.system)}"
+            if not rows or not columns or [len(row) for row in grid.values] != [columns] * rows:
+                raise InputError(f"{where}: values must be {rows} rows of {columns} numbers")
+            if not np.isfinite(np.array(grid.values, dtype=np.float64)).all():
+                raise InputError(f"{where}: values must be finite")
 
     def find_system(self, name: str) -> SystemResult:
         """The system of that name."""
@@ -249,17 +255,3 @@ def _check_values(system: SystemResult, measures: Sequence[str], queries: int) -
             raise InputError(f"{where}: needs a value for each of {queries} queries, has {len(values or [])}")
         if any(v is not None and not math.isfinite(v) for v in values):
             raise InputError(f"{where}: values must be finite numbers, or None where the measure is not defined")
-
-
-def _check_scores(context_scores: ContextScores) -> None:
-    scores = np.array(context_scores.scores, dtype=np.float64)
-    if not np.isfinite(scores).all() or (np.diff(scores) > 0).any():
-        raise InputError(f"context scores of entity {quote(context_scores.entity)} must be finite, largest first")
-
-
-def _check_grid(grid: SystemGrid) -> None:
-    shape = (len(grid.rows), len(grid.columns))
-    if not all(shape) or len(grid.values) != shape[0] or any(len(row) != shape[1] for row in grid.values):
-        raise InputError(f"grid of system {quote(grid.system)}: values must be {shape[0]} rows of {shape[1]} numbers")
-    if not np.isfinite(np.array(grid.values, dtype=np.float64)).all():
-        raise InputError(f"grid of system {quote(grid.system)}: values must be finite")

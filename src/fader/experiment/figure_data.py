@@ -44,8 +44,12 @@ def context_scores(judged: JudgedQueries, label: str, outcomes: Sequence[Outcome
     if not outcomes or not outcomes[0].model.aggregator.linear:
         return
     ids = judged.index.collection.catalog.entity_ids
-    by_support = sorted(outcomes, key=lambda o: -_largest_good(o))
-    for outcome in by_support[: SHOWN_ENTITIES // 2]:
+
+    def largest_good(outcome: Outcome) -> int:
+        query = outcome.query
+        return 0 if query is None else int(np.diff(query.at)[query.judgments.grades > 0].max(initial=0))
+
+    for outcome in sorted(outcomes, key=largest_good, reverse=True)[: SHOWN_ENTITIES // 2]:
         cells = outcome.model.features.expand(outcome.model.weights)
         query, values = outcome.query, outcome.values
         assert query is not None
@@ -59,8 +63,3 @@ def context_scores(judged: JudgedQueries, label: str, outcomes: Sequence[Outcome
             e = int(pool[np.argmax(values[pool])])
             of_entity = np.sort(scores[best.at[e] : best.at[e + 1]])[::-1]
             yield ContextScores(query.id, ids[int(query.entity[e])], good, of_entity[:1000].tolist(), label)
-
-
-def _largest_good(outcome: Outcome) -> int:
-    query = outcome.query
-    return 0 if query is None else int(np.diff(query.at)[query.judgments.grades > 0].max(initial=0))

@@ -42,7 +42,11 @@ class Foreign:
         """The measure for each query; a query without an answer gets the measure's own default."""
         package, measure = _import_package(self.name), _parse(self.name)
         number = {query: str(i) for i, query in enumerate(queries, 1)}
-        ranked = {number[q]: _ranks_as_scores(run[q]) for q in queries if run.get(q)}
+        ranked: dict[str, dict[str, float]] = {}
+        for query in queries:
+            if scores := run.get(query):  # whole numbers that no tool rounds, in our order: by score, then by id
+                ascending = sorted((score, entity) for entity, score in scores.items())
+                ranked[number[query]] = {entity: float(place) for place, (_, entity) in enumerate(ascending, 1)}
         judged = {number[q]: dict(grades.get(q, {})) for q in queries}
         found: dict[str, float] = {}
         if ranked:
@@ -95,9 +99,3 @@ def _translate_errors(name: str) -> Iterator[None]:
     except Exception as error:  # it raises whatever its providers do: AssertionError, KeyError, OSError
         reason = " ".join(str(error).split()) or type(error).__name__
         raise UsageError(f"measure {quote(name)}: ir_measures says: {reason}") from error
-
-
-def _ranks_as_scores(scores: Mapping[str, float]) -> dict[str, float]:
-    """Whole numbers that no tool rounds, in our order: by score, then by id, both descending."""
-    ascending = sorted(scores, key=lambda entity: (scores[entity], entity))
-    return {entity: float(place) for place, entity in enumerate(ascending, 1)}

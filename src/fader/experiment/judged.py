@@ -103,7 +103,7 @@ def judge_queries(
     if sample < 0 or seed < 0:
         raise UsageError(f"sample and seed must be 0 or more, not {sample} and {seed}")
     if not qrels:
-        raise InputError("there are no judgments; nothing can be learned or measured")
+        raise InputError("there are no judgments, so nothing can be learned or measured; give a file of them")
     remarks = _unknown_queries(queries, qrels)
     kept = [q for q in queries if any(grade > 0 for grade in qrels.get(q.id, {}).values())]
     if not kept:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fader.experiment.significance import TESTS
 from fader.options import check_options, option
 from fader.search.options import at_option, on_error_option, queries_option
 
 MEASURES = "AP,RR,nDCG@5,nDCG@10,pairswap"
-TESTS = ("t", "randomisation")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class CompareOptions:
     keep: str | None = option(
         None, help="Keep each system's result here, and take those that are there already.", metavar="DIR"
     )
-    baseline: str | None = option(None, help="Show differences to this one.", metavar="SYSTEM")
+    baseline: str | None = option(None, help="Show differences to this system.", metavar="SYSTEM")
     measures: str = option(
         "",
         help=f"{MEASURES} by default; any of ir_measures.",
@@ -61,7 +61,7 @@ class CompareOptions:
     test: str = option("t", help="The significance test.", choices=TESTS)
     holm: bool = option(False, help="Correct p-values for the number of systems.")
     title: str = option("", help="The report's title.", show_default=False)
-    overwrite: bool = option(False, help="Replace a report that is there.")
+    overwrite: bool = option(False, help="Replace an existing report.")
     sample: int = option(0, help="Only N judged queries, drawn by the seed.", metavar="N", show_default=False)
     seed: int = option(0, help="Seed of folds, sample and randomisation test.")
     workers: int = option(0, help="Threads; as many as there are processors by default.", show_default=False)

@@ -30,7 +30,9 @@ def list_provenance(comparison: Comparison) -> dict[str, str]:
     command = given.pop("command", None)
     ordered = {key: given[key] for key in FIRST if key in given} | given
     found = {key: str(value) if key == "seed" else format_value(value) for key, value in ordered.items()}
-    return found if command is None else {**found, "command": _format_command(command)}
+    if isinstance(command, Iterable) and not isinstance(command, str | dict):
+        command = shlex.join(str(argument) for argument in command)
+    return found if command is None else {**found, "command": format_value(command)}
 
 
 def format_value(value: Any) -> str:
@@ -44,9 +46,3 @@ def format_value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _format_command(command: Any) -> str:
-    if isinstance(command, Iterable) and not isinstance(command, str | dict):
-        return shlex.join(str(argument) for argument in command)
-    return format_value(command)

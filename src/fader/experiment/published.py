@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from fader.csvtext import Cell, format_csv
 from fader.errors import UsageError, did_you_mean, quote
@@ -70,15 +69,27 @@ class PlainTable:
 
 def format_published(table: PlainTable, form: str, whole: bool = True) -> str:
     """The table as `markdown`, `latex`, `csv` or `html`; `whole` makes LaTeX a document that compiles alone."""
-    forms: dict[str, Callable[[PlainTable], str]] = {
-        "markdown": _to_markdown,
-        "latex": partial(_to_latex, whole=whole),
-        "csv": _to_csv,
-        "html": lambda table: render("published.html", table=table, explanation=OTHER_DATA),
-    }
-    if form not in forms:
-        raise UsageError(f"no form {quote(form)} of a table; give one of {', '.join(forms)}")
-    return forms[form](table)
+    match form:
+        case "markdown":
+            lines, note = _escape_lines(table, escape_markdown), escape_markdown(table.explain_marks())
+            below = f"\n{note}\n" if note else ""
+            return f"{escape_markdown(table.caption)}\n\n{format_pipe_table(lines)}{below}"
+        case "latex":
+            lines, note = _escape_lines(table, escape_latex), escape_latex(table.explain_marks())
+            below = f"\n\\par\\medskip\\noindent {note}\n" if note else ""
+            head = f"\\noindent {escape_latex(table.caption)}\n\\par\\medskip\\noindent\n"
+            body = f"{head}{format_tabular(lines)}{below}"
+            return wrap_document(body) if whole else body
+        case "csv":  # numbers at full precision; an empty cell for None and nan
+            heads = [column + "_other_data" * table.is_other(column) for column in table.columns]
+            rows: list[list[Cell]] = [[table.corner.lower(), *heads]]
+            for name, row in table.rows.items():
+                numbers = (c if isinstance(c, str) or c is None else float(c) for c in row)
+                rows.append([name, *(None if c != c else c for c in numbers)])
+            return format_csv(rows, line_end="\n")
+        case "html":
+            return render("published.html", table=table, explanation=OTHER_DATA)
+    raise UsageError(f"no form {quote(form)} of a table; give markdown, latex, csv or html")
 
 
 def _escape_lines(table: PlainTable, escape: Callable[[str], str]) -> list[list[str]]:
@@ -86,26 +97,3 @@ def _escape_lines(table: PlainTable, escape: Callable[[str], str]) -> list[list[
     heads = [escape(column + MARK * table.is_other(column)) for column in table.columns]
     rows = ([escape(name), *(escape(table.format_cell(cell)) for cell in row)] for name, row in table.rows.items())
     return [[escape(table.corner), *heads], *rows]
-
-
-def _to_markdown(table: PlainTable) -> str:
-    below = f"\n{escape_markdown(table.explain_marks())}\n" if table.explain_marks() else ""
-    lines = _escape_lines(table, escape_markdown)
-    return f"{escape_markdown(table.caption)}\n\n{format_pipe_table(lines)}{below}"
-
-
-def _to_latex(table: PlainTable, whole: bool) -> str:
-    note = escape_latex(table.explain_marks())
-    below = f"\n\\par\\medskip\\noindent {note}\n" if note else ""
-    lines = format_tabular(_escape_lines(table, escape_latex))
-    body = f"\\noindent {escape_latex(table.caption)}\n\\par\\medskip\\noindent\n{lines}{below}"
-    return wrap_document(body) if whole else body
-
-
-def _to_csv(table: PlainTable) -> str:
-    """Numbers at full precision; an empty cell for None and nan."""
-    heads = [column + "_other_data" * table.is_other(column) for column in table.columns]
-    lines: list[list[Cell]] = [[table.corner.lower(), *heads]]
-    for name, row in table.rows.items():
-        lines.append([name, *(c if isinstance(c, str) else None if c is None or c != c else float(c) for c in row)])
-    return format_csv(lines, line_end="\n")

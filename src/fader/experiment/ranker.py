@@ -31,12 +31,6 @@ def _parameters() -> dict[str, Any]:
     return {f.name: f.default for f in fields(TrainingOptions)} | {"window": 0, "top": 0, "workers": 0}
 
 
-def _describe_parameter(name: str, default: Any) -> inspect.Parameter:
-    by_place = name in ("features", "aggregator")
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if by_place else inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=default)
-
-
 class Ranker:
     """Features x aggregator to be trained; the parameters are those of `TrainingOptions`, and `workers`.
 
@@ -132,6 +126,10 @@ class Ranker:
             raise UsageError("this Ranker is not fitted yet; call fit(index, queries, qrels) first")
 
 
+_BY_PLACE, _BY_NAME = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 Ranker.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [_describe_parameter(name, default) for name, default in _parameters().items()]
+    [
+        inspect.Parameter(name, _BY_PLACE if name in ("features", "aggregator") else _BY_NAME, default=default)
+        for name, default in _parameters().items()
+    ]
 )  # for help(), and for scikit-learn

@@ -29,8 +29,11 @@ def read_run(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, flo
             fault(f"{place}: {len(cells)} {columns}; expected {COLUMNS}: {quote(line, 60)}")
             continue
         query, _q0, entity, _rank, text, _tag = cells
-        score = _parse_score(text)
-        if score is None:
+        try:
+            score = math.nan if "_" in text else float(text)
+        except ValueError:
+            score = math.nan
+        if not math.isfinite(score):
             fault(f"{place}: score {quote(text)} is not a finite number; write one like 12.5")
             continue
         first = lines.setdefault(query, {}).setdefault(entity, number)
@@ -40,11 +43,3 @@ def read_run(path: str | Path, fault: FaultCollector) -> dict[str, dict[str, flo
             continue
         run.setdefault(query, {})[entity] = score
     return run
-
-
-def _parse_score(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and "_" not in text else None

@@ -19,7 +19,9 @@ Knows nothing of measures, queries or systems.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import scipy  # its subpackages load when they are first used
@@ -29,6 +31,7 @@ from fader import budget
 from fader.errors import UsageError, quote
 
 F64 = NDArray[np.float64]
+PairedTest = Callable[[F64, F64], float]
 
 LEVEL = 0.05  # p-values below it are called significant
 SAMPLES = 100_000
@@ -69,22 +72,18 @@ def randomisation_test(a: F64, b: F64, seed: int = 0, samples: int = SAMPLES) ->
     if d.size <= ALL_FLIPS:
         flips = np.arange(1 << d.size)[:, None] >> np.arange(d.size) & 1
         return _count_as_large(d, flips.astype(np.float64) @ d) / len(flips)
-    random, sums, large = np.random.default_rng(seed), _sums_of_bytes(d), 0
+    # For every eight differences, the sums of those that each of 256 bytes flips, its highest bit the first.
+    eights = np.zeros((-(-d.size // 8), 8))
+    eights.ravel()[: d.size] = d
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+    sums: F64 = eights @ bits.T.astype(np.float64)
+    random, large = np.random.default_rng(seed), 0
     for start in range(0, samples, _BATCH):
         budget.check()
         rows = min(_BATCH, samples - start)
         drawn = random.integers(0, 256, size=(rows, len(sums)), dtype=np.uint8)
         large += _count_as_large(d, sums[np.arange(len(sums)), drawn].sum(axis=1))
     return (1 + large) / (1 + samples)
-
-
-def _sums_of_bytes(d: F64) -> F64:
-    """For every eight differences, the sums of those that each of 256 bytes flips, its highest bit the first."""
-    eights = np.zeros((-(-d.size // 8), 8))
-    eights.ravel()[: d.size] = d
-    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
-    sums: F64 = eights @ bits.T.astype(np.float64)
-    return sums
 
 
 def _count_as_large(d: F64, flipped: F64) -> int:
@@ -104,12 +103,16 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def compare_with_baseline(
-    values: Sequence[F64], baseline: int, test: str = "t", correct: bool = False, seed: int = 0
+    values: Sequence[F64], baseline: int, test: str | PairedTest = "t", correct: bool = False, seed: int = 0
 ) -> list[float | None]:
-    """p of every system against the baseline, None for the baseline; `correct` is Holm's correction over them."""
-    others = [i for i in range(len(values)) if i != baseline]
-    found = [p_value(values[i], values[baseline], test, seed) for i in others]
-    by_system = dict(zip(others, holm(found) if correct else found, strict=True))
+    """p of every system against the baseline; `correct` is Holm's correction over them.
+
+    It is None for the baseline, and where a test that is a function gives NaN.
+    """
+    measure = test if callable(test) else partial(p_value, test=test, seed=seed)
+    found = {i: float(measure(each, values[baseline])) for i, each in enumerate(values) if i != baseline}
+    found = {i: p for i, p in found.items() if not math.isnan(p)}
+    by_system = dict(zip(found, holm(list(found.values())), strict=True)) if correct else found
     return [by_system.get(i) for i in range(len(values))]
 
 

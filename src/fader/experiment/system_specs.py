@@ -98,9 +98,8 @@ def parse_specs(given: Sequence[Any], collection: Collection) -> list[SystemSpec
         raise UsageError("nothing to compare; name one system at least")
     for i, e in enumerate(found):
         if any((f.alternatives, f.cv) == (e.alternatives, e.cv) for f in found[:i]):
-            raise UsageError(
-                f"{e.alternatives[0] if len(e.alternatives) == 1 else e.name} is to be compared twice; name it once"
-            )
+            twice = e.alternatives[0] if len(e.alternatives) == 1 else e.name
+            raise UsageError(f"{twice} is named twice; name it once")
         alike = sum(f.name.split(" #")[0] == e.name for f in found[:i])
         if alike:  # models of one shape, with other weights
             found[i] = replace(e, name=f"{e.name} #{alike + 1}", label=f"{e.label or e.name} #{alike + 1}")

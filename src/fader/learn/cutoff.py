@@ -78,7 +78,10 @@ def fit_decay(problems: Iterable[Problem], lam: float, tolerance: float = 1e-9) 
 
     Where rounding does not allow the gap, the search ends when there is nothing new to learn; the bound tells.
     """
-    _check(lam, tolerance)
+    if not 0 < lam < np.inf:
+        raise UsageError(f"soft cutoff: lambda must be a number above 0, not {lam}")
+    if not 0 < tolerance < 1:
+        raise UsageError(f"soft cutoff: tolerance must be between 0 and 1, not {tolerance}")
     queries, unit = _prepare(problems)
     cost = 1.0 / (lam * unit)
     buckets = queries[0].good.shape[1]
@@ -99,17 +102,12 @@ def fit_decay(problems: Iterable[Problem], lam: float, tolerance: float = 1e-9) 
         cuts = _join(cuts, tangents, new)
         x, slack, least, needed = _solve(cuts, len(queries), cost, objective)
         if least > bound + wanted:  # tangents are given up only where the bound rose: no set of them comes twice
-            cuts = _drop_idle(cuts, needed)
+            idle = np.where(needed, 0, cuts.idle + 1)
+            keep = idle < IDLE_ROUNDS  # those long of no use go, so that the linear program stays small
+            cuts = _Cuts(cuts.query[keep], cuts.alpha[keep], cuts.beta[keep], idle[keep])
         bound, rounds, made = max(bound, least), rounds + 1, made + int(new.sum())
     decay: F64 = np.cumsum(best[::-1])[::-1] / unit
     return Solution(decay, float(objective), float(min(bound, objective)), rounds, made)
-
-
-def _check(lam: float, tolerance: float) -> None:
-    if not 0 < lam < np.inf:
-        raise UsageError(f"soft cutoff: lambda must be a number above 0, not {lam}")
-    if not 0 < tolerance < 1:
-        raise UsageError(f"soft cutoff: tolerance must be between 0 and 1, not {tolerance}")
 
 
 def _prepare(problems: Iterable[Problem]) -> tuple[list[_Query], float]:
@@ -123,19 +121,19 @@ def _prepare(problems: Iterable[Problem]) -> tuple[list[_Query], float]:
 
 
 def _tangents(queries: list[_Query], x: F64) -> _Cuts:
-    """The tangent of every query's loss at x."""
-    pieces = [_tangent(query, x) for query in queries]
-    alpha, beta = np.array([a for a, _ in pieces]), np.array([b for _, b in pieces])
+    """The tangent of every query's loss at x.
+
+    Pairs with 1 + V(b) > V(g) have a loss, which is linear around here; they are counted by entity.
+    """
+    alpha, beta = np.empty(len(queries)), np.empty((len(queries), x.size))
+    for q, query in enumerate(queries):
+        good, bad = query.good @ x, 1.0 + query.bad @ x
+        of_bad = np.searchsorted(np.sort(good), bad, side="left").astype(np.float64)
+        of_good = bad.size - np.searchsorted(np.sort(bad), good, side="right").astype(np.float64)
+        pairs = good.size * bad.size
+        alpha[q] = of_bad.sum() / pairs
+        beta[q] = (of_bad @ query.bad - of_good @ query.good) / pairs
     return _Cuts(np.arange(len(queries)), alpha, beta, np.zeros(len(queries), dtype=np.int64))
-
-
-def _tangent(query: _Query, x: F64) -> tuple[float, F64]:
-    """Pairs with 1 + V(b) > V(g) have a loss, which is linear around here; count them by entity."""
-    good, bad = query.good @ x, 1.0 + query.bad @ x
-    of_bad = np.searchsorted(np.sort(good), bad, side="left").astype(np.float64)
-    of_good = bad.size - np.searchsorted(np.sort(bad), good, side="right").astype(np.float64)
-    pairs = good.size * bad.size
-    return of_bad.sum() / pairs, (of_bad @ query.bad - of_good @ query.good) / pairs
 
 
 def _unknown(tangents: _Cuts, cuts: _Cuts, above: Mask) -> Mask:
@@ -153,13 +151,6 @@ def _join(cuts: _Cuts, tangents: _Cuts, new: Mask) -> _Cuts:
         np.concatenate([cuts.beta, tangents.beta[new]]),
         np.concatenate([cuts.idle, tangents.idle[new]]),
     )
-
-
-def _drop_idle(cuts: _Cuts, needed: Mask) -> _Cuts:
-    """Without the tangents that were long of no use; a linear program stays small that way."""
-    idle = np.where(needed, 0, cuts.idle + 1)
-    keep = idle < IDLE_ROUNDS
-    return _Cuts(cuts.query[keep], cuts.alpha[keep], cuts.beta[keep], idle[keep])
 
 
 def _solve(cuts: _Cuts, queries: int, cost: float, objective: float) -> tuple[F64, F64, float, Mask]:

@@ -136,8 +136,12 @@ class FeatureTrainer(Trainer):
     def validate(self, number: int, left_out: frozenset[int], on: Iterable[int]) -> Measured:
         """Average precision of the queries of some groups under a candidate's models that left out `left_out`."""
         data = self.dataset(number, left_out)
+
+        def measure(model: Trained, q: int) -> float:
+            return PRECISION.of(model.values(data.queries[q]), data.queries[q].judgments)
+
         return {
-            (number, model.settings.lam): {g: _precisions(data, model, self.groups[g]) for g in on}
+            (number, model.settings.lam): {g: np.array([measure(model, q) for q in self.groups[g]]) for g in on}
             for model in self.rough_fits(number, data, left_out)
         }
 
@@ -155,20 +159,12 @@ class FeatureTrainer(Trainer):
 
     def test(self, fold: Fold) -> list[tuple[int, Outcome]]:
         data, model = self._fit_chosen(fold.left_out, fold.choice)
-        if not fold.one_by_one:
-            return [(int(q), _outcome(data.queries[q], model)) for q in fold.tested]
-        return [(q, _outcome(data.queries[q], m)) for q, m in self._leave_each_out(data, model, fold.tested)]
-
-    def _leave_each_out(self, data: Dataset, model: Trained, tested: I64) -> Iterator[tuple[int, Trained]]:
-        """The model of all other queries for each one; which mention counts was chosen without its whole group."""
-        linear = model.aggregator.linear and model.settings.loss == "pairwise"
-        train = self.to_train(data, model.settings)
-        folds = _fast_folds if linear and knows_bounds(data.features.bounds()) else _slow_folds
-        return folds(train, model, tested)
-
-
-def _outcome(query: QueryData, model: Trained) -> Outcome:
-    return Outcome(model, query, model.values(query))
+        models: Iterable[tuple[int, Trained]] = ((int(q), model) for q in fold.tested)
+        if fold.one_by_one:  # which mention counts was chosen without the whole group of a query
+            linear = model.aggregator.linear and model.settings.loss == "pairwise"
+            leave_each_out = _fast_folds if linear and knows_bounds(data.features.bounds()) else _slow_folds
+            models = leave_each_out(self.to_train(data, model.settings), model, fold.tested)
+        return [(q, Outcome(m, data.queries[q], m.values(data.queries[q]))) for q, m in models]
 
 
 def roughly(settings: FitSettings) -> FitSettings:
@@ -176,10 +172,6 @@ def roughly(settings: FitSettings) -> FitSettings:
     return replace(
         settings, starts=1, rounds=1, iterations=min(100, settings.iterations), tolerance=max(1e-4, settings.tolerance)
     )
-
-
-def _precisions(data: Dataset, model: Trained, queries: I64) -> F64:
-    return np.array([PRECISION.of(model.values(data.queries[q]), data.queries[q].judgments) for q in queries])
 
 
 def _fast_folds(data: Dataset, model: Trained, tested: I64) -> Iterator[tuple[int, Trained]]:

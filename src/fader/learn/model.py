@@ -49,7 +49,10 @@ class Model:
     def to_dict(self) -> dict[str, Any]:
         """The contents of the model file, checksum included."""
         fields = dataclasses.fields(self.system)  # type: ignore[arg-type]
-        parameters = {f.name: _plain(getattr(self.system, f.name)) for f in fields}
+        parameters: dict[str, Any] = {f.name: getattr(self.system, f.name) for f in fields}
+        for name, value in parameters.items():  # as JSON has them: feature maps and aggregators by their texts
+            if not isinstance(value, str | bool | int | float):
+                parameters[name] = list(value) if isinstance(value, tuple) else str(value)
         scope, plugins = self.scope or ModelScope(), list_plugins(self.system)
         needed = {"plugins": plugins} if plugins else {}
         return seal_file({"system": self.system.name, "parameters": parameters, **needed, **scope.to_dict()})
@@ -81,7 +84,9 @@ def parse_model(text: str, name: str) -> Model:
 def _build_system(plain: dict[str, Any], name: str) -> System:
     part = find_part("fader.systems", plain["system"]) if isinstance(plain.get("system"), str) else None
     if part is None:
-        raise InputError(f"{name}: a model of the system {quote(plain.get('system'))}, which this release has not")
+        raise InputError(
+            f"{name}: a model of the system {quote(plain.get('system'))}, which this release lacks; update Fader"
+        )
     given = {key: tuple(v) if isinstance(v, list) else v for key, v in plain["parameters"].items()}
     for field in dataclasses.fields(part):
         kind = float if isinstance(field.default, float) else type(field.default)
@@ -100,10 +105,3 @@ def _read_version_1(plain: dict[str, Any]) -> dict[str, Any]:
         raise InputError(f"model: top must be a number of documents, 0 for all, not {quote(top)}")
     kept = {key: plain[key] for key in ("features", "aggregator", "policy", "weights")}
     return {**kept, "window": str(window or 0), "top": str(top), "ignore_overlap": not plain["overlap"]}
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it: feature maps and aggregators by their texts."""
-    if isinstance(value, tuple):
-        return list(value)
-    return value if isinstance(value, str | bool | int | float) else str(value)

@@ -25,14 +25,16 @@ class TrainingOptions:
     may be alternatives, written with `|`; `lam` is auto, a number, or several as in 0.1/1/10.
     """
 
-    features: str | FeatureMap = option("noprox+rectangle", help="Alternatives with |.", metavar="MAPS")
-    aggregator: str | Aggregator = option("sum", help="Alternatives with |.", metavar="NAME")
-    loss: str = option("pairwise", help="pairwise, softmax or ndcg.", metavar="NAME")
-    lam: str = option("auto", help="auto, or a number, or 0.1/1/10.", flags=("--lambda",), metavar="L")
-    policy: str = option("document", help="document, mention, or both with |.", metavar="NAME")
+    features: str | FeatureMap = option(
+        "noprox+rectangle", help="Feature maps joined by +; alternatives with |.", metavar="MAPS"
+    )
+    aggregator: str | Aggregator = option("sum", help="The aggregator; alternatives with |.", metavar="NAME")
+    loss: str = option("pairwise", help="The loss: pairwise, softmax or ndcg.", metavar="NAME")
+    lam: str = option("auto", help="auto, a number, or several as in 0.1/1/10.", flags=("--lambda",), metavar="L")
+    policy: str = option("document", help="Contexts that count: document, mention, or both with |.", metavar="NAME")
     window: str = option(
         "0",
-        help="Only literals within so many tokens; several with |, 0: no window.",
+        help="Only literals within this many tokens; several with |, 0: no window.",
         metavar="TOKENS",
         show_default=False,
     )
@@ -40,10 +42,10 @@ class TrainingOptions:
         "0", help="Only the N best documents by BM25; several with |, 0: all.", metavar="N", show_default=False
     )
     ignore_overlap: bool = option(False, help="Ignore occurrences inside the mention itself.")
-    judged_only: bool = option(False, help="Unjudged candidates are not taken for bad.")
+    judged_only: bool = option(False, help="Do not take unjudged candidates for bad ones.")
     starts: int = option(2, help="Starts where the problem is not convex.")
     rounds: int = option(3, help="Rounds of choosing the mentions that count.")
-    bad: int = option(0, help="At most N bad candidates of a query train; 0: all.", metavar="N", show_default=False)
+    bad: int = option(0, help="Train on at most N bad candidates per query; 0: all.", metavar="N", show_default=False)
     seed: int = option(0, help="Seed of groups, starts and sample.")
 
     @property

@@ -22,7 +22,7 @@ from fader.aggregate.sum import Sum
 from fader.errors import InputError, UsageError
 from fader.learn.cutoff import fit_decay
 from fader.learn.dataset import Dataset
-from fader.learn.leaveoneout import Problem, knows_bounds, objective_of, problem_of, solve
+from fader.learn.leaveoneout import knows_bounds, objective_of, problem_of, solve
 from fader.learn.loss import Loss, check_loss
 from fader.learn.objective import EntityLevel, RowSums, Values, labels_of, values_of
 from fader.learn.threads import one_blas_thread
@@ -100,16 +100,14 @@ class Objective:
 
 def minimise(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: FitSettings) -> Found:
     """The weights that are best near one start: by Newton's method where it is exact and cheap, else by L-BFGS-B."""
-    start, values = _scale_start(objective, start), objective.values
+    # The power of ten that is best: contexts may be one or a million, so may values.
+    start, values = min((start * size for size in SIZES), key=lambda w: objective(w)[0]), objective.values
     small = start.size <= MOST_WEIGHTS
     if small and isinstance(values, EntityLevel) and objective.loss.name == "pairwise" and knows_bounds(bounds):
-        return _newton(problem_of(values, objective.loss.labels, objective.penalty, bounds), start, settings)
+        problem = problem_of(values, objective.loss.labels, objective.penalty, bounds)
+        solved = solve(problem, start, settings.tolerance, settings.iterations)
+        return Found(solved.weights, objective_of(problem, solved.weights), solved.steps, solved.converged)
     return _quasi_newton(objective, bounds, start, settings)
-
-
-def _newton(problem: Problem, start: F64, settings: FitSettings) -> Found:
-    solved = solve(problem, start, settings.tolerance, settings.iterations)
-    return Found(solved.weights, objective_of(problem, solved.weights), solved.steps, solved.converged)
 
 
 def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: FitSettings) -> Found:
@@ -133,11 +131,6 @@ def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, set
             evaluate_scaled, start / scale, jac=True, method="L-BFGS-B", bounds=limits, options=options
         )
     return Found(np.clip(found.x * scale, *bounds), float(found.fun), int(found.nit), found.status == 0)
-
-
-def _scale_start(objective: Objective, start: F64) -> F64:
-    """The start times the power of ten that is best: contexts may be one or a million, so may values."""
-    return min((start * size for size in SIZES), key=lambda w: objective(w)[0])
 
 
 def _scale(objective: Objective) -> F64:
@@ -203,27 +196,19 @@ def _rounds(
     iterations, done, stable = 0, 0, False
     while done < settings.rounds and not stable:
         done += 1
-        chosen = _choose_contexts(dataset, found.weights, weight)
+        cells = dataset.features.expand(found.weights)  # queries that do not train are left as they are
+        queries = (query.best(cells) if weight[q] else query for q, query in enumerate(dataset.queries))
+        chosen = replace(dataset, queries=tuple(queries))
         values = values_of(chosen, aggregator, weight, sums)
         if loss.has_rounds:
             loss.hold(values.values(found.weights, weight))
         found = minimise(Objective(values, loss, penalty), bounds, found.weights, settings)
         iterations += found.iterations
-        stable = not loss.has_rounds and _stays(dataset, chosen, found.weights, weight)
+        cells = dataset.features.expand(found.weights)
+        stable = not loss.has_rounds and all(  # queries that train, and only they, have a say
+            dataset.queries[q].best(cells).same_rows(chosen.queries[q]) for q in np.flatnonzero(weight)
+        )
     return Fit(found.weights, found.objective, [], done, stable, iterations, found.converged)
-
-
-def _choose_contexts(dataset: Dataset, w: F64, weight: F64) -> Dataset:
-    """Only the contexts that count; queries that do not train are left as they are."""
-    cells = dataset.features.expand(w)
-    queries = (query.best(cells) if weight[q] else query for q, query in enumerate(dataset.queries))
-    return replace(dataset, queries=tuple(queries))
-
-
-def _stays(dataset: Dataset, chosen: Dataset, w: F64, weight: F64) -> bool:
-    """Whether the queries that train, and only they have a say, would have the same rows chosen again."""
-    cells = dataset.features.expand(w)
-    return all(dataset.queries[q].best(cells).same_rows(chosen.queries[q]) for q in np.flatnonzero(weight))
 
 
 def _starts(dataset: Dataset, aggregator: Aggregator, settings: FitSettings, weight: F64, sums: RowSums) -> list[F64]:

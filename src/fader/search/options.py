@@ -173,7 +173,7 @@ class ContextsOptions:
     features: str = option("noprox+rectangle", help="Of letor vectors.", metavar="MAPS")
     policy: str = option("document", help="Of letor: document or mention.", metavar="NAME")
     ignore_overlap: bool = option(False, help="Ignore occurrences inside the mention itself.")
-    window: int | None = option(None, help="Only literals within so many tokens.", metavar="TOKENS")
+    window: int | None = option(None, help="Only literals within this many tokens.", metavar="TOKENS")
     plan: str | None = option(None, help="Force a plan; the table is the same.", choices=("type", "document"))
     at: int | None = at_option()
     on_error: str | None = on_error_option()

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -28,8 +28,7 @@ from fader.serve.errors import JSON
 from fader.serve.logs import access_log
 from fader.serve.mcp import endpoint as mcp
 from fader.serve.metrics import Metrics
-from fader.serve.middleware.bodies import Bodies
-from fader.serve.middleware.heads import Heads
+from fader.serve.middleware.bodies import Bodies, Heads
 from fader.serve.middleware.hosts import Hosts
 from fader.serve.middleware.keys import Keys
 from fader.serve.middleware.load_shedding import Refusals
@@ -59,14 +58,10 @@ class Application(FastAPI):
         )
         settings = service.settings
         self.state.service, self.state.metrics = service, Metrics(service)
-        self.keys = Keys(self._wrap_router(service), settings.keys, settings.rate)
+        routed = Refusals(Routed(super().__call__), service.lanes["engine"])
+        self.keys = Keys(Heads(Bodies(routed, settings.body_bytes)), settings.keys, settings.rate)
         hosts = Hosts(_with_cors(self.keys, settings.cors), settings.host, settings.allow_hosts)
         self._layers = Traced(hosts, [self.state.metrics.observe, access_log(settings.log_queries)])
-
-    def _wrap_router(self, service: Service) -> ASGIApp:
-        """The layers behind the keys."""
-        routed = Refusals(Routed(super().__call__), service.lanes["engine"])
-        return Heads(Bodies(routed, service.settings.body_bytes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._layers(scope, receive, send)
@@ -96,23 +91,19 @@ def create_app(settings: Settings) -> Application:
         lookup.router(settings),
         about.router(settings),
         about.monitoring_router(),
-        reports.router(settings, _run_in_light_lane),
+        reports.router(settings, lambda request, work: run_in_lane(request, "light", work)),
         pages.router(),
     )
     for router in routers:  # one flat list: FastAPI matches the routes of an included router twice, on every request
         app.router.routes.extend(router.routes)
-    app.add_api_route("/openapi.json", _openapi, methods=["GET"], include_in_schema=False)
+
+    async def describe(request: Request) -> Response:
+        return Response(encode(request.app.openapi()), media_type=JSON)
+
+    app.add_api_route("/openapi.json", describe, methods=["GET"], include_in_schema=False)
     mcp.mount(app, service)
     add_error_handlers(app, settings.time_ms)
     return app
-
-
-async def _run_in_light_lane(request: Request, work: Callable[[], Response]) -> Response:
-    return await run_in_lane(request, "light", work)
-
-
-async def _openapi(request: Request) -> Response:
-    return Response(encode(request.app.openapi()), media_type=JSON)
 
 
 @asynccontextmanager

@@ -94,7 +94,7 @@ class OutOfTime(Refusal):
     def __init__(self, time_ms: float, hint: str = "") -> None:
         message = f"the request needs more than its {time_ms:,g} ms, waiting for its turn included"
         remedy = (
-            "ask with fewer or rarer words, with a narrower type or for less, or try again when there is less to do"
+            "ask with fewer or rarer words, a narrower type or a smaller k, or try again when the server is less busy"
         )
         super().__init__(504, "out_of_time", message, hint or remedy)
 
@@ -120,7 +120,7 @@ class TooLarge(Refusal):
             413,
             "too_large",
             f"the body has more than {limit:,} bytes, the most that is taken",
-            "send less",
+            "send a smaller body",
             {"Connection": "close"},
         )
 

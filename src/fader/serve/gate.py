@@ -93,11 +93,16 @@ class Gate:
         await self._wait_turn(clock, gone)
         loop = asyncio.get_running_loop()
         try:
-            work = self._threads.submit(self._measure_call, clock, function, args)
+            work = self._threads.submit(self._call, clock, function, args)
         except BaseException:
             self._release()
             raise
-        work.add_done_callback(lambda _: self._release_from_thread(loop))
+
+        def release_from_thread(_work: object) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(self._release)
+
+        work.add_done_callback(release_from_thread)
         return await asyncio.wrap_future(work)
 
     async def _wait_turn(self, clock: Clock, gone: Gone | None) -> None:
@@ -126,10 +131,17 @@ class Gate:
             if watcher is not None:
                 watcher.cancel()
 
-    def _measure_call(self, clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    def _call(self, clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+        """The call, with what is left of its time."""
         began = time.monotonic()
         try:
-            return _call_in_time(clock, function, args)
+            left = clock.left_ms
+            if left <= 0:
+                raise OutOfTime(clock.time_ms)
+            with deadline(left):
+                return function(*args)
+        except BudgetError:
+            raise OutOfTime(clock.time_ms) from None
         finally:  # threads may overwrite each other's mean: any of them will do
             self._mean += RECENT * (time.monotonic() - began - self._mean)
 
@@ -141,10 +153,6 @@ class Gate:
                 turn.set_result(None)
                 return
         self._free += 1
-
-    def _release_from_thread(self, loop: asyncio.AbstractEventLoop) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(self._release)
 
     def close(self) -> None:
         """Take no more work; what is running ends by its own clock."""
@@ -165,15 +173,3 @@ def _end(turn: asyncio.Future[None], error: Exception) -> None:
 async def _watch(gone: Gone, turn: asyncio.Future[None]) -> None:
     await gone()
     _end(turn, ClientGone())
-
-
-def _call_in_time(clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
-    """The call, with what is left of its time."""
-    left = clock.left_ms
-    if left <= 0:
-        raise OutOfTime(clock.time_ms)
-    try:
-        with deadline(left):
-            return function(*args)
-    except BudgetError:
-        raise OutOfTime(clock.time_ms) from None

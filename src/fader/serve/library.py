@@ -30,7 +30,11 @@ class Library:
         self._backing = settings.backing
         opened = {name: self._backing.open(folder, self._limits) for name, folder in settings.indexes.items()}
         self._served = {name: self._serve_as(name, index) for name, index in opened.items()}
-        self._check_models()
+        for key, (file, wanted) in settings.models.items():
+            if wanted is not None and wanted not in opened:
+                raise UsageError(f"model {quote(key)} is for the index {quote(wanted)}, which is not served")
+            if not any(key in served.models for served in self):
+                raise InputError(f"{file}: fits none of the indexes {', '.join(opened)}; train a model for one")
 
     def __iter__(self) -> Iterator[Served]:
         return iter(list(self._served.values()))
@@ -81,11 +85,3 @@ class Library:
                     if wanted is not None or len(self._settings.indexes) == 1:
                         raise InputError(f"{self._settings.models[key][0]}: {error}") from None
         return found
-
-    def _check_models(self) -> None:
-        """Every model must rank an index at least."""
-        for key, (file, wanted) in self._settings.models.items():
-            if wanted is not None and wanted not in self._served:
-                raise UsageError(f"model {quote(key)} is for the index {quote(wanted)}, which is not served")
-            if not any(key in s.models for s in self):
-                raise InputError(f"{file}: fits none of the indexes {', '.join(self._served)}; train a model for one")

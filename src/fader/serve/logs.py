@@ -59,7 +59,9 @@ class JsonLines(logging.Formatter):
         line |= getattr(record, "fields", {})
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
-        return msgspec.json.encode(_make_encodable(line)).decode()
+        # Texts of clients may hold halves of characters, which JSON cannot.
+        texts = {k: v.encode("utf-8", "backslashreplace").decode() for k, v in line.items() if isinstance(v, str)}
+        return msgspec.json.encode(line | texts).decode()
 
 
 class TextLines(logging.Formatter):
@@ -81,11 +83,6 @@ def _time(record: logging.LogRecord) -> str:
 def _show(value: object) -> str:
     text = str(value)
     return text if PLAIN.fullmatch(text) else quote(text, 2_000)
-
-
-def _make_encodable(line: dict[str, Any]) -> dict[str, Any]:
-    """Texts of clients may hold halves of characters, which JSON cannot."""
-    return {k: v.encode("utf-8", "backslashreplace").decode() if isinstance(v, str) else v for k, v in line.items()}
 
 
 def configure(form: str, stream: TextIO | None = None) -> None:

@@ -5,9 +5,8 @@ Knows nothing of how requests are answered; lanes and indexes are looked at when
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -36,15 +35,16 @@ class Metrics:
     def __init__(self, service: Service) -> None:
         self.registry = CollectorRegistry()
         labels = ("route", "method", "status")
-        self._requests = Counter("fader_requests", "Requests answered.", labels, registry=self.registry)
-        self._seconds = Histogram(
+        requests = Counter("fader_requests", "Requests answered.", labels, registry=self.registry)
+        seconds = Histogram(
             "fader_request_seconds",
             "Seconds from a request's arrival to the end of its answer.",
             ("route",),
             buckets=BUCKETS,
             registry=self.registry,
         )
-        self._children = lru_cache(1_000)(self._find_children)
+        self._requests_of: Callable[..., Counter] = lru_cache(1_000)(requests.labels)
+        self._seconds_of: Callable[..., Histogram] = lru_cache(1_000)(seconds.labels)
         for collector in (GCCollector, PlatformCollector, ProcessCollector):
             collector(registry=self.registry)
         self.registry.register(_Looked(service))
@@ -52,12 +52,9 @@ class Metrics:
     def observe(self, trace: Trace) -> None:
         """Count a request. Labels are few, whatever clients send."""
         method = trace.method if trace.method in METHODS else "other"
-        count, seconds = self._children(trace.route or "none", method, trace.status)
-        count.inc()
-        seconds.observe(trace.seconds)
-
-    def _find_children(self, route: str, method: str, status: int) -> tuple[Any, Any]:
-        return self._requests.labels(route, method, str(status)), self._seconds.labels(route)
+        route = trace.route or "none"
+        self._requests_of(route, method, str(trace.status)).inc()
+        self._seconds_of(route).observe(trace.seconds)
 
     def text(self) -> bytes:
         """All counts, as Prometheus reads them."""

@@ -15,12 +15,16 @@ from typing import Any
 
 from fader.errors import UsageError, did_you_mean, quote
 from fader.learn.model import Model
+from fader.registry import discover
 from fader.search.collection import Collection
 from fader.search.index import Index
 from fader.search.info import describe_index
 from fader.search.models import DEFAULT, default_model, resolve_model
+from fader.search.suggest import Suggester
+from fader.search.typetree import TypeTree
 from fader.serve.backing import Backing
 from fader.serve.errors import BadRequest, NotFound, Refusal
+from fader.systems.base import parse_system
 
 MODEL_CHARACTERS = 1_000
 SAMPLE = "the of a in and"  # words that most collections have
@@ -53,15 +57,13 @@ class Served:
         return self._backing.partial(self.index)
 
     @cached_property
-    def suggester(self) -> Any:
-        from fader.search.suggest import Suggester
-
+    def suggester(self) -> Suggester:
+        """Names that begin with some letters."""
         return Suggester(self.collection)
 
     @cached_property
-    def tree(self) -> Any:
-        from fader.search.typetree import TypeTree
-
+    def tree(self) -> TypeTree:
+        """The types, each below its supertypes."""
         return TypeTree(self.collection)
 
     @cached_property
@@ -84,8 +86,6 @@ class Served:
 
     def load_systems(self) -> None:
         """Load or compile what systems that need no training rank by, through a query of each."""
-        from fader.registry import discover
-
         query, entity = self._some_query()
         for name in discover("fader.systems") if entity else ():
             with suppress(Refusal):
@@ -128,10 +128,6 @@ class Served:
         return found
 
     def _system(self, text: str) -> Model:
-        # All systems together take a second to import, which a server that ranks by a model can do without.
-        from fader.registry import discover
-        from fader.systems.base import parse_system
-
         name = text.split("(")[0].strip()
         systems = discover("fader.systems")
         if name not in systems:

@@ -100,7 +100,9 @@ class Service:
                 newer.warm()
                 newer.prepare()
         except Exception as error:  # whatever it is, the old commit is as good as before
-            self._note_problem(served.name, str(error))
+            if self.problems.get(served.name) != str(error):
+                log.error("reload failed", extra={"fields": {"index": served.name, "problem": str(error)}})
+            self.problems[served.name] = str(error)
             return False
         self.problems.pop(served.name, None)
         if newer is None:
@@ -108,11 +110,6 @@ class Service:
         self.library.replace(newer)
         log.info("reloaded", extra={"fields": {"index": newer.name, "commit": newer.index.commit}})
         return True
-
-    def _note_problem(self, name: str, message: str) -> None:
-        if self.problems.get(name) != message:
-            log.error("reload failed", extra={"fields": {"index": name, "problem": message}})
-        self.problems[name] = message
 
     async def watch(self) -> None:
         """Reload whenever there is a new commit, for as long as the service runs."""

@@ -27,11 +27,11 @@ class Settings:
     indexes: Mapping[str, Path]
     models: Mapping[str, tuple[Path, str | None]] = field(default_factory=dict)
     reports: Mapping[str, Path] = field(default_factory=dict)
-    host: str = option(LOOPBACK, help="Where to listen; others than this machine reach only other addresses.")
-    port: int = option(8080, help="0: any that is free.", least=0, most=65_535)
+    host: str = option(LOOPBACK, help="The address to listen at; other machines cannot reach 127.0.0.1.")
+    port: int = option(8080, help="The port; 0: any that is free.", least=0, most=65_535)
     workers: int = option(
         factory=count_cores,
-        help="Requests that are ranked at a time; as many as there are cores.",
+        help="Requests ranked at a time; as many as there are cores by default.",
         least=1,
         most=1024,
         metavar="N",
@@ -47,34 +47,34 @@ class Settings:
     k: int = 1_000
     snippets: int = 100
     time_ms: int = option(
-        1_000, help="Time of a request, waiting included.", least=1, most=3_600_000, flags=("--timeout-ms",)
+        1_000, help="Milliseconds per request, waiting included.", least=1, most=3_600_000, flags=("--timeout-ms",)
     )
     keys: Path | None = option(
-        None, help="Answer only with a key of this file; its lines: name key [rate].", metavar="FILE"
+        None, help="Answer only requests with a key of this file; a line is: name key [rate].", metavar="FILE"
     )
     rate: float = option(
         0.0,
-        help="Requests per second of a key, or of an address without keys; 0: no limit.",
+        help="Requests per second per key, or per address without keys; 0: no limit.",
         least=0,
         most=1e6,
         metavar="N",
         show_default=False,
     )
-    cors: tuple[str, ...] = option((), help="Pages of this origin may ask; * for all.", metavar="ORIGIN")
+    cors: tuple[str, ...] = option((), help="Let pages of this origin ask; * for all.", metavar="ORIGIN")
     allow_hosts: tuple[str, ...] = option(
-        (), help="A name under which the server is asked; * for any.", flags=("--allow-host",), metavar="NAME"
+        (), help="A host name that requests may use; * for any.", flags=("--allow-host",), metavar="NAME"
     )
     proxies: tuple[str, ...] = option(
-        (), help="A proxy whose word on a client's address is taken.", flags=("--proxy",), metavar="ADDRESS"
+        (), help="A proxy that is trusted to name the client's address.", flags=("--proxy",), metavar="ADDRESS"
     )
     watch_seconds: float = option(
         2.0,
-        help="How often to look for new commits; 0: only at SIGHUP.",
+        help="Seconds between looks for new commits; 0: only at SIGHUP.",
         least=0,
         most=86_400,
         flags=("--watch",),
         metavar="SECONDS",
     )
-    log: str = option("text", help="The form of the log, on standard error.", choices=("json", "text"))
-    log_queries: bool = option(False, help="Write into the log what was searched for.")
+    log: str = option("text", help="The format of the log on standard error.", choices=("json", "text"))
+    log_queries: bool = option(False, help="Write queries to the log.")
     backing: Backing = field(default_factory=Folders)

@@ -19,7 +19,7 @@ class LocalClusterOptions:
 
     nodes: int = option(3, help="Nodes beside the head.", least=1, most=64)
     cpus: int = option(1, help="CPUs of each node.", least=1, most=1024)
-    port: int = option(6379, help="0: any that is free.", least=0, most=65_535)
+    port: int = option(6379, help="The port; 0: any that is free.", least=0, most=65_535)
 
     def __post_init__(self) -> None:
         check_options(self)

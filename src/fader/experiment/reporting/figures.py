@@ -206,7 +206,7 @@ def plan_candidates(counts: Sequence[int]) -> Plan:
         if median >= 1:
             axes.axvline(median, ymax=0.93, color=INK, linewidth=1.0, linestyle=(0, (4, 2)))
             axes.text(median, top * 1.1, f" median {_format_count(median)}", ha="left", va="center")
-        axes.set_xlabel("candidate entities of a query (log scale)")
+        axes.set_xlabel("candidate entities per query (log scale)")
         axes.set_ylabel("queries")
         _limit_ticks(axes.yaxis, whole=True)
 

@@ -22,15 +22,11 @@ def escape_text(text: str, limit: int = 1000) -> Markup:
     return Markup.escape(clean_text(text, limit))
 
 
-def _clean(value: Any) -> Any:
-    return value if isinstance(value, Markup) else clean_text(str(value))
-
-
 _templates = Environment(
     loader=PackageLoader("fader.experiment.reporting"),
     autoescape=True,
     undefined=StrictUndefined,
-    finalize=_clean,
+    finalize=lambda value: value if isinstance(value, Markup) else clean_text(str(value)),
     keep_trailing_newline=True,
     trim_blocks=True,
     lstrip_blocks=True,

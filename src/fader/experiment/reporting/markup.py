@@ -81,14 +81,13 @@ def format_pipe_table(lines: Sequence[Sequence[str]]) -> str:
 
 def format_list(items: Mapping[str, str]) -> str:
     """A list of names and values; values are set as code, so that a command can be copied as it is."""
-    return "".join(f"- {escape_markdown(key)}: {_format_code(value)}\n" for key, value in items.items())
-
-
-def _format_code(text: str) -> str:
-    """A code span: its fence is longer than any run of backticks in it."""
-    text = clean_text(text, MOST_CODE)
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}" if text.strip() else NOTHING
+    lines = []
+    for key, value in items.items():
+        text = clean_text(value, MOST_CODE)
+        fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))  # longer than any in the text
+        code = f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}" if text.strip() else NOTHING
+        lines.append(f"- {escape_markdown(key)}: {code}\n")
+    return "".join(lines)
 
 
 # LaTeX

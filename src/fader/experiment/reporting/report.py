@@ -19,8 +19,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,14 +35,13 @@ from fader.experiment.reporting.page import make_page
 from fader.experiment.reporting.tables import (
     TEST_TITLES,
     MeansTable,
-    PairedTest,
     make_table,
     per_query_csv,
     to_csv,
     to_latex,
     to_markdown,
 )
-from fader.experiment.significance import LEVEL
+from fader.experiment.significance import LEVEL, PairedTest
 from fader.jobs.files import sync_and_close, sync_folder
 
 MARK = "report.json"
@@ -90,7 +88,13 @@ class StoredReport:
     def table(self) -> MeansTable:
         """The stored table or, without one that fits, a new one; a test that Fader does not know becomes the t-test."""
         c, t, written = self.comparison, self.extras.significance, self.extras.table
-        if written is not None and _is_table_of(written, c):
+        # One that was read is taken where it has a cell for every system and measure.
+        if (
+            written is not None
+            and [column.measure for column in written.columns] == c.measures
+            and [row.name for row in written.rows] == [system.name for system in c.systems]
+            and all(len(row.cells) == len(written.columns) for row in written.rows)
+        ):
             return written
         test = NAMES.get(t.test, "t")
         return make_table(c, test=test, correct=t.corrected, level=t.level, baseline=t.baseline, seed=t.seed)
@@ -183,15 +187,6 @@ def _decode(data: bytes, where: str) -> Any:
         raise InputError(f"{where}: is not JSON: {error}") from None
 
 
-def _is_table_of(table: MeansTable, comparison: Comparison) -> bool:
-    """Whether a table that was read has a cell for every system and measure."""
-    return (
-        [c.measure for c in table.columns] == comparison.measures
-        and [row.name for row in table.rows] == [s.name for s in comparison.systems]
-        and all(len(row.cells) == len(table.columns) for row in table.rows)
-    )
-
-
 def check_destination(folder: str | Path, overwrite: bool = False) -> None:
     """Refuse a folder that a report must not replace; call it before long work."""
     place = Path(folder).resolve()
@@ -205,41 +200,42 @@ def check_destination(folder: str | Path, overwrite: bool = False) -> None:
         )
     if not any(place.iterdir()):
         return
-    if not _is_report(place):
+    try:
+        data = json.loads((place / MARK).read_bytes())
+    except (OSError, ValueError):
+        data = None
+    if not isinstance(data, dict) or not str(data.get("format", "")).startswith(FORMAT.split("/")[0] + "/"):
         raise StorageError(f"{folder}: is a folder with other files, which a report never replaces; give a new one")
     if not overwrite:
         raise StorageError(f"{folder}: already holds a report; give another folder, or --overwrite (overwrite=True)")
-
-
-def _is_report(folder: Path) -> bool:
-    try:
-        data = json.loads((folder / MARK).read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(data, dict) and str(data.get("format", "")).startswith(FORMAT.split("/")[0] + "/")
 
 
 def _write_whole(place: Path, contents: dict[str, str | bytes]) -> None:
     """All files under another name, then the rename; after a failure everything is as it was before."""
     work = place.with_name(f".{place.name}.writing-{uuid.uuid4().hex[:8]}")
     parents = [p for p in place.parents if not p.exists()]
-    with _storage_errors(place):
-        try:
-            work.mkdir(parents=True)
-            for name, content in contents.items():
-                _write(work / name, content)
-            for folder in {(work / name).parent for name in contents}:
-                sync_folder(folder)
-            _put_in_place(work, place)
-        except BaseException:
-            shutil.rmtree(work, ignore_errors=True)
-            for parent in parents:
-                with suppress(OSError):
-                    parent.rmdir()
-            raise
-        with suppress(OSError):  # the report is already in place
-            for parent in (place.parent, *(p.parent for p in parents)):
-                sync_folder(parent)
+    try:
+        work.mkdir(parents=True)
+        for name, content in contents.items():
+            (work / name).parent.mkdir(exist_ok=True)
+            with open(work / name, "wb") as file:
+                file.write(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+                sync_and_close(file)
+        for folder in {(work / name).parent for name in contents}:
+            sync_folder(folder)
+        _put_in_place(work, place)
+    except BaseException as error:
+        shutil.rmtree(work, ignore_errors=True)
+        for parent in parents:
+            with suppress(OSError):
+                parent.rmdir()
+        if isinstance(error, OSError):
+            message = f"{place}: cannot be written: {error.strerror or error}; nothing was left behind"
+            raise StorageError(message) from error
+        raise
+    with suppress(OSError):  # the report is already in place
+        for parent in (place.parent, *(p.parent for p in parents)):
+            sync_folder(parent)
 
 
 def _put_in_place(work: Path, place: Path) -> None:
@@ -254,21 +250,3 @@ def _put_in_place(work: Path, place: Path) -> None:
         os.rename(old, place)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _write(path: Path, content: str | bytes) -> None:
-    path.parent.mkdir(exist_ok=True)
-    data: Any = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
-    with open(path, "wb") as file:
-        file.write(data)
-        sync_and_close(file)
-
-
-@contextmanager
-def _storage_errors(place: Path) -> Iterator[None]:
-    """Raise a StorageError for system errors while writing."""
-    try:
-        yield
-    except OSError as error:
-        message = f"{place}: cannot be written: {error.strerror or error}; nothing was left behind"
-        raise StorageError(message) from error

@@ -14,10 +14,8 @@ Golden case: AP of a = 1, 1, 1, 0.8 and b = 0.2, 0, 0.1, 0.1: a is bold 0.950, b
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from markupsafe import Markup
@@ -37,10 +35,9 @@ from fader.experiment.reporting.markup import (
     format_tabular,
     wrap_document,
 )
-from fader.experiment.significance import LEVEL, TESTS, holm, p_value
+from fader.experiment.significance import LEVEL, TESTS, PairedTest, compare_with_baseline
 
 F64 = NDArray[np.float64]
-PairedTest = Callable[[F64, F64], float]
 TEST_TITLES = {"t": "paired t-test", "randomisation": "paired randomisation test"}
 ARROW = "↓"
 
@@ -147,14 +144,21 @@ def make_table(
     if isinstance(test, str) and test not in TESTS:
         raise UsageError(f"no test {quote(test)}; give {' or '.join(TESTS)}")
     reference = None if baseline is None else comparison.systems.index(comparison.find_system(baseline))
-    measured = test if callable(test) else partial(p_value, test=test, seed=seed)
     columns, cells = [], []
     for measure in comparison.measures:
         smaller = measure in comparison.smaller_is_better
         values = comparison.matrix_of_shared_queries(measure)
-        p_values = partial(_test_against, values, test=measured, correct=correct)
-        best = _find_best(values, smaller)
+        best = None
+        if values.shape[1]:
+            means = values.mean(axis=1)
+            best = int(means.argmin() if smaller else means.argmax())
         against = "" if best is None else comparison.systems[best].name
+
+        def p_values(of: int | None, values: F64 = values) -> list[float | None]:
+            if of is None or values.shape[1] < 2:
+                return [None] * len(values)
+            return compare_with_baseline(list(values), of, test, correct, seed)
+
         column = _make_cells(values, best, reference, smaller, level, digits, p_values)
         tested = any(cell.p is not None for cell in column)
         columns.append(MeansColumn(measure, measure_title(measure), smaller, values.shape[1], against, tested))
@@ -162,13 +166,6 @@ def make_table(
     rows = [MeansRow(s.name, s.title, [c[i] for c in cells]) for i, s in enumerate(comparison.systems)]
     name = TEST_TITLES[test] if isinstance(test, str) else getattr(test, "__name__", "test").replace("_", " ")
     return MeansTable(comparison.title, columns, rows, name, correct, level, baseline, digits)
-
-
-def _find_best(values: F64, smaller: bool) -> int | None:
-    if not values.shape[1]:
-        return None
-    means = values.mean(axis=1)
-    return int(means.argmin() if smaller else means.argmax())
 
 
 def _make_cells(
@@ -194,20 +191,6 @@ def _make_cells(
         difference = None if reference is None or i == reference else float(mean - means[reference])
         cells.append(MeansCell(float(mean), alike and not worse, worse, p, difference, to_baseline[i]))
     return cells
-
-
-def _test_against(values: F64, against: int | None, test: PairedTest, correct: bool) -> list[float | None]:
-    """p of every system against one, None for that one; Holm corrects over the systems of a column."""
-    result: list[float | None] = [None] * len(values)
-    if against is None or values.shape[1] < 2:
-        return result
-    others = [i for i in range(len(values)) if i != against]
-    found = {i: test(values[i], values[against]) for i in others}
-    found = {i: float(p) for i, p in found.items() if not math.isnan(p)}
-    adjusted = holm(list(found.values())) if correct else list(found.values())
-    for i, p in zip(found, adjusted, strict=True):
-        result[i] = p
-    return result
 
 
 # Written forms
@@ -267,7 +250,11 @@ def to_latex(table: MeansTable, differences: Sequence[str] = (), whole: bool = T
         head += [rf"$\Delta$ {escape_latex(table.columns[j].title)}", "$p$"]
     lines = [head]
     for row in table.rows:
-        cells = [_format_latex_cell(table, cell) for cell in row.cells]
+        cells = []
+        for cell in row.cells:
+            number = format_latex_number(table.format_mean(cell.mean))
+            marked = rf"${number.strip('$')}^\downarrow$" if cell.worse else number
+            cells.append(rf"\textbf{{{number}}}" if cell.best else marked)
         for j in chosen:
             change, p = table.format_change(row.cells[j].difference), format_p(row.cells[j].p_difference)
             cells += [format_latex_number(change), format_latex_number(p)]
@@ -277,13 +264,6 @@ def to_latex(table: MeansTable, differences: Sequence[str] = (), whole: bool = T
         return body
     baseline = rf" $\Delta$: difference to {escape_latex(table.title_of(table.baseline))}." if chosen else ""
     return wrap_document(f"\\noindent\n{body}\n\\par\\medskip\\noindent {escape_latex(table.legend())}{baseline}\n")
-
-
-def _format_latex_cell(table: MeansTable, cell: MeansCell) -> str:
-    number = format_latex_number(table.format_mean(cell.mean))
-    if cell.best:
-        return rf"\textbf{{{number}}}"
-    return rf"${number.strip('$')}^\downarrow$" if cell.worse else number
 
 
 def to_html(table: MeansTable, differences: Sequence[str] = ()) -> Markup:

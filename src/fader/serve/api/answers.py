@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from fader.search.answer import Answer, Result
 from fader.search.entity import EntityCard, EntityEvidence, TypePath
 from fader.search.suggest import EntityHint, TypeHint
+from fader.search.system_info import SystemFacts
 from fader.search.typetree import TypeNode
 
 
@@ -92,26 +93,6 @@ class ModelName:
     name: str
     title: str
     default: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SystemParameter:
-    """A parameter of a system: its default, and the values worth trying."""
-
-    name: str
-    default: str
-    tried: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class SystemFacts:
-    """A system in plain words; one that is trained ranks only as a model."""
-
-    name: str
-    description: str
-    citation: str
-    trained: bool
-    parameters: list[SystemParameter]
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,13 +43,13 @@ ERRORS: dict[int, dict[str, Any]] = {
     400: {"code": "bad_query", "message": "a quote is opened and not closed (at character 8)", "position": 7},
     401: {"code": "unauthorized", "message": "this server needs a key", "hint": "send Authorization: Bearer KEY"},
     404: {"code": "not_found", "message": 'no index "dmeo"', "hint": 'did you mean "demo"?', "field": "index"},
-    413: {"code": "too_large", "message": "the body has more than 65,536 bytes", "hint": "send less"},
+    413: {"code": "too_large", "message": "the body has more than 65,536 bytes", "hint": "send a smaller body"},
     415: {"code": "unsupported", "message": 'the body must be JSON, not "text/plain"'},
     429: {"code": "rate_limited", "message": "more than 10 requests per second", "hint": "try again in 1 s"},
     431: {"code": "bad_request", "message": "the head of a request has at most 65,536 bytes", "hint": "send less"},
     500: {"code": "internal", "message": "something went wrong in the server", "request_id": "5d770696-1"},
     503: {"code": "overloaded", "message": "the server is full", "hint": "try again in 1 s"},
-    504: {"code": "out_of_time", "message": "the request needs more than its 1,000 ms", "hint": "ask for less"},
+    504: {"code": "out_of_time", "message": "the request needs more than its 1,000 ms", "hint": "ask with fewer words"},
 }
 HEADERS = {
     "Fader-Index": "The index that answered",

@@ -1,7 +1,8 @@
-"""No body beyond the limit: one that says so is refused before it is read, one that does not is counted as it comes.
+"""No body beyond the limit, and none in an answer to HEAD.
 
-Once the limit is passed the rest is not read and whatever the handler would say is dropped. Knows nothing of what is
-in a body.
+A body that says that it is larger is refused before it is read, one that does not is counted as it comes. Once the
+limit is passed the rest is not read and whatever the handler would say is dropped. HEAD is GET without the body:
+whatever answers GET answers HEAD. Knows nothing of what is in a body.
 """
 
 from __future__ import annotations
@@ -19,15 +20,14 @@ class Bodies:
         self._app, self._limit = app, limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _has_body(scope):
+        lengths = [value for name, value in scope.get("headers", ()) if name == b"content-length"]
+        has_body = bool(lengths) or any(name == b"transfer-encoding" for name, _ in scope.get("headers", ()))
+        if scope["type"] != "http" or not has_body:
             await self._app(scope, receive, send)
             return
-        if _read_content_length(scope) > self._limit:
+        if any(value.isdigit() and int(value) > self._limit for value in lengths):
             await refuse(TooLarge(self._limit), send)
             return
-        await self._count(scope, receive, send)
-
-    async def _count(self, scope: Scope, receive: Receive, send: Send) -> None:
         seen, started, refused = 0, False, False
 
         async def receive_counted() -> Message:
@@ -57,10 +57,22 @@ class Bodies:
                 raise
 
 
-def _has_body(scope: Scope) -> bool:
-    return any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
+class Heads:
+    """Answers HEAD by asking for GET and dropping the body."""
 
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
-def _read_content_length(scope: Scope) -> int:
-    lengths = [value for name, value in scope["headers"] if name == b"content-length"]
-    return max((int(value) for value in lengths if value.isdigit()), default=0)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def headers_only(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                if message.get("more_body"):
+                    return
+                message = {"type": "http.response.body", "body": b""}
+            await send(message)
+
+        await self._app({**scope, "method": "GET"}, receive, headers_only)

@@ -12,30 +12,10 @@ POLICY = (
     "require-trusted-types-for 'script'"
 )
 DENIED = (
-    "accelerometer",
-    "autoplay",
-    "camera",
-    "display-capture",
-    "encrypted-media",
-    "fullscreen",
-    "gamepad",
-    "geolocation",
-    "gyroscope",
-    "hid",
-    "idle-detection",
-    "local-fonts",
-    "magnetometer",
-    "microphone",
-    "midi",
-    "payment",
-    "picture-in-picture",
-    "publickey-credentials-get",
-    "screen-wake-lock",
-    "serial",
-    "usb",
-    "xr-spatial-tracking",
-)
-
+    "accelerometer autoplay camera display-capture encrypted-media fullscreen gamepad geolocation gyroscope hid "
+    "idle-detection local-fonts magnetometer microphone midi payment picture-in-picture publickey-credentials-get "
+    "screen-wake-lock serial usb xr-spatial-tracking"
+).split()
 SECURITY = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",

@@ -47,20 +47,22 @@ def read_keys(path: Path) -> list[Key]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise StorageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    keys = [_parse_key(f"{path}:{i}", line.split()) for i, line in enumerate(lines, 1) if line.split("#")[0].strip()]
+    keys: list[Key] = []
+    for number, line in enumerate(lines, 1):
+        words, place = line.split(), f"{path}:{number}"
+        words = words[: next((i for i, word in enumerate(words) if word.startswith("#")), len(words))]
+        if not words:
+            continue
+        if len(words) not in (2, 3):
+            raise InputError(f"{place}: is not of the form: name key [requests per second]")
+        rate = _parse_rate(place, words[2]) if len(words) == 3 else None
+        keys.append(Key(words[0], _parse_digest(place, words[1]), rate))
     if not keys:
-        raise InputError(f"{path}: has no key; a line is: name key [requests per second]")
+        raise InputError(f"{path}: has no key; write lines such as: name key [requests per second]")
     for i, key in enumerate(keys):
         if key.name in {other.name for other in keys[:i]}:
             raise InputError(f"{path}: has two keys of the name {key.name}; names tell keys apart in logs")
     return keys
-
-
-def _parse_key(place: str, words: list[str]) -> Key:
-    words = words[: next((i for i, word in enumerate(words) if word.startswith("#")), len(words))]
-    if len(words) not in (2, 3):
-        raise InputError(f"{place}: is not of the form: name key [requests per second]")
-    return Key(words[0], _parse_digest(place, words[1]), _parse_rate(place, words[2]) if len(words) == 3 else None)
 
 
 def _parse_digest(place: str, text: str) -> bytes:
@@ -133,14 +135,13 @@ class Keys:
         if self._keys and path.startswith(GUARDED):
             key = self.find_key(key_in_headers(scope))
             if key is None:
-                return self._refuse_guesses(trace_of(scope).client) or refuse_without_key()
+                # An address that shows many wrong keys must wait: nobody is to try them all.
+                return self._meter(f"guesses {trace_of(scope).client}", GUESSES) or refuse_without_key()
             trace_of(scope).key = key.name
-        return self._refuse_beyond_rate(scope, key) if path.startswith(METERED) else None
-
-    def _refuse_guesses(self, client: str) -> Refusal | None:
-        """An address that shows many wrong keys must wait: nobody is to try them all."""
-        seconds = self._bucket(f"guesses {client}", GUESSES).take(self._clock())
-        return refuse_rate(GUESSES, math.ceil(seconds)) if seconds else None
+        rate = self._rate if key is None or key.rate is None else key.rate
+        if not rate or not path.startswith(METERED):
+            return None
+        return self._meter(f"key {key.name}" if key else f"address {trace_of(scope).client}", rate)
 
     def find_key(self, text: str | None) -> Key | None:
         """The key that was shown; every one is compared, so that the time tells nothing."""
@@ -151,22 +152,16 @@ class Keys:
                 found = key
         return found
 
-    def _refuse_beyond_rate(self, scope: Scope, key: Key | None) -> Refusal | None:
-        rate = self._rate if key is None or key.rate is None else key.rate
-        if not rate:
-            return None
-        who = f"key {key.name}" if key else f"address {trace_of(scope).client}"
-        seconds = self._bucket(who, rate).take(self._clock())
-        return refuse_rate(rate, math.ceil(seconds)) if seconds else None
-
-    def _bucket(self, who: str, rate: float) -> Bucket:
+    def _meter(self, who: str, rate: float) -> Refusal | None:
+        """Take a token of a client; the refusal where there is none."""
         bucket = self._buckets.get(who)
         if bucket is None or bucket.rate != rate:
             bucket = self._buckets[who] = Bucket(rate, self._clock())
             if len(self._buckets) > MOST_BUCKETS:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(who)
-        return bucket
+        seconds = bucket.take(self._clock())
+        return refuse_rate(rate, math.ceil(seconds)) if seconds else None
 
 
 def key_in_headers(scope: Scope) -> str | None:

@@ -64,13 +64,17 @@ class Traced:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        trace = self._trace(scope)
+        number, client = f"{self._start}-{next(self._count)}", scope.get("client")
+        trace = Trace(number, scope["method"], scope["path"], client[0] if client else "")
         scope[KEY] = trace
 
         async def send_traced(message: Message) -> None:
             if message["type"] == "http.response.start":
                 trace.status = message["status"]
-                message["headers"] = _with_ours(message.get("headers", ())) + _about(trace)
+                headers = message.get("headers", ())
+                given = {bytes(name).lower() for name, _ in headers}  # a handler may have been stricter, which stays
+                ours = [each for each in EVERY_ANSWER if each[0] not in given]
+                message["headers"] = [*headers, *ours, *_about(trace)]
             elif message["type"] == "http.response.body":
                 trace.bytes += len(message.get("body", b""))
             await send(message)
@@ -85,10 +89,6 @@ class Traced:
             for observe in self._observers:
                 observe(trace)
 
-    def _trace(self, scope: Scope) -> Trace:
-        client = scope.get("client")
-        return Trace(f"{self._start}-{next(self._count)}", scope["method"], scope["path"], client[0] if client else "")
-
 
 class Routed:
     """Notes the route that answered; the innermost layer."""
@@ -102,12 +102,6 @@ class Routed:
         finally:
             if scope["type"] == "http":
                 trace_of(scope).route = getattr(scope.get("route"), "path", "")
-
-
-def _with_ours(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of an answer and ours; a handler may have been stricter, which stays."""
-    given = {bytes(name).lower() for name, _ in headers}
-    return [*headers, *(each for each in EVERY_ANSWER if each[0] not in given)]
 
 
 def _about(trace: Trace) -> list[tuple[bytes, bytes]]:

@@ -130,7 +130,10 @@ def _send(request: Request, opened: BinaryIO, file: str, dark: bool) -> Response
         return Response(status_code=304, headers=headers)
     if kind == "svg" and dark:
         with opened:
-            return Response(_darken(opened.read()), headers=headers, media_type=KINDS[kind])
+            svg = opened.read()
+        for light, other in zip(COLOURS, DARK, strict=True):
+            svg = svg.replace(light.encode(), other.encode())
+        return Response(svg, headers=headers, media_type=KINDS[kind])
     headers["Content-Length"] = str(about.st_size)
     return Streamed(opened, about.st_size, headers, KINDS[kind])
 
@@ -145,12 +148,6 @@ class Streamed(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._opened:
             await super().__call__(scope, receive, send)
-
-
-def _darken(svg: bytes) -> bytes:
-    for light, other in zip(COLOURS, DARK, strict=True):
-        svg = svg.replace(light.encode(), other.encode())
-    return svg
 
 
 def _pieces(opened: BinaryIO, size: int) -> Iterator[bytes]:

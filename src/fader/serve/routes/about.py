@@ -9,7 +9,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
 from fader import __version__
+from fader.registry import discover
 from fader.search.models import DEFAULT, default_model
+from fader.search.system_info import describe_system
 from fader.serve.api.answers import Health, ModelName, ServedLimits, Stats, Systems, encode, encode_health
 from fader.serve.api.openapi import MEANINGS, describe_errors, read_examples
 from fader.serve.api.parameters import IndexParameters, NoParameters
@@ -87,14 +89,11 @@ def stats_of(service: Service) -> Stats:
     return Stats(__version__, limits, [{"name": each.name, **each.described} for each in service.library])
 
 
-def systems_of(served: Served) -> dict[str, object]:
+def systems_of(served: Served) -> Systems:
     """What ranks an index."""
-    from fader.registry import discover  # slow to import: see `Served`
-    from fader.search.system_info import describe_system
-
     models = {**served.models, DEFAULT: default_model()}
     named = [ModelName(name, str(model), name == served.default) for name, model in models.items()]
-    return {"models": named, "systems": [describe_system(part) for part in discover("fader.systems").values()]}
+    return Systems(named, [describe_system(part) for part in discover("fader.systems").values()])
 
 
 def health_of(service: Service) -> Health:

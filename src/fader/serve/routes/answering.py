@@ -11,6 +11,11 @@ from typing import TypeVar
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fader.search.answer import Answer
+from fader.search.csv import to_csv
+from fader.search.entity import EntityEvidence
+from fader.search.versus import Versus
+from fader.serve.api.parameters import CompareParameters, EntityParameters, SearchParameters
 from fader.serve.errors import JSON
 from fader.serve.gate import Clock
 from fader.serve.middleware.trace import trace_of
@@ -18,7 +23,9 @@ from fader.serve.open_index import Served
 from fader.serve.service import Service
 
 V = TypeVar("V")
+W = TypeVar("W", Answer, EntityEvidence, Versus)
 CSV = "text/csv; charset=utf-8"
+MayBeCsv = SearchParameters | EntityParameters | CompareParameters
 
 
 def service_of(request: Request) -> Service:
@@ -53,10 +60,12 @@ async def send_json(request: Request, lane: str, work: Callable[[], bytes], time
     return Response(body, media_type=JSON, headers={"Cache-Control": "no-store"})
 
 
-async def send_csv(
-    request: Request, lane: str, work: Callable[[], str], timeout_ms: int | None, filename: str
+async def send_ranked(
+    request: Request, find: Callable[[], W], write: Callable[[W], bytes], asked: MayBeCsv, filename: str
 ) -> Response:
-    """The CSV that `work` makes in its lane, as a file to be saved."""
-    body = await run_in_lane(request, lane, lambda: work().encode(), timeout_ms)
+    """What `find` ranks in the engine's lane: JSON that `write` makes of it, or CSV as a file to be saved."""
+    if asked.format == "json":
+        return await send_json(request, "engine", lambda: write(find()), asked.timeout_ms)
+    body = await run_in_lane(request, "engine", lambda: to_csv(find()).encode(), asked.timeout_ms)
     headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{filename}"'}
     return Response(body, media_type=CSV, headers=headers)

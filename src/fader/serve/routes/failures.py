@@ -38,24 +38,32 @@ def add_error_handlers(app: FastAPI, time_ms: float) -> None:
 
     for kind in (Refusal, FaderError, Exception):
         app.add_exception_handler(kind, answer_error)
-    app.add_exception_handler(ClientGone, _answer_nobody)
+
+    async def answer_nobody(request: Request, error: Exception) -> Response:
+        return Response(status_code=CLIENT_GONE)
+
+    async def answer_invalid(request: Request, error: Exception) -> Response:
+        """A parameter or a body that FastAPI refuses."""
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        return _send(explain_invalid(first, first["loc"][1:]))  # behind where it stands: query, path or body
+
+    app.add_exception_handler(ClientGone, answer_nobody)
     app.add_exception_handler(HTTPException, _answer_routing)
-    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(RequestValidationError, answer_invalid)
 
 
 def _send(refusal: Refusal) -> Response:
     return Response(refusal.body(), refusal.status, refusal.headers, JSON)
 
 
-async def _answer_nobody(request: Request, error: Exception) -> Response:
-    return Response(status_code=CLIENT_GONE)
-
-
 async def _answer_routing(request: Request, error: Exception) -> Response:
     """No such path, another method; or a body that FastAPI cannot read, its only 400."""
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
-        allowed = sorted(_methods(request))
+        matching = [r for r in request.app.routes if r.matches(request.scope)[0] is not Match.NONE]
+        methods = {method for route in matching for method in getattr(route, "methods", None) or ()}
+        allowed = sorted(methods | {"HEAD"} if "GET" in methods else methods)
         message = f"{trace_of(request.scope).method} is not allowed here"
         headers = {"Allow": ", ".join(allowed)}
         return _send(Refusal(405, "not_allowed", message, f"use {' or '.join(allowed)}", headers))
@@ -64,19 +72,3 @@ async def _answer_routing(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         return _send(NotFound(f"there is nothing at {quote(request.scope['path'])}", "/openapi.json lists all paths"))
     return _send(BadRequest("the body is not JSON in UTF-8", "send one JSON object in UTF-8", "body"))
-
-
-def _methods(request: Request) -> set[str]:
-    """All methods of a path; HEAD goes with GET."""
-    found: set[str] = set()
-    for route in request.app.routes:
-        if route.matches(request.scope)[0] is not Match.NONE:
-            found |= set(getattr(route, "methods", None) or ())
-    return found | {"HEAD"} if "GET" in found else found
-
-
-async def _answer_invalid(request: Request, error: Exception) -> Response:
-    """A parameter or a body that FastAPI refuses."""
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    return _send(explain_invalid(first, first["loc"][1:]))  # behind where it stands: query, path or body

@@ -27,11 +27,9 @@ async def suggest(request: Request, asked: SuggestParameters) -> Response:
     served = find_index(request, asked.index)
 
     def find() -> bytes:
-        if asked.kind == "type":
-            hints = served.suggester.types(asked.prefix, asked.limit)
-        else:
-            hints = served.suggester.entities(asked.prefix, asked.limit, asked.type)
-        return encode(Suggestions(asked.kind, asked.prefix, hints))
+        names, prefix, limit = served.suggester, asked.prefix, asked.limit
+        hints = names.types(prefix, limit) if asked.kind == "type" else names.entities(prefix, limit, asked.type)
+        return encode(Suggestions(asked.kind, prefix, hints))
 
     return await send_json(request, "light", find)
 

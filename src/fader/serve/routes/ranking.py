@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from fader.learn.model import Model
 from fader.search.answer import Answer
-from fader.search.csv import to_csv
 from fader.search.entity import EntityEvidence
 from fader.search.versus import Versus
 from fader.search.why import Why
@@ -24,7 +23,7 @@ from fader.serve.api.parameters import (
 )
 from fader.serve.errors import BadRequest, NotFound, Refusal
 from fader.serve.open_index import Served
-from fader.serve.routes.answering import find_index, send_csv, send_json
+from fader.serve.routes.answering import find_index, send_json, send_ranked
 from fader.serve.routes.declare import add_route, create_router
 from fader.serve.settings import Settings
 
@@ -64,9 +63,7 @@ async def search(request: Request, asked: SearchParameters) -> Response:
         ranker, index = served.ranker(asked.model), served.partial if asked.partial else served.index
         return index.search(asked.q, asked.type, asked.k, ranker, snippets=asked.snippets, explain=asked.explain)
 
-    if asked.format == "csv":
-        return await send_csv(request, "engine", lambda: to_csv(find()), asked.timeout_ms, "search.csv")
-    return await send_json(request, "engine", lambda: encode_answer(find()), asked.timeout_ms)
+    return await send_ranked(request, find, encode_answer, asked, "search.csv")
 
 
 async def entity(request: Request, id: EntityId, asked: EntityParameters) -> Response:
@@ -93,11 +90,10 @@ async def _send_entity(request: Request, id: str, asked: EntityParameters) -> Re
         ranker = served.ranker(asked.model)
         return served.index.evidence(query, id, asked.type, ranker, offset=asked.offset, limit=asked.limit)
 
-    if asked.format == "csv":
-        return await send_csv(request, "engine", lambda: to_csv(find()), asked.timeout_ms, "contexts.csv")
-    return await send_json(
-        request, "engine", lambda: encode(answer_entity(served.index.entity(id), find())), asked.timeout_ms
-    )
+    def write(found: EntityEvidence) -> bytes:
+        return encode(answer_entity(served.index.entity(id), found))
+
+    return await send_ranked(request, find, write, asked, "contexts.csv")
 
 
 async def explain(request: Request, asked: ExplainParameters) -> Response:
@@ -118,9 +114,7 @@ async def compare(request: Request, asked: CompareParameters) -> Response:
         one, other = _find_ranker(served, asked.a, "a"), _find_ranker(served, asked.b or OTHER, "b")
         return served.index.versus(asked.q, one, other, asked.type, asked.k, snippets=asked.snippets)
 
-    if asked.format == "csv":
-        return await send_csv(request, "engine", lambda: to_csv(find()), asked.timeout_ms, "compare.csv")
-    return await send_json(request, "engine", lambda: encode(find()), asked.timeout_ms)
+    return await send_ranked(request, find, encode, asked, "compare.csv")
 
 
 def _find_ranker(served: Served, text: str | None, field: str) -> Model:
