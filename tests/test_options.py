@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pydantic
 import pytest
 
 from fader.errors import UsageError
-from fader.options import REQUIRED, annotate_fields, check_options, option, options_of, parse_options
+from fader.options import REQUIRED, annotate_fields, option, options, options_of, parse_options
 
 
 def refuse_odd(value: int) -> None:
@@ -19,7 +19,7 @@ def refuse_odd(value: int) -> None:
         raise UsageError(f"even must be even, not {value}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class Everything:
     """An option of each kind."""
 
@@ -33,8 +33,30 @@ class Everything:
     file: Path | None = option(None, help="A file.")
     names: tuple[str, ...] = option((), help="Names.")
 
+
+@options
+class Range:
+    """Options that go together, which only the class can check."""
+
+    low: int = option(0, help="The lower end.", least=0)
+    high: int = option(10, help="The upper end.")
+
     def __post_init__(self) -> None:
-        check_options(self)
+        if self.low > self.high:
+            raise UsageError(f"low must be at most high, {self.high}, not {self.low}")
+
+
+def test_a_class_checks_its_options_and_then_itself() -> None:
+    """Each option by itself comes first; the value cannot be changed, and is made by names."""
+    assert Range(low=3) == Range(low=3, high=10)
+    with pytest.raises(UsageError, match='low must be 0 at least, not "-1"'):
+        Range(low=-1, high=-2)
+    with pytest.raises(UsageError, match="low must be at most high, 10, not 11"):
+        Range(low=11)
+    with pytest.raises(FrozenInstanceError):
+        Range().low = 1  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        Range(1)  # type: ignore[call-arg]
 
 
 def test_an_option_knows_its_type_and_default() -> None:

@@ -1,12 +1,9 @@
 """Options, declared once: a parameter is a field of a frozen dataclass, with its default, help and bounds.
 
-    @dataclass(frozen=True, kw_only=True)
+    @options
     class SearchOptions:
         query: str = option(help="The query.", longest=2_000)
         k: int = option(10, help="How many entities.", least=1, flags=("-k",))
-
-        def __post_init__(self) -> None:
-            check_options(self)
 
 The command line (`fader.cli.common.takes`), the HTTP and MCP parameters (`annotate_fields` with `pydantic.Field` or
 `msgspec.Meta`) and texts such as those of a query string (`parse_options`) all follow from the class. A field's type is
@@ -154,6 +151,19 @@ def option(
     if factory is not None:
         return dataclasses.field(default_factory=factory, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
+
+
+@typing.dataclass_transform(frozen_default=True, kw_only_default=True)
+def options(cls: type[T]) -> type[T]:
+    """A frozen dataclass of options, made by name and checked when it is made; its own `__post_init__` comes after."""
+    own = cls.__dict__.get("__post_init__", lambda _self: None)
+
+    def check(self: T) -> None:
+        check_options(self)
+        own(self)
+
+    setattr(cls, "__post_init__", check)  # noqa: B010 - mypy knows no such attribute of every class
+    return dataclass(frozen=True, kw_only=True)(cls)
 
 
 def options_of(cls: type[Any]) -> dict[str, Option]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
 from fader.cli.common import DocumentOptions, Output, speaks, takes
 from fader.corpora.annotate.options import Options
 from fader.corpora.annotate.run import annotate_files
-from fader.options import check_options, option
+from fader.options import option, options
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class JobOptions:
     """From where to where, and how the work is done."""
 
@@ -22,9 +20,6 @@ class JobOptions:
     )
     processes: int = option(1, help="Processes; the output is the same with any number.")
     restart: bool = option(False, help="Forget an unfinished run, replace a finished one.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @click.command(

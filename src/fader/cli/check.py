@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 
@@ -11,10 +11,10 @@ import click
 
 from fader.cli.common import SHOWN, Output, folder_argument, print_json, speaks, takes
 from fader.index.verify.check import Examination, Repair, examine, repair
-from fader.options import option
+from fader.options import option, options
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class CheckOptions:
     """Verify an index."""
 

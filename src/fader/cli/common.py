@@ -23,7 +23,7 @@ import click
 
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.limits import Limits
-from fader.options import Option, check_options, option, options_of
+from fader.options import Option, option, options, options_of
 from fader.progress import Progress, progress
 from fader.registry import load_plugin
 from fader.search.options import on_error_option
@@ -120,7 +120,7 @@ plugin_option = click.option(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class DocumentOptions:
     """Which documents are used: those within the limits, and what to do with others."""
 
@@ -129,9 +129,6 @@ class DocumentOptions:
     )
     max_mentions: int | None = option(None, help="Mentions per document; one with more is a fault.", metavar="N")
     on_error: str | None = on_error_option()
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
     @property
     def limits(self) -> Limits:

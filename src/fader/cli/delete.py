@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,10 +12,10 @@ from fader.cli.common import Output, folder_argument, speaks, takes
 from fader.corpus.readers import read_lines
 from fader.errors import UsageError
 from fader.index.write.change import ChangeOptions, delete
-from fader.options import option
+from fader.options import option, options
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class IdOptions:
     """Which documents."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -22,7 +21,7 @@ from fader.errors import FaderError, StorageError, UsageError
 from fader.experiment.compare import compare_judged
 from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.ranker import Ranker
-from fader.options import check_options, option
+from fader.options import option, options
 from fader.search.answer import Answer
 from fader.search.batch import parse_all
 from fader.search.index import Index, build
@@ -39,7 +38,7 @@ LAMBDA = "1"
 SHOWN = ("d01", "d17", "d76")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class DemoOptions:
     """Where the demo is, and how it is shown."""
 
@@ -49,7 +48,6 @@ class DemoOptions:
     open: bool = option(False, help="With --serve: open the page in a browser.")
 
     def __post_init__(self) -> None:
-        check_options(self)
         if not self.serve and (self.open or self.port is not None):
             raise UsageError("--port and --open go with --serve; give that too")
 

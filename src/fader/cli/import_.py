@@ -6,7 +6,6 @@ A format is a command of its own, made from its importer's options; formats are 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +16,19 @@ from fader.corpora.frame.base import Importer
 from fader.corpora.frame.run import UNFINISHED, importer, run
 from fader.errors import InputError, UsageError, did_you_mean, quote
 from fader.jobs.runners import count_cores
-from fader.options import check_options, option
+from fader.options import option, options
 from fader.registry import discover
 from fader.search.options import on_error_option
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class ListOptions:
     """Of all formats."""
 
     listed: bool = option(False, flags=("--list",), help="List the formats, a line each.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class ImportOptions:
     """Of every import; a format has its own beside them."""
 
@@ -42,9 +41,6 @@ class ImportOptions:
     written: tuple[str, ...] = option(
         (), help="An option of the format; may be repeated.", flags=("--option",), metavar="NAME=VALUE"
     )
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 class Formats(click.Group):

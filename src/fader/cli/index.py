@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,10 +13,10 @@ from fader.corpus.analysis import Analysis, read_stopwords
 from fader.corpus.readers import read_lines
 from fader.index.reader import IndexReader
 from fader.index.write.writer import BuildOptions, BuildReport, build
-from fader.options import check_options, option
+from fader.options import option, options
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class SourceOptions:
     """What an index is built from, where it goes, and how texts become terms."""
 
@@ -26,9 +26,6 @@ class SourceOptions:
     output: str = option(help="The index folder.", flags=("-o", "--output"), metavar="DIR")
     stemmer: str | None = option(None, help="A Snowball stemmer, such as english.", metavar="LANGUAGE")
     stopwords: str | None = option(None, help="A file of words, one per line, that are not indexed.", metavar="FILE")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
     def complete(self, options: BuildOptions, documents: DocumentOptions) -> BuildOptions:
         """How to build, all options taken together; --on-error is for documents and catalog alike."""

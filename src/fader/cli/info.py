@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from fader.cli.common import Output, folder_argument, print_json, speaks, takes
-from fader.options import check_options
+from fader.options import options
 from fader.search.index import Index
 from fader.search.info import describe_index
 from fader.search.options import at_option
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class InfoOptions:
     """Describe an index."""
 
     at: int | None = at_option()
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @click.command("info", epilog="Example: fader info index/")

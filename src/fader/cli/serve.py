@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib.util
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,13 @@ import click
 
 from fader.cli.common import Output, collect, declare, plugin_option, speaks, takes, together
 from fader.errors import InputError, UsageError, quote
-from fader.options import option
+from fader.options import option, options
 from fader.serve.settings import Settings
 
 _WITH_NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class PublishOptions:
     """What is served beside indexes, as it is typed."""
 

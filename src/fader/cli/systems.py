@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import click
 
 from fader.cli.common import Output, plugin_option, print_json, speaks, takes
 from fader.errors import UsageError, did_you_mean, quote
-from fader.options import option
+from fader.options import option, options
 from fader.registry import discover
 from fader.search.system_info import describe_system
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class SystemsOptions:
     """List systems."""
 

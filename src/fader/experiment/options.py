@@ -5,16 +5,14 @@ Knows nothing of systems or of how they are compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fader.experiment.significance import TESTS
-from fader.options import check_options, option
+from fader.options import option, options
 from fader.search.options import at_option, on_error_option, queries_option
 
 MEASURES = "AP,RR,nDCG@5,nDCG@10,pairswap"
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class EvaluateOptions:
     """Measure TREC runs against judgments."""
 
@@ -35,11 +33,8 @@ class EvaluateOptions:
     per_query: str | None = option(None, help="Write the values of every query as CSV.", metavar="FILE")
     on_error: str | None = on_error_option()
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@dataclass(frozen=True, kw_only=True)
+@options
 class CompareOptions:
     """Compare systems on judged queries and write a report."""
 
@@ -68,11 +63,8 @@ class CompareOptions:
     at: int | None = at_option()
     on_error: str | None = on_error_option()
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@dataclass(frozen=True, kw_only=True)
+@options
 class TrainOptions:
     """Train a system on judged queries and write a model file; `learn.settings` has features x aggregator."""
 
@@ -87,6 +79,3 @@ class TrainOptions:
     workers: int = option(0, help="Threads; as many as there are processors by default.", show_default=False)
     at: int | None = at_option()
     on_error: str | None = on_error_option()
-
-    def __post_init__(self) -> None:
-        check_options(self)

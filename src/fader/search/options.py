@@ -5,11 +5,10 @@ The command line, the HTTP interface and MCP take their parameters from here. Kn
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fader.options import check_options, option
+from fader.options import option, options
 
 ON_ERROR = ("skip", "fail")
 MOST_OFFSET = 10**9
@@ -56,7 +55,7 @@ def on_error_option() -> Any:
     return option(None, help="What to do with a line that cannot be used.", choices=ON_ERROR)
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class SearchOptions:
     """Ask for entities."""
 
@@ -71,11 +70,8 @@ class SearchOptions:
     at: int | None = at_option()
     timeout_ms: int | None = timeout_option()
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@dataclass(frozen=True, kw_only=True)
+@options
 class ExplainOptions:
     """Ask why an entity has its rank."""
 
@@ -87,11 +83,8 @@ class ExplainOptions:
     at: int | None = at_option()
     timeout_ms: int | None = timeout_option()
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@dataclass(frozen=True, kw_only=True)
+@options
 class EntityOptions:
     """Look at an entity, and at its contexts for a query where there is one."""
 
@@ -105,11 +98,8 @@ class EntityOptions:
     at: int | None = at_option()
     timeout_ms: int | None = timeout_option("Time for the query.")
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@dataclass(frozen=True, kw_only=True)
+@options
 class TypesOptions:
     """Look up types."""
 
@@ -117,18 +107,15 @@ class TypesOptions:
     limit: int = option(50, help="How many at most.", least=1)
     at: int | None = at_option()
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@dataclass(frozen=True, kw_only=True)
+@options
 class EntitiesOptions(TypesOptions):
     """Look up entities."""
 
     type: str | None = type_option("Only entities of this type.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class AnalyzeOptions:
     """Take a text apart."""
 
@@ -136,11 +123,8 @@ class AnalyzeOptions:
     index: Path | None = option(None, help="Analyse as this index does.", metavar="DIR")
     stemmer: str | None = option(None, help="A Snowball stemmer, such as english.", metavar="LANGUAGE")
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@dataclass(frozen=True, kw_only=True)
+@options
 class BatchOptions:
     """Rank every query of a file."""
 
@@ -154,11 +138,8 @@ class BatchOptions:
     timeout_ms: int | None = timeout_option("Time for each query; --on-error says what happens when it is over.")
     on_error: str | None = on_error_option()
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@dataclass(frozen=True, kw_only=True)
+@options
 class ContextsOptions:
     """Write the contexts of every query of a file."""
 
@@ -177,6 +158,3 @@ class ContextsOptions:
     plan: str | None = option(None, help="Force a plan; the table is the same.", choices=("type", "document"))
     at: int | None = at_option()
     on_error: str | None = on_error_option()
-
-    def __post_init__(self) -> None:
-        check_options(self)

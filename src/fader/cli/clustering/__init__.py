@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from fader.index.commit import read_commit
-from fader.options import check_options, option
+from fader.options import option, options
 
 index_argument = click.argument("folder", metavar="DIR")
 
@@ -19,7 +18,7 @@ def address_option() -> Any:
     return option(None, help=help, metavar="HOST:PORT")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class ClusterOptions:
     """Where the cluster is, and into how many parts an index is divided there."""
 
@@ -32,9 +31,6 @@ class ClusterOptions:
         metavar="N",
         show_default=False,
     )
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 def check_index(folder: str, at: int | None) -> None:

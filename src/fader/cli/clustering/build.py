@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import click
 
@@ -15,19 +14,16 @@ from fader.cluster.hosts.runtime import connect
 from fader.cluster.jobs.scheduler import OnRay
 from fader.cluster.storage import mask_passwords
 from fader.index.write.writer import BuildOptions
-from fader.options import check_options, option
+from fader.options import option, options
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class ShardOptions:
     """How the work is divided among the nodes."""
 
     shards: int = option(help="Ranges of document ids, one task each.", metavar="N")
     piece: int = option(256, help="Megabytes of the corpus per task.", metavar="MB")
     restart: bool = option(False, help="Begin anew where an unfinished build is in DIR.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @click.command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -10,10 +10,10 @@ import click
 from fader.cli.clustering import address_option, check_index
 from fader.cli.common import Output, takes
 from fader.cli.serve import PublishOptions, check_packages, collect_settings, http_options, name_paths, serve
-from fader.options import check_options, option
+from fader.options import option, options
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class HoldOptions:
     """Where the cluster is, and how it holds the index."""
 
@@ -26,9 +26,6 @@ class HoldOptions:
         metavar="N",
     )
     replicas: int = option(2, help="Nodes that hold each group, so that one can be lost.", least=1, most=16)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @click.command("serve", epilog="Example: fader cluster serve /shared/index --address head:6379 --groups 16")

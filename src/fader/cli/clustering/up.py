@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
 
 import click
 
 from fader.cli.common import Output, speaks, takes
 from fader.cluster.hosts.local_cluster import LocalCluster
 from fader.cluster.hosts.runtime import ensure_token
-from fader.options import check_options, option
+from fader.options import option, options
 
 
-@dataclass(frozen=True, kw_only=True)
+@options
 class LocalClusterOptions:
     """A cluster on this machine."""
 
     nodes: int = option(3, help="Nodes beside the head.", least=1, most=64)
     cpus: int = option(1, help="CPUs of each node.", least=1, most=1024)
     port: int = option(6379, help="The port; 0: any that is free.", least=0, most=65_535)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @click.command("up", epilog="Example: fader cluster up --nodes 3")

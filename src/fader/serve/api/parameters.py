@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
@@ -62,89 +63,95 @@ class Vocabulary:
     format: str = option("json", help="How the answer is written.", choices=("json", "csv"), example="json")
 
 
-def _as_in_vocabulary(name: str, **changed: Any) -> Any:
-    return same_as(Vocabulary, name, **changed)
+shared = partial(same_as, Vocabulary)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchParameters:
+class NoParameters:
+    """No parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexParameters:
+    """Name an index."""
+
+    index: str | None = shared("index")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryParameters(IndexParameters):
+    """Ask a query."""
+
+    q: str = shared("q")
+    type: str | None = shared("type")
+    timeout_ms: int | None = shared("timeout_ms")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchParameters(QueryParameters):
     """Ask for entities."""
 
-    q: str = _as_in_vocabulary("q")
-    type: str | None = _as_in_vocabulary("type")
-    k: int = _as_in_vocabulary("k")
-    model: str | None = _as_in_vocabulary("model")
-    index: str | None = _as_in_vocabulary("index")
-    snippets: int = _as_in_vocabulary("snippets")
+    k: int = shared("k")
+    model: str | None = shared("model")
+    snippets: int = shared("snippets")
     explain: bool = same_as(SearchOptions, "explain", help="Whether to show how each score comes about.", example=False)
-    timeout_ms: int | None = _as_in_vocabulary("timeout_ms")
-    format: str = _as_in_vocabulary("format")
+    format: str = shared("format")
     partial: bool = option(
         False, help="Whether to answer where a part of the index is missing; a warning then says so.", example=False
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class EntityParameters:
+class ExplainParameters(QueryParameters):
+    """Ask why an entity has its rank."""
+
+    entity: str = shared("entity")
+    model: str | None = shared("model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareParameters(QueryParameters):
+    """Ask two systems the same."""
+
+    a: str | None = shared("model")
+    b: str | None = shared("model")
+    k: int = shared("k")
+    snippets: int = shared("snippets")
+    format: str = shared("format")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntityParameters(IndexParameters):
     """Look at an entity, and at its contexts for a query where there is one."""
 
-    q: str | None = _as_in_vocabulary("q", default=None)
-    type: str | None = _as_in_vocabulary("type")
-    model: str | None = _as_in_vocabulary("model")
-    index: str | None = _as_in_vocabulary("index")
-    offset: int = _as_in_vocabulary("offset")
-    limit: int = _as_in_vocabulary("limit", limit="snippets")  # contexts are shown as snippets
-    timeout_ms: int | None = _as_in_vocabulary("timeout_ms")
-    format: str = _as_in_vocabulary("format")
+    q: str | None = shared("q", default=None)
+    type: str | None = shared("type")
+    model: str | None = shared("model")
+    offset: int = shared("offset")
+    limit: int = shared("limit", limit="snippets")  # contexts are shown as snippets
+    timeout_ms: int | None = shared("timeout_ms")
+    format: str = shared("format")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntityIdParameters(EntityParameters):
     """The same, by an id that no path can hold, such as `..`."""
 
-    id: str = _as_in_vocabulary("entity")
+    id: str = shared("entity")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainParameters:
-    """Ask why an entity has its rank."""
-
-    q: str = _as_in_vocabulary("q")
-    entity: str = _as_in_vocabulary("entity")
-    type: str | None = _as_in_vocabulary("type")
-    model: str | None = _as_in_vocabulary("model")
-    index: str | None = _as_in_vocabulary("index")
-    timeout_ms: int | None = _as_in_vocabulary("timeout_ms")
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareParameters:
-    """Ask two systems the same."""
-
-    q: str = _as_in_vocabulary("q")
-    a: str | None = _as_in_vocabulary("model")
-    b: str | None = _as_in_vocabulary("model")
-    type: str | None = _as_in_vocabulary("type")
-    k: int = _as_in_vocabulary("k")
-    index: str | None = _as_in_vocabulary("index")
-    snippets: int = _as_in_vocabulary("snippets")
-    timeout_ms: int | None = _as_in_vocabulary("timeout_ms")
-    format: str = _as_in_vocabulary("format")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SuggestParameters:
+class SuggestParameters(IndexParameters):
     """Complete the name of a type or an entity."""
 
     kind: str = option("type", help="What is looked for.", choices=("type", "entity"), example="type")
     prefix: str = same_as(EntitiesOptions, "prefix")
-    limit: int = _as_in_vocabulary("limit", default=10, most=100, example=10)
-    type: str | None = _as_in_vocabulary("type")
-    index: str | None = _as_in_vocabulary("index")
+    limit: int = shared("limit", default=10, most=100, example=10)
+    type: str | None = shared("type")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TypesParameters:
+class TypesParameters(IndexParameters):
     """Walk the tree of types."""
 
     parent: str | None = option(
@@ -153,17 +160,15 @@ class TypesParameters:
     ids: str | None = option(
         None, help="These types instead, with | between ids; others are left out.", longest=8_000, example=""
     )
-    offset: int = _as_in_vocabulary("offset")
-    limit: int = _as_in_vocabulary("limit", default=100)
-    index: str | None = _as_in_vocabulary("index")
+    offset: int = shared("offset")
+    limit: int = shared("limit", default=100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnalyzeParameters:
+class AnalyzeParameters(IndexParameters):
     """Take a text apart; one that an address can hold, escaped."""
 
     text: str = same_as(AnalyzeOptions, "text")
-    index: str | None = _as_in_vocabulary("index")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,18 +176,6 @@ class AnalyzeBody(AnalyzeParameters):
     """The same in a body, which holds more."""
 
     text: str = same_as(AnalyzeOptions, "text", longest=60_000)
-
-
-@dataclass(frozen=True, kw_only=True)
-class IndexParameters:
-    """Name an index."""
-
-    index: str | None = _as_in_vocabulary("index")
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoParameters:
-    """No parameters."""
 
 
 EMPTY = {"text": {"min_length": 0}}  # a text to be analysed may be empty; others that must be given may not

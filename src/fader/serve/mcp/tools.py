@@ -39,8 +39,15 @@ INSTRUCTIONS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Words:
-    """What all tools share, in words for assistants."""
+class IndexCall:
+    """Name an index."""
+
+    index: str | None = same_as(Vocabulary, "index", help="Which index, where several are served.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryCall(IndexCall):
+    """What tools that rank share, in words for assistants."""
 
     query: str = same_as(
         Vocabulary,
@@ -54,56 +61,45 @@ class _Words:
     model: str | None = same_as(
         Vocabulary, "model", help="What ranks: a served model, `default`, or a system such as `proximity`."
     )
-    index: str | None = same_as(Vocabulary, "index", help="Which index, where several are served.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchCall:
+class SearchCall(QueryCall):
     """The parameters of `search`."""
 
-    query: str = same_as(_Words, "query")
-    type: str | None = same_as(_Words, "type")
     k: int = same_as(Vocabulary, "k")
-    snippets: int = same_as(Vocabulary, "snippets", help="How many snippets of evidence for each entity.")
-    model: str | None = same_as(_Words, "model")
-    index: str | None = same_as(_Words, "index")
+    snippets: int = same_as(Vocabulary, "snippets", help="How many snippets of evidence per entity.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EntityCall:
+class EntityCall(IndexCall):
     """The parameters of `entity`."""
 
     id: str = same_as(Vocabulary, "entity", help="The id of an entity, as a result of search has it.")
     query: str | None = same_as(
-        _Words, "query", default=None, help="A query: its contexts that mention the entity are returned."
+        QueryCall, "query", default=None, help="A query: its contexts that mention the entity are returned."
     )
-    type: str | None = same_as(_Words, "type")
+    type: str | None = same_as(QueryCall, "type")
     offset: int = same_as(Vocabulary, "offset", help="How many contexts to skip.")
     limit: int = same_as(Vocabulary, "limit", limit="snippets", help="How many contexts at most.")
-    model: str | None = same_as(_Words, "model")
-    index: str | None = same_as(_Words, "index")
+    model: str | None = same_as(QueryCall, "model")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainCall:
+class ExplainCall(QueryCall):
     """The parameters of `explain`."""
 
-    query: str = same_as(_Words, "query")
     entity: str = same_as(Vocabulary, "entity", help="The id of the entity.")
-    type: str | None = same_as(_Words, "type")
-    model: str | None = same_as(_Words, "model")
-    index: str | None = same_as(_Words, "index")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuggestTypesCall:
+class SuggestTypesCall(IndexCall):
     """The parameters of `suggest_types`."""
 
     text: str = option(
         help="The beginning of a type's name, or some words of it; empty: the largest.", longest=500, example="scien"
     )
     limit: int = same_as(Vocabulary, "limit", default=10, most=100, help="How many types.")
-    index: str | None = same_as(_Words, "index")
 
 
 @dataclass(frozen=True)
