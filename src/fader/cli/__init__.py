@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from fader import __version__
-from fader.errors import FaderError
+from fader.errors import FaderError, did_you_mean, quote
 
 # Each is a module of this package, with one line of help.
 COMMANDS = {
@@ -72,8 +72,6 @@ class LazyGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in self.lazy and not args[0].startswith("-"):
-            from fader.errors import did_you_mean, quote
-
             ctx.fail(f"no command {quote(args[0])}{did_you_mean(args[0], self.lazy)}")
         return super().resolve_command(ctx, args)
 

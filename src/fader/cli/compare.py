@@ -13,7 +13,7 @@ from fader.experiment.compare import compare_judged
 from fader.experiment.judged import judge_queries
 from fader.experiment.options import CompareOptions
 from fader.experiment.reporting.report import check_destination, write_report
-from fader.experiment.reporting.tables import MeansCell, MeansTable, make_table
+from fader.experiment.reporting.tables import MeansTable
 from fader.experiment.system_specs import find_baseline, parse_specs
 from fader.registry import split_top
 from fader.search.index import Index
@@ -64,26 +64,34 @@ def compare_all(
             keep=options.keep,
             progress=reporter,
         )
-    shown: dict[str, Any] = {"test": options.test, "correct": options.holm, "baseline": baseline, "seed": options.seed}
-    report = write_report(found, options.output, **shown, overwrite=options.overwrite)
+    report = write_report(
+        found,
+        options.output,
+        test=options.test,
+        correct=options.holm,
+        baseline=baseline,
+        seed=options.seed,
+        overwrite=options.overwrite,
+    )
     out.remark(*report.notes)
     if out.as_json:
         print_json({"folder": str(report.folder), "files": report.files, "comparison": found.to_dict()})
         return
-    _print_table(make_table(found, **shown))
+    _print_table(report.table)
     out.remark(f"{options.output}: the report; open {report.folder / 'index.html'}")
 
 
 def _print_table(table: MeansTable) -> None:
     """Aligned columns; the best of each between stars."""
     heads = [f"{table.columns[0].queries:,} queries", *(column.title for column in table.columns)]
-    lines = [[row.title, *(_show_mean(table, cell) for cell in row.cells)] for row in table.rows]
+    lines = []
+    for row in table.rows:
+        cells = [row.title]
+        for cell in row.cells:
+            mark = "*" if cell.best else " "
+            cells.append(f"{mark}{table.format_mean(cell.mean)}{'↓' if cell.worse else mark}")
+        lines.append(cells)
     width = [max(len(line[i]) for line in [heads, *lines]) for i in range(len(heads))]
     for name, *cells in [heads, *lines]:
         print(name.ljust(width[0]), *(cell.rjust(w) for cell, w in zip(cells, width[1:], strict=True)), sep="  ")
     print(table.legend().replace("Bold: the best", "*Best*"))
-
-
-def _show_mean(table: MeansTable, cell: MeansCell) -> str:
-    mark = "*" if cell.best else " "
-    return f"{mark}{table.format_mean(cell.mean)}{'↓' if cell.worse else mark}"

@@ -6,9 +6,8 @@ Knows nothing of indexes or systems, nor of how measures and p-values are comput
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -37,6 +36,18 @@ class Unmatched:
 
     missing: list[str]
     unjudged: list[str]
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run in the JSON: means, their 95% confidence intervals and p-values by measure."""
+
+    run: str
+    missing: int
+    unjudged: int
+    means: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    p: dict[str, float | None]
 
 
 @click.command("evaluate", epilog="Example: fader evaluate --qrels qrels.txt proximity.run count.run")
@@ -71,7 +82,9 @@ def command(options: EvaluateOptions, out: Output) -> None:
     if out.as_json:
         about = {"qrels": qrels, "queries": len(results.queries), "skipped": len(fault.messages)}
         how = {"baseline": paths[chosen], "test": options.test, "holm": options.holm, "seed": options.seed}
-        print_json({**about, **how, "remarks": remarks, "runs": _list_runs(results, p, unmatched)})
+        print_json(
+            {**about, **how, "remarks": remarks, "runs": [asdict(run) for run in _list_runs(results, p, unmatched)]}
+        )
     else:
         how_tested = NAMES[options.test] + (", Holm's correction" if options.holm else "")
         _print_tables(results, p, chosen, how_tested)
@@ -145,17 +158,17 @@ def _queries(count: int) -> str:
     return f"{count:,} {'query' if count == 1 else 'queries'}"
 
 
-def _list_runs(results: Results, p: list[list[float | None]], unmatched: list[Unmatched]) -> list[dict[str, Any]]:
-    names, means = [str(measure) for measure in results.measures], results.means
+def _list_runs(results: Results, p: list[list[float | None]], unmatched: list[Unmatched]) -> list[RunSummary]:
+    names = [str(measure) for measure in results.measures]
     return [
-        {
-            "run": system,
-            "missing": len(unmatched[s].missing),
-            "unjudged": len(unmatched[s].unjudged),
-            "means": {name: float(means[s, m]) for m, name in enumerate(names)},
-            "intervals": {name: list(results.confidence_interval(s, m)) for m, name in enumerate(names)},
-            "p": dict(zip(names, p[s], strict=True)),
-        }
+        RunSummary(
+            run=system,
+            missing=len(unmatched[s].missing),
+            unjudged=len(unmatched[s].unjudged),
+            means=dict(zip(names, results.means[s].tolist(), strict=True)),
+            intervals={name: results.confidence_interval(s, m) for m, name in enumerate(names)},
+            p=dict(zip(names, p[s], strict=True)),
+        )
         for s, system in enumerate(results.systems)
     ]
 

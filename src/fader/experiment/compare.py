@@ -104,6 +104,7 @@ def compare_judged(
     chosen = [find_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
     experiment = Experiment(judged, str(cv), chosen, seed, workers or count_cores(), progress or Silent())
     found = _measure_all(experiment, named, keep)
+    counted: list[Tested] = experiment.each_query(lambda i: experiment.rank(i, Count(), {}), "counting")
     return Comparison(
         title=title or f"Comparison on {collection.folder.name}",
         measures=[str(m) for m in chosen],
@@ -113,7 +114,11 @@ def compare_judged(
         texts=[q.query.text for q in judged.queries],
         types=[q.query.type for q in judged.queries],
         provenance=_provenance(judged, cv, seed, baseline),
-        **_counts(experiment),
+        candidates=[int(t.values.size) for t in counted],
+        supports=Supports(
+            good=_sample(t.values[t.judgments.grades > 0] for t in counted),
+            bad=_sample(t.values[t.judgments.grades <= 0] for t in counted),
+        ),
         context_scores=next((f.scores for f in found if f.scores), []),
         grids=[grid for f in found for grid in f.grids],
     )
@@ -247,15 +252,8 @@ def _provenance(judged: JudgedQueries, cv: str | int, seed: int, baseline: str |
     }
 
 
-def _counts(experiment: Experiment) -> dict[str, Any]:
-    """Candidates a query, and |S_e| (documents) of good and bad candidates; a sample where they are many."""
-    tested: list[Tested] = experiment.each_query(lambda i: experiment.rank(i, Count(), {}), "counting")
-    good = [t.values[t.judgments.grades > 0] for t in tested]
-    bad = [t.values[t.judgments.grades <= 0] for t in tested]
-    return {"candidates": [int(t.values.size) for t in tested], "supports": Supports(_sample(good), _sample(bad))}
-
-
 def _sample(counts: Iterable[F64]) -> list[int]:
+    """|S_e|, counted in documents, of some candidates; a sample where they are many."""
     every = np.concatenate([np.empty(0), *counts]).astype(np.int64)
     step = 1 + every.size // SAMPLED_SUPPORTS
     sampled: list[int] = np.sort(every)[::step].tolist()

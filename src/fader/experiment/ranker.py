@@ -85,7 +85,7 @@ class Ranker:
 
     def transform(self, queries: Any, k: int = 1000) -> Any:
         """Rank queries: a frame where a frame is given, else an Arrow table; columns qid, docno, score, rank."""
-        import pyarrow as pa
+        import pyarrow as pa  # `import fader` must be quick
 
         self._check_fitted()
         columns: dict[str, list[Any]] = {"qid": [], "query": [], "docno": [], "score": [], "rank": []}

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import threadpoolctl
@@ -22,7 +23,17 @@ from fader.progress import Progress
 T = TypeVar("T")
 R = TypeVar("R")
 _lock = threading.Lock()
-_state: dict[str, Any] = {"users": 0, "limit": None}
+
+
+@dataclass
+class _BlasLimit:
+    """How many need one thread of BLAS, and what restores the others."""
+
+    users: int = 0
+    limit: Any = None
+
+
+_blas = _BlasLimit()
 _thread = threading.local()
 
 
@@ -46,18 +57,18 @@ def threads() -> int:
 def one_blas_thread() -> Iterator[None]:
     """One thread of BLAS, as long as anybody is inside."""
     with _lock:
-        _state["users"] += 1
-        if _state["users"] == 1:
+        _blas.users += 1
+        if _blas.users == 1:
             _take_over()
-            _state["limit"] = threadpoolctl.ThreadpoolController().select(user_api="blas").limit(limits=1)
+            _blas.limit = threadpoolctl.ThreadpoolController().select(user_api="blas").limit(limits=1)
     try:
         yield
     finally:
         with _lock:
-            _state["users"] -= 1
-            if _state["users"] == 0:
+            _blas.users -= 1
+            if _blas.users == 0:
                 _take_over()
-                _state["limit"].restore_original_limits()
+                _blas.limit.restore_original_limits()
                 _take_over()
 
 

@@ -47,6 +47,14 @@ def timeout_option(help: str = "Time for the query, about a second to start incl
     return option(None, help=help, least=1, limit="time_ms", metavar="MS", example=500)
 
 
+def prefix_option() -> Any:
+    return option("", help="How its name, or words of it, begin.", longest=500, argument=True, example="spa")
+
+
+def lookup_limit_option() -> Any:
+    return option(50, help="How many at most.", least=1)
+
+
 def queries_option() -> Any:
     return option(help="queries.jsonl.", metavar="FILE")
 
@@ -103,16 +111,19 @@ class EntityOptions:
 class TypesOptions:
     """Look up types."""
 
-    prefix: str = option("", help="How its name, or words of it, begin.", longest=500, argument=True, example="spa")
-    limit: int = option(50, help="How many at most.", least=1)
+    prefix: str = prefix_option()
+    limit: int = lookup_limit_option()
     at: int | None = at_option()
 
 
 @options
-class EntitiesOptions(TypesOptions):
+class EntitiesOptions:
     """Look up entities."""
 
+    prefix: str = prefix_option()
     type: str | None = type_option("Only entities of this type.")
+    limit: int = lookup_limit_option()
+    at: int | None = at_option()
 
 
 @options

@@ -72,7 +72,7 @@ class BadRequest(Refusal):
     """A parameter, a body or a header is wrong."""
 
     def __init__(self, message: str, hint: str = "", field: str | None = None, **more: Any) -> None:
-        super().__init__(400, "bad_request", message, hint, **_field_if_given("field", field), **more)
+        super().__init__(400, "bad_request", message, hint, **more | ({} if field is None else {"field": field}))
 
 
 class Overloaded(Refusal):
@@ -150,16 +150,13 @@ def refusal_of(error: Exception, time_ms: float = 0.0) -> Refusal | None:
     message, hint = split_remedy(_PLACE.sub("", str(error)))
     message, hint = message + (place[0] if place else ""), REMEDIES.get(hint, hint)
     if isinstance(error, QueryError):
-        return Refusal(400, "bad_query", message, hint, **_field_if_given("position", error.position))
+        where: dict[str, Any] = {} if error.position is None else {"position": error.position}
+        return Refusal(400, "bad_query", message, hint, **where)
     if isinstance(error, LimitError):
         return Refusal(400, "bad_query", message, hint)
     if isinstance(error, CatalogError):
         return NotFound(message, hint)
     return BadRequest(message, hint)
-
-
-def _field_if_given(name: str, value: object) -> dict[str, Any]:
-    return {} if value is None else {name: value}
 
 
 def split_remedy(text: str) -> tuple[str, str]:

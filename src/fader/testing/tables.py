@@ -8,7 +8,6 @@ mention may be without a literal that another mention of its document has, as th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,15 +64,6 @@ def contexts_of(columns: TableColumns, order: NDArray[np.int64] | None = None) -
     rows = np.arange(columns.entity.size) if order is None else order
     literals, documents = len(columns.df), 50
     df = np.array(columns.df, dtype=np.int64)
-    known: dict[str, Any] = {
-        "query": parse_query(" ".join(WORDS[:literals]), Analysis()),
-        "statistics": Statistics(documents, LENGTH * documents, df, 3 * df),
-        "plan": "",
-        "slot": np.searchsorted(ENTITIES, columns.entity[rows]).astype(np.int32),
-        "entities": ENTITIES,
-        "document": columns.document[rows],
-        "distances": np.ascontiguousarray(columns.distances[:, rows]),
-    }
     given = GivenColumns(
         start=columns.start[rows],
         end=columns.start[rows] + np.int32(1),
@@ -82,7 +72,16 @@ def contexts_of(columns: TableColumns, order: NDArray[np.int64] | None = None) -
         documents=document_values(columns, rows),
         entity_documents=ENTITIES % 7 + np.int32(1),
     )
-    return Contexts(**known, columns=given)
+    return Contexts(
+        query=parse_query(" ".join(WORDS[:literals]), Analysis()),
+        statistics=Statistics(documents, LENGTH * documents, df, 3 * df),
+        slot=np.searchsorted(ENTITIES, columns.entity[rows]).astype(np.int32),
+        entities=ENTITIES,
+        document=columns.document[rows],
+        distances=np.ascontiguousarray(columns.distances[:, rows]),
+        plan="",
+        columns=given,
+    )
 
 
 def sides_of(distances: NDArray[np.int32]) -> NDArray[np.int8]:

@@ -111,6 +111,7 @@ class WrittenReport:
     folder: Path
     files: list[str]
     notes: list[str]
+    table: MeansTable
 
 
 def write_report(
@@ -152,7 +153,7 @@ def write_report(
         contents[f"figures/{drawing.name}.svg"] = drawing.svg
         contents[f"figures/{drawing.name}.png"] = drawing.png
     _write_whole(place, contents)
-    return WrittenReport(Path(folder), sorted(contents), notes)
+    return WrittenReport(Path(folder), sorted(contents), notes, table)
 
 
 def read_report(folder: str | Path) -> Comparison:
