@@ -26,6 +26,7 @@ from fader.testing.expect import expect
 MODELS = ("default", "proximity", "voting")  # weighted features, contexts one by one, and a ranking of documents
 COLUMNS = ("entity", "document", "distances", "sides", "start", "end", "confidence")
 DRAWN = 4  # documents whose texts queries are drawn from
+FEW = 2  # rows of an entity, where not all are needed
 MANY = 1_000_000  # more entities than a query has
 
 
@@ -129,7 +130,7 @@ def _check_documents(collection: Collection, reference: Collection) -> None:
 
 
 def _check_evidence(collection: Collection, reference: Collection, query: Query, system: System) -> None:
-    """Rankings of any length, with the rows of the best, of one entity, or without any."""
+    """Rankings of any length, with all rows of the best entities, a few of them, those of one entity, or none."""
     options = MatchOptions(system.view.overlap, system.view.window)
     every = reference.evidence(query, options, system, MANY)
     what = f"evidence for {query.text!r} by {system}"
@@ -137,6 +138,14 @@ def _check_evidence(collection: Collection, reference: Collection, query: Query,
         _expect_equal_rankings(collection.evidence(query, options, system, k), every, k, what)
         bare = collection.evidence(query, options, system, k, with_rows=False)
         _expect_equal_rankings(bare, every, k, what, with_rows=False)
+        few = collection.evidence(query, options, system, k, best=FEW)
+        _expect_equal_rankings(few, every, k, what, with_rows=False)
+        for i in range(few.ranking.entity.size):
+            rows = few.ranking.rows_of(i)
+            sent = _list_rows(few.contexts, rows[rows >= 0])
+            expected = _list_rows(every.contexts, every.ranking.rows_of(i))
+            enough = len(sent) >= min(FEW, len(expected)) and set(sent) <= set(expected)
+            expect(enough, f"{what}: fewer than {FEW} of the rows, or other rows, of the entity at rank {i + 1}")
     for i, entity in enumerate(every.ranking.entity.tolist()[-2:], max(0, every.ranking.entity.size - 2)):
         found = collection.evidence(query, options, system, 1, entity=entity)
         place = int(np.searchsorted(found.ranking.evidence.entity, entity))
@@ -152,7 +161,8 @@ def _expect_equal_rankings(
     one, other = found.ranking, every.ranking
     for name in ("entity", "score", "support"):
         _expect_equal(getattr(one, name), getattr(other, name)[:k], f"{what}: {name} of the {k} best")
-    _expect_equal(one.values, other.values, f"{what}: values of all candidates")
+    if with_rows:
+        _expect_equal(one.values, other.values, f"{what}: values of all candidates")
     counts = [(r.ranking.candidates, r.total) for r in (found, every)]
     expect(counts[0] == counts[1], f"{what}: candidates and contexts {counts[0]}, not {counts[1]}")
     for i in range(one.entity.size if with_rows else 0):
