@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from fader.index.catalog import StoredCatalog
-from fader.rank.ranking import WhatIf
 from fader.search.answer import Answer, Explanation, Result, Snippet
 from fader.search.entity import EntityCard, EntityEvidence, Placed
 from fader.search.grids import Point, WeightGrid
@@ -34,7 +33,9 @@ def print_answer(answer: Answer, catalog: StoredCatalog, console: Console | None
         if result.explain is not None:
             for line in _explanation(result.explain):
                 out.print(Text(line, style="dim"))
-    out.print(Text(_summary(answer), style="dim"))
+    named = (("candidate", answer.candidates), ("context", answer.contexts), ("document", answer.matched_documents))
+    counts = ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in named)
+    out.print(Text(f"{counts}; {answer.model}; {answer.took_ms:.1f} ms", style="dim"))
 
 
 def print_card(card: EntityCard, console: Console | None = None) -> None:
@@ -155,7 +156,10 @@ def _explanation(explain: Explanation) -> list[str]:
     for context in explain.contexts:
         literals = ", ".join(f"{x.contribution:.4f} {x.literal!r} at {x.distance}" for x in context.literals)
         place = f"{context.doc} [{context.start}:{context.end}]"
-        lines.append(f"       {context.contribution:.4f}  {place}  {literals}{_without(context.without)}")
+        left, without = context.without, ""  # the entity's rank and score without the context, if they were computed
+        if left is not None:
+            without = "; the only one" if left.rank is None else f"; without it rank {left.rank}, {left.score:.4f}"
+        lines.append(f"       {context.contribution:.4f}  {place}  {literals}{without}")
         for cell in context.cells:
             if cell.value:
                 literal = f" ({cell.literal!r})" if cell.literal else ""
@@ -163,16 +167,3 @@ def _explanation(explain: Explanation) -> list[str]:
     if explain.others.contexts:
         lines.append(f"       {explain.others.contribution:.4f}  {explain.others.contexts:,} more contexts")
     return lines
-
-
-def _without(left: WhatIf | None) -> str:
-    """The entity's rank and score without the context, if they were computed."""
-    if left is None:
-        return ""
-    return "; the only one" if left.rank is None else f"; without it rank {left.rank}, {left.score:.4f}"
-
-
-def _summary(answer: Answer) -> str:
-    named = (("candidate", answer.candidates), ("context", answer.contexts), ("document", answer.matched_documents))
-    counts = ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in named)
-    return f"{counts}; {answer.model}; {answer.took_ms:.1f} ms"

@@ -325,7 +325,10 @@ def plan_weights(grid: SystemGrid, system: str, name: str) -> Plan:
         bar.outline.set_visible(False)
         bar.set_label("added to the context score")
         if values.size <= 60:
-            _write_cells(axes, values, reach)
+            digits = max(0, 3 - int(np.floor(np.log10(reach))) - 1)
+            for (i, j), value in np.ndenumerate(values):
+                text, dark = f"{value:.{digits}f}".replace("-", "−"), abs(value) > 0.6 * reach
+                axes.text(j, i, text, ha="center", va="center", fontsize=8, color="#ffffff" if dark else "#000000")
 
     caption = (
         f"Learned weights of {clean_text(grid.feature, 80)} in {clean_text(system, 80)}, averaged over folds: what a "
@@ -337,14 +340,6 @@ def plan_weights(grid: SystemGrid, system: str, name: str) -> Plan:
 
 
 # Parts of figures
-
-
-def _write_cells(axes: Any, values: F64, reach: float) -> None:
-    digits = max(0, 3 - int(np.floor(np.log10(reach))) - 1)
-    for (i, j), value in np.ndenumerate(values):
-        dark = abs(value) > 0.6 * reach
-        text = f"{value:.{digits}f}".replace("-", "−")
-        axes.text(j, i, text, ha="center", va="center", fontsize=8, color="#ffffff" if dark else "#000000")
 
 
 def _set_decades(axes: Any, largest: float) -> None:
