@@ -25,6 +25,7 @@ from fader.corpus.queries import FaultCollector, QueryLine
 from fader.errors import FaderError, InputError, LimitError, UsageError, quote
 from fader.features.combined import Combined, feature_map
 from fader.jobs.files import whole_file
+from fader.jobs.runners import count_cores
 from fader.learn.dataset import query_data
 from fader.learn.model import Model
 from fader.learn.objective import sum_vectors
@@ -230,7 +231,7 @@ def write_run(
 @contextmanager
 def find_all(find: Callable[[int, Parsed], T], queries: Sequence[Parsed]) -> Iterator[Iterator[T]]:
     """What `find` gives for each query, in their order; as many at once as there are cores, as kernels need no lock."""
-    with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
+    with ThreadPoolExecutor(count_cores()) as pool:
         waiting: deque[Future[T]] = deque()
 
         def take() -> Iterator[T]:
