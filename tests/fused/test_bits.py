@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,12 +15,14 @@ import fader
 from contexts.drawn import SEGMENT_TOKENS, asked, built, examples, oracle_of
 from contracts.models import feature_model
 from fader.features.base import FeatureMap
+from fader.features.column import OneColumn
 from fader.features.combined import feature_map
+from fader.features.fused import add_constant
 from fader.fused.ranker import FusedRanker
 from fader.learn.learner import Learner
 from fader.registry import discover
 from fader.systems.base import parse_system
-from fused.compare import check_same, rank_both
+from fader.testing.fused import check_fused, compare_paths
 from oracles.strategies import World, worlds
 
 MAPS = [name for name, part in discover("fader.features").items() if issubclass(part, FeatureMap)]
@@ -78,9 +81,7 @@ def test_models(world: World, segment_tokens: int | None, seed: int) -> None:
         ranker = FusedRanker(index.collection.reader)
         for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
             for system in (draw_model(seed + 2 * i), draw_model(seed + 2 * i + 1)):
-                fused, table = rank_both(index, query, answer_type, system, 3, ranker)
-                assert fused is not None
-                check_same(fused, table, system, (query, answer_type, str(system)))
+                assert compare_paths(index.collection, index.parse(query, answer_type), system, 3, ranker)
 
 
 @examples(0.5)
@@ -91,9 +92,7 @@ def test_prior_systems(world: World, segment_tokens: int, seed: int) -> None:
         ranker = FusedRanker(index.collection.reader)
         for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
             system = parse_system(PRIOR[(seed + i) % len(PRIOR)])
-            fused, table = rank_both(index, query, answer_type, system, 100, ranker)
-            assert fused is not None
-            check_same(fused, table, system, (query, answer_type, str(system)))
+            assert compare_paths(index.collection, index.parse(query, answer_type), system, 100, ranker)
 
 
 @examples(0.5)
@@ -110,23 +109,33 @@ def test_histories(world: World, seed: int) -> None:
         index = fader.open(folder)
         for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
             system = draw_model(seed + i)
-            fused, table = rank_both(index, query, answer_type, system, 5)
-            assert fused is not None
-            check_same(fused, table, system, (query, answer_type, str(system)))
+            assert compare_paths(index.collection, index.parse(query, answer_type), system, 5)
+
+
+FUSED = {"count", "proximity", "voting", "balog2"}
 
 
 @pytest.mark.parametrize("name", [n for n, part in discover("fader.systems").items() if not issubclass(part, Learner)])
-def test_systems_without_a_fused_form_say_so(name: str) -> None:
-    """Every system that needs no training answers whether it has a fused form; the oracle of the rest is the table."""
-    world = World(
-        [{"id": "d", "text": "a b", "mentions": [{"start": 0, "end": 1, "entity": "e"}]}],
-        [{"id": "e", "name": "e", "types": ["t"]}],
-        [{"id": "t", "name": "t"}],
-        ["b"],
-        ["t"],
-    )
-    with built(world) as index:
-        fused, table = rank_both(index, "b", "t", parse_system(name), 3)
-        assert table.ranking.entity.size == 1
-        if fused is not None:
-            check_same(fused, table, parse_system(name), name)
+def test_the_contract_of_every_system(name: str) -> None:
+    """Every system that needs no training keeps the contract for plug-ins; those without a fused form are known."""
+    assert check_fused(parse_system(name)) == (name in FUSED)
+
+
+@dataclass(frozen=True)
+class Wrong(OneColumn):
+    """Says 1 in the table and 2 in the fused form."""
+
+    name: ClassVar[str] = "wrong"
+    label: ClassVar[str] = "1"
+
+    def column(self, contexts: Any) -> Any:
+        return np.ones(len(contexts))
+
+    def prepare_terms(self, w: Any) -> Any:
+        return add_constant(2.0)
+
+
+def test_the_contract_finds_another_score() -> None:
+    """A map whose terms are not its score is found out."""
+    with pytest.raises(AssertionError, match="other scores"):
+        check_fused(feature_model(Wrong(), [1.0]))

@@ -17,8 +17,10 @@ from fader.errors import BudgetError, LimitError
 from fader.fused import kernels, ranker
 from fader.fused.ranker import FusedRanker
 from fader.limits import Limits
+from fader.search.local import rank_contexts
+from fader.search.models import resolve_model
 from fader.systems.base import parse_system
-from fused.compare import check_same, rank_both
+from fader.testing.fused import compare_paths
 
 TYPES = [{"id": "t", "name": "t"}, {"id": "u", "name": "u"}]
 ENTITIES = [{"id": f"e{i}", "name": f"e{i}", "types": ["t" if i % 3 else "u"]} for i in range(40)]
@@ -40,13 +42,15 @@ def build(folder: Path, corpus: Any, **options: Any) -> Any:
     return fader.build(folder, corpus=corpus, entities=ENTITIES, types=TYPES, limits=RAISED, **options)
 
 
+def compare(index: Any, query: str, answer_type: str | None, system: Any, ranker: Any = None) -> bool:
+    """Whether the system has a fused form, which gives the same."""
+    return compare_paths(index.collection, index.parse(query, answer_type), system, 10, ranker)
+
+
 def check_all(index: Any, query: str, answer_type: str | None = "t", systems: tuple[str, ...] = SYSTEMS) -> None:
     """Systems rank as through the table."""
     for name in systems:
-        system = fader.search.models.resolve_model(name, index.collection).system
-        fused, table = rank_both(index, query, answer_type, system, 10)
-        assert fused is not None
-        check_same(fused, table, system, (query, name))
+        assert compare(index, query, answer_type, resolve_model(name, index.collection).system)
 
 
 @pytest.fixture(scope="module")
@@ -86,11 +90,10 @@ def test_as_many_literals_as_there_is_room_for_and_more(tmp_path: Path) -> None:
     index = build(tmp_path / "index", [document(n, words[n:] + words[:n], [(n % 80, 1, n % 40)]) for n in range(90)])
     for count, is_fused in ((64, True), (65, False)):
         query = " ".join(words[:count])
-        system = parse_system("proximity")
-        fused, table = rank_both(index, query, "t", system, 10)
-        assert (fused is not None) == is_fused
-        assert table.ranking.entity.size == 10
-        assert index.rank(query, type="t", model="proximity").scores == table.ranking.score.tolist()
+        assert compare(index, query, "t", parse_system("proximity")) == is_fused
+        contexts = index.contexts(query, type="t")
+        expected = rank_contexts(contexts, parse_system("proximity"), 10).ranking.score.tolist()
+        assert index.rank(query, type="t", model="proximity").scores == expected
     check_all(index, " ".join(words[:64]))
 
 
@@ -115,21 +118,18 @@ def test_a_window_that_would_need_too_many_codes_is_left_to_the_table(
 ) -> None:
     index = build(tmp_path / "index", [document(0, ["a", "b"] * 20, [(i, 1, i) for i in range(30)])])
     monkeypatch.setattr(ranker, "MOST_CODES", 100)
-    fused, table = rank_both(index, "a b", "t", parse_system("proximity"), 5)
-    assert fused is None
-    assert table.ranking.entity.size == 5
+    assert not compare(index, "a b", "t", parse_system("proximity"))
+    assert len(index.rank("a b", type="t", k=5).entities) == 5
 
 
 def test_lists_that_do_not_fit_are_left_to_the_table(wide: Any) -> None:
     """A small arena begins anew when it is full, and gives up on lists larger than itself."""
     system = parse_system("proximity")
     small = FusedRanker(wide.collection.reader, 1 << 10)
-    assert rank_both(wide, "w1", "t", system, 5, small)[0] is None
+    assert not compare(wide, "w1", "t", system, small)
     fair = FusedRanker(wide.collection.reader, 200_000)
     for i in range(300):
-        fused, table = rank_both(wide, f"w{i}", "t", system, 5, fair)
-        assert fused is not None
-        check_same(fused, table, system, i)
+        assert compare(wide, f"w{i}", "t", system, fair)
 
 
 def test_scores_below_zero(wide: Any) -> None:
@@ -139,8 +139,7 @@ def test_scores_below_zero(wide: Any) -> None:
     weights[-1] = -5.0
     for aggregator in ("sum", "softor(bias=true)", "logsumexp", "max", "softcount"):
         system = feature_model("noprox+rectangle(4x5)+bias", weights, aggregator)
-        fused, table = rank_both(wide, "w1 w2 w3", "t", system, 10)
-        check_same(fused, table, system, aggregator)
+        assert compare(wide, "w1 w2 w3", "t", system)
 
 
 def test_threads_share_one_ranker(wide: Any) -> None:

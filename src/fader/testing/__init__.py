@@ -15,6 +15,7 @@ from __future__ import annotations
 from fader.testing.aggregators import check_aggregator
 from fader.testing.collections import check_collection
 from fader.testing.features import check_feature_map
+from fader.testing.fused import check_fused
 from fader.testing.importers import check_importer, check_variants
 from fader.testing.systems import check_system
 
@@ -22,6 +23,7 @@ __all__ = [
     "check_aggregator",
     "check_collection",
     "check_feature_map",
+    "check_fused",
     "check_importer",
     "check_system",
     "check_variants",
