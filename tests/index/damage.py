@@ -74,8 +74,8 @@ def document(number: int, tokens: int = 26, edition: int = 0) -> dict[str, Any]:
 
 
 def build_living(folder: Path, documents: int = 34, tokens: int = 26) -> Path:
-    """Three commits: two segments of some documents, some more with two replaced, some deleted."""
-    made = [document(i, tokens) for i in range(documents)]
+    """Three commits: two segments of some documents, one of them long, some more with two replaced, some deleted."""
+    made = [document(i, 6 * tokens if i == documents - 3 else tokens) for i in range(documents)]
     fader.build(folder, made, ENTITIES, TYPES, segment_tokens=tokens * (documents - 4))
     kept = ChangeOptions(keep=3, merge=False)
     add(folder, [document(1, tokens, 1), document(documents - 1, 5, 1), document(documents + 1, tokens)], kept)

@@ -32,9 +32,10 @@ from numpy.typing import NDArray
 from fader.errors import DamagedError, StorageError, VersionError
 from fader.jobs.files import sync_and_close
 
-VERSION = 3  # what is written
+VERSION = 4  # what is written
 OLDEST = 1  # what is still read
 WITH_NAMES = 3  # from here on a catalog stores labels and their words for completion
+WITH_FRAMES = 4  # from here on texts stand in small frames, with samples of their tokens
 MAGIC = b"FADERIDX"
 ALIGN = 64
 _FOOTER = struct.Struct("<8sIIQQQQQQ")

@@ -37,6 +37,8 @@ TEXTS: dict[str, str] = {
     "é2": "Ada et Babbage à London: café, machine analytique, engine program.",
     "d2": "A program without anybody.",
     "b": "Babbage, Babbage and Ada near the program engine",
+    # More tokens than are walked over to find one.
+    "long": "Éloge: " + "l'été à Londres, " * 50 + "the first program of Ada " + "— et encore, " * 60 + "engine.",
 }
 FIELDS: dict[str, dict[str, Any]] = {"d9": {"title": "Engine", "prior": 2.0}, "a1": {"url": "x:a1"}}
 QUERIES = [

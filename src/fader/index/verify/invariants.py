@@ -4,7 +4,7 @@
     terms      ascend; positions ascend, each inside of a document and used once; df is the documents' count
     mentions   sorted, each inside its document and of an entity that exists; `mentions_at` finds them
     type       the list of a type has exactly the mentions of its entities, those of its subtypes included
-    text       ids ascend; blocks are of the size they say; a text has the tokens that its document has
+    text       ids ascend; a text has the tokens that its document has, and samples of them (`texts.py`)
     deleted    documents that exist, ascending, with the tokens and mentions that the manifest counts
 
 Containers are opened and their checksums compared already, and the manifest is checked. Structures are walked by
@@ -15,17 +15,14 @@ of folders, commits or repairing.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
-from fader.corpus.tokenise import _scan, character_classes
 from fader.index.encoding.lists import HIGHEST
 from fader.index.encoding.packed import Packed, get
 from fader.index.format import Array, Container
@@ -35,15 +32,12 @@ from fader.index.verify.catalog import CatalogArrays, check_catalog, count_by_ty
 from fader.index.verify.structure import (
     UNSIGNED,
     check_array,
-    check_ascending,
     check_different,
     check_lists,
-    check_offsets,
     check_packed,
-    check_strings,
-    check_text,
     damage_error,
 )
+from fader.index.verify.texts import check_stored
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -51,7 +45,6 @@ I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
 U32 = NDArray[np.uint32]
 MOST_POSITIONS = int(HIGHEST) >> 1
-LARGEST_BLOCK = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +82,7 @@ def verify(manifest: Manifest, catalog: Container, segments: Mapping[int, Sequen
 def check_segment(files: SegmentFiles, catalog: CatalogArrays, analysis: Analysis) -> None:
     """The invariants of a segment, whatever is deleted of it."""
     base, cell = _check_documents(files)
-    _check_stored(files, base, analysis)
+    check_stored(files.text, files.entry.documents, np.diff(base).astype(np.int64) - 1, analysis)
     _check_postings(files, base, cell, bool(analysis.stopwords))
     _check_mentions(files, base, catalog)
 
@@ -256,85 +249,6 @@ def _find_wrong_type(
             if not fits:
                 return t
     return -1
-
-
-# Stored documents
-
-
-def _check_stored(files: SegmentFiles, base: I32, analysis: Analysis) -> None:
-    """Ids, titles, urls and priors of documents, and their texts."""
-    c, documents = files.text, files.entry.documents
-    data, at = check_strings(c, "id", documents)
-    as_they_are = np.arange(documents, dtype=np.int32)
-    is_old = c.version == 1
-    order = _check_permutation(c, "id_order", documents) if is_old else as_they_are
-    check_ascending(c, "id", data, at, order)
-    for name in ("title", "url"):
-        check_strings(c, name, documents)
-    if not np.isfinite(check_array(c, "prior", "f8", size=documents)).all():
-        raise damage_error(c, "a prior is not finite")
-    if type(c.meta.get("keeps_text")) is not bool:
-        raise damage_error(c, "value 'keeps_text' is neither true nor false")
-    row = as_they_are if is_old else _check_permutation(c, "row", documents)
-    lengths = np.empty(documents, dtype=np.int64)
-    lengths[row] = np.diff(base) - 1
-    _check_texts(c, documents, lengths if analysis.unicode == unicodedata.unidata_version else None)
-
-
-def _check_permutation(c: Container, name: str, size: int) -> I32:
-    values = check_array(c, name, "i4", size=size)
-    if size and (values.min() < 0 or values.max() >= size or (np.bincount(values, minlength=size) != 1).any()):
-        raise damage_error(c, f"{name!r} does not name every document once")
-    return values
-
-
-def _check_texts(c: Container, documents: int, lengths: I64 | None) -> None:
-    """Blocks of whole texts that decompress to their sizes; `lengths` are the tokens of each text, where known."""
-    raw_at, block_at = check_array(c, "raw_at", "i8"), check_array(c, "block_at", "i8")
-    if raw_at.size < 1 or block_at.size != raw_at.size:
-        raise damage_error(c, "'raw_at' and 'block_at' do not have the same blocks")
-    blocks = raw_at.size - 1
-    document_at = check_offsets(c, "document_at", documents, int(raw_at[-1]), "i8")
-    check_offsets(c, "raw_at", blocks, int(document_at[-1]), "i8")
-    check_offsets(c, "block_at", blocks, check_array(c, "text", "u1").size, "i8")
-    if not c.meta["keeps_text"] and document_at[-1]:
-        raise damage_error(c, "texts are said not to be kept, but are there")
-    first = np.searchsorted(document_at, raw_at)
-    if (document_at[first] != raw_at).any() or (np.diff(raw_at) < 1).any():
-        raise damage_error(c, "a block of texts does not begin with a document")
-    for block, size in enumerate(np.diff(raw_at).tolist()):
-        data = _decompress(c, block, int(block_at[block]), int(block_at[block + 1]), size)
-        ends = document_at[first[block] : first[block + 1] + 1] - raw_at[block]
-        check_text(c, f"text block {block}", data, ends)
-        if lengths is not None and (_tokens(data, ends[1:]) != lengths[first[block] : first[block + 1]]).any():
-            raise damage_error(c, f"a text of block {block} does not have the tokens that its document has")
-    # Empty documents may stand behind the last block, and where texts are not kept there is no block at all.
-    if lengths is not None and c.meta["keeps_text"] and lengths[first[-1] :].any():
-        raise damage_error(c, "a document with tokens has no text")
-
-
-def _decompress(c: Container, block: int, start: int, end: int, size: int) -> U8:
-    """A block of texts. The frame's own word on its size is compared first, because quota is made as it says."""
-    frame = c.slice("text", start, end)
-    try:
-        claimed = zstandard.get_frame_parameters(frame)
-        if claimed.content_size != size or claimed.window_size > LARGEST_BLOCK or size > LARGEST_BLOCK:
-            raise damage_error(c, f"text block {block} is not of the size it should have, {size}")
-        data = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size, allow_extra_data=False)
-    except (zstandard.ZstdError, ValueError, MemoryError) as error:
-        raise damage_error(c, f"text block {block} cannot be read ({error})") from None
-    if len(data) != size:
-        raise damage_error(c, f"text block {block} has {len(data)} bytes, not {size}")
-    return np.frombuffer(data, dtype=np.uint8)
-
-
-def _tokens(data: U8, ends: I64) -> I64:
-    """How many tokens each text of a block has."""
-    quota = data.size // 2 + ends.size + 1
-    size, first, last = (np.empty(quota, dtype=np.int32) for _ in range(3))
-    tokens_end = np.empty(ends.size, dtype=np.int64)
-    _scan(data, ends, character_classes(), np.empty(quota, dtype=np.int64), size, first, last, tokens_end)
-    return np.diff(tokens_end, prepend=0)
 
 
 # What is deleted

@@ -20,6 +20,7 @@ from fader.errors import quote
 from fader.index.encoding.strings import Joined
 from fader.index.manifest import SegmentEntry
 from fader.index.textstore import TextWriter
+from fader.index.tokensamples import sample_tokens
 from fader.index.write.freeze import Closure, Frozen, MentionColumns, write_segment
 from fader.kernel import kernel
 
@@ -137,7 +138,8 @@ class SegmentBuilder:
         self._keep_mentions(documents, first, last, tokens_end)
         self._raw.append(raw.copy())
         self._lengths.append(np.diff(tokens_end, prepend=0))
-        self._text.add(documents, encoded)
+        samples = sample_tokens(first, self._vocabulary.last_bytes(raw.size)[0], tokens_end, ends)
+        self._text.add(documents, encoded, samples)
         self.tokens += int(raw.size)
         self.documents += len(documents)
 
