@@ -15,7 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contexts.drawn import SEGMENT_TOKENS, asked, built, examples, oracle_of
+from fader.contexts import nearest
+from fader.contexts.match import SegmentMatch
 from fader.contexts.table import Contexts
+from fader.index.encoding.lists import HIGHEST, LOWEST
 from oracles.bruteforce import BruteForce, Document, document_matches, occurrences
 from oracles.strategies import World, worlds
 
@@ -179,6 +182,36 @@ def test_late_columns_by_hand(segment_tokens: int) -> None:
         assert (len(nothing), nothing.matching.number.size, nothing.documents.number.size) == (0, 0, 0)
         assert (nothing.positions.at.tolist(), nothing.positions.start.size) == ([[0], [0]], 0)
         assert len(nothing.take(np.empty(0, dtype=np.int32))) == 0
+
+
+@pytest.mark.parametrize("segment_tokens", [1, 1000])
+def test_few_rows_are_found_without_the_others(segment_tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No whole column is read for them, in one segment or in several."""
+    with built(GOLDEN, segment_tokens=segment_tokens) as index:
+        whole = plain(index.contexts("a b"))
+        assert len(whole) == 4
+        for name in ("sides", "start", "end", "confidence"):
+            monkeypatch.delattr(SegmentMatch, f"read_{name}")
+        for rows in ([0], [2], [0, 3], [1, 2]):
+            assert plain(index.contexts("a b").take(np.array(rows, dtype=np.int32))) == [whole[x] for x in rows]
+
+
+@given(
+    st.integers(1, 3), st.lists(st.integers(0, 60), min_size=1, max_size=40), st.lists(st.integers(0, 60), max_size=9)
+)
+def test_searching_for_sides_is_merging(length: int, at: list[int], starts: list[int]) -> None:
+    """Few mentions are searched among the occurrences, many are merged with them."""
+    occurrences = np.array([LOWEST, *sorted(set(at)), HIGHEST], dtype=np.int32)
+    place = np.array([(s, s + 1, s // 20 * 20, s // 20 * 20 + 20) for s in sorted(starts)], dtype=np.int32).reshape(
+        -1, 4
+    )
+    distance = np.empty(len(starts), dtype=np.int32)
+    nearest.distances(place, occurrences, length, distance)
+    merged, searched = np.zeros((2, len(starts)), dtype=np.int8)
+    nearest._sides(place, occurrences, length, distance, merged)
+    nearest._sides_of_few(place, occurrences, length, distance, searched)
+    assert merged.tolist() == searched.tolist()
+    assert all((d > 0) == (side != 0) for d, side in zip(distance.tolist(), merged.tolist(), strict=True))
 
 
 def test_what_is_shared_is_made_once() -> None:

@@ -19,6 +19,7 @@ I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
+Rows = NDArray[np.integer]
 _NO_ROWS = np.empty(0, dtype=np.int32)
 
 
@@ -86,8 +87,8 @@ class Positions:
     length: I32
 
 
-class RowColumns(Protocol):
-    """Columns of some rows: of a segment, of a machine, or of a whole table."""
+class MentionColumns(Protocol):
+    """What is shown of some rows."""
 
     def read_sides(self) -> I8:
         """Side of each literal's nearest occurrence, (literals, rows)."""
@@ -103,6 +104,14 @@ class RowColumns(Protocol):
 
     def read_confidence(self) -> F64:
         """Annotation confidence of each mention."""
+        ...
+
+
+class RowColumns(MentionColumns, Protocol):
+    """Columns of some rows: of a segment, of a machine, or of a whole table."""
+
+    def take(self, rows: Rows) -> MentionColumns:
+        """What is shown of some of the rows, found for these alone where that is less work."""
         ...
 
     def read_documents(self) -> DocumentColumns:
@@ -139,6 +148,29 @@ class ColumnSource(RowColumns, Protocol):
 
 
 @dataclass(frozen=True)
+class TakenRows:
+    """Some rows of columns that are at hand as a whole."""
+
+    columns: MentionColumns
+    rows: Rows
+
+    def read_sides(self) -> I8:
+        return np.ascontiguousarray(self.columns.read_sides()[:, self.rows])
+
+    def read_start(self) -> I32:
+        taken: I32 = self.columns.read_start()[self.rows]
+        return taken
+
+    def read_end(self) -> I32:
+        taken: I32 = self.columns.read_end()[self.rows]
+        return taken
+
+    def read_confidence(self) -> F64:
+        taken: F64 = self.columns.read_confidence()[self.rows]
+        return taken
+
+
+@dataclass(frozen=True)
 class GivenColumns:
     """Columns given as values. One that was not given is an error when it is read."""
 
@@ -152,6 +184,9 @@ class GivenColumns:
     entity_documents: I32 | None = None
     entities: Sequence[str] | None = None
     document_ids: Sequence[str] | None = None
+
+    def take(self, rows: Rows) -> MentionColumns:
+        return TakenRows(self, rows)
 
     def read_sides(self) -> I8:
         return _require(self.sides, "sides")

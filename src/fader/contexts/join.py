@@ -8,6 +8,7 @@ most rankings never read are joined when they are first read. Knows nothing of w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.contexts.columns import DocumentColumns, DocumentValues, Positions, RowColumns
+from fader.contexts.columns import DocumentColumns, DocumentValues, MentionColumns, Positions, RowColumns, Rows
 from fader.index.catalog import StoredCatalog
 from fader.kernel import kernel
 
@@ -94,6 +95,19 @@ class JoinedColumns:
         entities = joined[np.flatnonzero(np.diff(joined, prepend=-1))]
         return self._join([_places(part.entities, entities)[part.slot] for part in self._parts]), entities
 
+    def take(self, rows: Rows) -> MentionColumns:
+        if len(self._parts) == 1 and self._order is None:
+            return self._parts[0].columns.take(rows)
+        laid = rows if self._order is None else self._order[rows]
+        order = np.argsort(laid, kind="stable")
+        ends = np.cumsum([0, *(part.document.size for part in self._parts)])
+        bounds = np.searchsorted(laid[order], ends).tolist()
+        back = np.empty(order.size, dtype=np.int64)
+        back[order] = np.arange(order.size)
+        own = zip(self._parts, pairwise(bounds), ends.tolist(), strict=False)
+        taken = [part.columns.take(laid[order[a:b]] - begin) for part, (a, b), begin in own if a < b]
+        return JoinedRows(taken or [self._parts[0].columns.take(rows)], back)
+
     def read_sides(self) -> I8:
         return self._join([part.columns.read_sides() for part in self._parts], axis=1)
 
@@ -152,6 +166,29 @@ class JoinedColumns:
             if order is not None:
                 laid, size = _reorder_lists(laid, size, order)
         return Positions(bounds_of(size), laid, np.array(self._lengths, dtype=np.int32))
+
+
+@dataclass(frozen=True)
+class JoinedRows:
+    """What is shown of some rows, from that of the rows of each part; row i is row `back[i]` of these."""
+
+    parts: list[MentionColumns]
+    back: I64
+
+    def read_sides(self) -> I8:
+        return np.ascontiguousarray(np.concatenate([part.read_sides() for part in self.parts], axis=1)[:, self.back])
+
+    def read_start(self) -> I32:
+        taken: I32 = np.concatenate([part.read_start() for part in self.parts])[self.back]
+        return taken
+
+    def read_end(self) -> I32:
+        taken: I32 = np.concatenate([part.read_end() for part in self.parts])[self.back]
+        return taken
+
+    def read_confidence(self) -> F64:
+        taken: F64 = np.concatenate([part.read_confidence() for part in self.parts])[self.back]
+        return taken
 
 
 def bounds_of(size: NDArray[Any]) -> I64:

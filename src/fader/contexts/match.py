@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts import nearest
-from fader.contexts.columns import Positions
+from fader.contexts.columns import Positions, Rows
 from fader.contexts.join import JoinedColumns, bounds_of, distinct
 from fader.contexts.occurrences import Occurrences
 from fader.contexts.plan import PLANS, choose_plan, find_mentions
@@ -174,6 +174,9 @@ class SegmentMatch:
         """A segment finds its further columns itself."""
         return self
 
+    def take(self, rows: Rows) -> SegmentRows:
+        return SegmentRows(self, rows)
+
     def read_start(self) -> I32:
         return self.mentions.place[:, 0] - self.mentions.place[:, 2]
 
@@ -216,6 +219,32 @@ class SegmentMatch:
             found.append((positions[place] - np.repeat(base[documents], counts[t])).astype(np.int32))
         length = np.array([occurrences.length for occurrences in self.literals], dtype=np.int32)
         return Positions(bounds_of(counts), np.concatenate(found), length)
+
+
+class SegmentRows:
+    """What is shown of some contexts of a segment, ascending."""
+
+    def __init__(self, part: SegmentMatch, rows: Rows) -> None:
+        self._part, self._rows = part, rows
+        self._place = part.mentions.place[rows]
+
+    def read_sides(self) -> I8:
+        distances = np.ascontiguousarray(self._part.distances[:, self._rows])
+        out = np.zeros(distances.shape, dtype=np.int8)
+        first = np.flatnonzero(np.diff(self._place[:, 2], prepend=-1))  # each document once
+        low, high = self._place[first, 2], self._place[first, 3]
+        for t, occurrences in enumerate(self._part.literals):
+            nearest.sides(self._place, occurrences.near(low, high), occurrences.length, distances[t], out[t])
+        return out
+
+    def read_start(self) -> I32:
+        return self._place[:, 0] - self._place[:, 2]
+
+    def read_end(self) -> I32:
+        return self._place[:, 1] - self._place[:, 2]
+
+    def read_confidence(self) -> F64:
+        return self._part.segment.confidence(self._part.mentions.row[self._rows])
 
 
 class SegmentValues:

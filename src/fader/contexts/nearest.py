@@ -22,6 +22,7 @@ I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
 FAR = np.int32((1 << 31) - 1)
 TILE = 1024
+FEW = 16  # times as many occurrences as mentions are better searched than merged
 U0 = np.uintp(0)
 
 
@@ -161,6 +162,18 @@ def _sides(place: I32, occurrences: I32, length: int, distance: I32, out: I8) ->
 
 
 @kernel
+def _sides_of_few(place: I32, occurrences: I32, length: int, distance: I32, out: I8) -> None:
+    """The same for mentions that are far apart: each is searched for by itself."""
+    n, j = np.int32(length), 0
+    for i in range(place.shape[0]):
+        if distance[i] > 0:
+            j = _gallop(occurrences, place[i, 0] - np.int32(n - 1), j)
+            left = occurrences[j - 1]
+            is_left = left >= place[i, 2] and place[i, 0] - left - n + 1 == distance[i]
+            out[i] = np.int8(-1) if is_left else np.int8(1)
+
+
+@kernel
 def _mark_documents(occurrences: I32, base: I32, cell: I32, marks: U8) -> None:
     """`cell[p >> CELL_BITS]` is the document of a cell's first position, so a document is found in a step or two,
     without waiting for the one before.
@@ -209,8 +222,9 @@ def distances_beside(place: I32, occurrences: I32, length: int, out: I32) -> Non
 
 def sides(place: I32, occurrences: I32, length: int, distance: I32, out: I8) -> None:
     """The side of the nearest occurrence at a known distance: -1 left, 1 right, 0 overlap or absent."""
+    locate = _sides_of_few if out.size * FEW < occurrences.size else _sides
     for a, b in _cut(out.size, occurrences.size):
-        _sides(place[a:b], occurrences, length, distance[a:b], out[a:b])
+        locate(place[a:b], occurrences, length, distance[a:b], out[a:b])
 
 
 def mark_documents(occurrences: I32, base: I32, cell: I32, marks: U8) -> None:

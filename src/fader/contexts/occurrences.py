@@ -80,9 +80,14 @@ class Occurrences:
 
     def near(self, low: I32, high: I32) -> I32:
         """At least the start positions inside the sorted ranges [low, high), between two sentinels."""
-        if not self.is_word or not self._known or low.size * 4 > self.most // BLOCK:
+        if not self.is_word or not self._known or self._is_decoded or low.size * 4 > self.most // BLOCK:
             return self.all()
         return self._segment.postings.within(self._terms[0], low, high)
+
+    @property
+    def _is_decoded(self) -> bool:
+        """Whether all positions of a word are at hand."""
+        return "_word" in vars(self)
 
     @cached_property
     def _word(self) -> I32:

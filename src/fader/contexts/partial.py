@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.contexts.columns import ColumnSource, DocumentValues, Positions, RowColumns, take_documents
+from fader.contexts.columns import (
+    ColumnSource,
+    DocumentValues,
+    MentionColumns,
+    Positions,
+    RowColumns,
+    Rows,
+    take_documents,
+)
 from fader.contexts.join import JoinedColumns, Lookup
 from fader.contexts.match import (
     MatchOptions,
@@ -114,17 +122,20 @@ class EntityColumns:
     rows: I32
     document: I32
 
+    def take(self, rows: Rows) -> MentionColumns:
+        return self.source.take(self.rows[rows])
+
     def read_sides(self) -> I8:
-        return np.ascontiguousarray(self.source.read_sides()[:, self.rows])
+        return self.source.take(self.rows).read_sides()
 
     def read_start(self) -> I32:
-        return self.source.read_start()[self.rows]
+        return self.source.take(self.rows).read_start()
 
     def read_end(self) -> I32:
-        return self.source.read_end()[self.rows]
+        return self.source.take(self.rows).read_end()
 
     def read_confidence(self) -> F64:
-        return self.source.read_confidence()[self.rows]
+        return self.source.take(self.rows).read_confidence()
 
     def read_documents(self) -> DocumentValues:
         values = self.source.read_documents()

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.contexts.columns import ColumnSource, DocumentValues, Positions, take_documents
+from fader.contexts.columns import (
+    ColumnSource,
+    DocumentValues,
+    MentionColumns,
+    Positions,
+    Rows,
+    TakenRows,
+    take_documents,
+)
 from fader.contexts.query import Query
 from fader.contexts.statistics import Statistics
 from fader.kernel import kernel
@@ -193,6 +201,25 @@ class Contexts:
 
 
 @dataclass(frozen=True)
+class _TableColumns:
+    """Columns of a table, which it keeps once they are found."""
+
+    table: Contexts
+
+    def read_sides(self) -> I8:
+        return self.table.sides
+
+    def read_start(self) -> I32:
+        return self.table.start
+
+    def read_end(self) -> I32:
+        return self.table.end
+
+    def read_confidence(self) -> F64:
+        return self.table.confidence
+
+
+@dataclass(frozen=True)
 class TakenColumns:
     """Columns of some rows of a table."""
 
@@ -200,20 +227,27 @@ class TakenColumns:
     rows: NDArray[np.integer]
     compact: bool
 
+    def take(self, rows: Rows) -> MentionColumns:
+        return self.table._source.take(self.rows[rows])
+
     def read_sides(self) -> I8:
-        return np.ascontiguousarray(self.table.sides[:, self.rows])
+        return self._mentions("sides").read_sides()
 
     def read_start(self) -> I32:
-        taken: I32 = self.table.start[self.rows]
-        return taken
+        return self._mentions("start").read_start()
 
     def read_end(self) -> I32:
-        taken: I32 = self.table.end[self.rows]
-        return taken
+        return self._mentions("end").read_end()
 
     def read_confidence(self) -> F64:
-        taken: F64 = self.table.confidence[self.rows]
-        return taken
+        return self._mentions("confidence").read_confidence()
+
+    def _mentions(self, name: str) -> MentionColumns:
+        """Where a column is read: in the table if it is there already or most of it is wanted, else for these rows."""
+        table = self.table
+        if name in vars(table) or 2 * self.rows.size > len(table):
+            return TakenRows(_TableColumns(table), self.rows)
+        return table._source.take(self.rows)
 
     def read_documents(self) -> DocumentValues:
         values = self.table.documents

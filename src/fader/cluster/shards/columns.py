@@ -12,7 +12,16 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.contexts.columns import DocumentColumns, DocumentValues, GivenColumns, Positions, RowColumns
+from fader.contexts.columns import (
+    DocumentColumns,
+    DocumentValues,
+    GivenColumns,
+    MentionColumns,
+    Positions,
+    RowColumns,
+    Rows,
+    TakenRows,
+)
 
 I32 = NDArray[np.int32]
 _NO_ROWS = np.empty(0, dtype=np.int32)
@@ -57,6 +66,9 @@ class FetchedColumns:
 
     def _find(self, column: Column) -> GivenColumns:
         return self.given if column in self.sent else self.fetch(column)
+
+    def take(self, rows: Rows) -> MentionColumns:
+        return TakenRows(self, rows)
 
     def read_sides(self) -> NDArray[np.int8]:
         return self._find(Column.SIDES).read_sides()

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.cluster.shards.columns import Column
-from fader.contexts.columns import ColumnSource, DocumentValues, Positions
+from fader.contexts.columns import ColumnSource, DocumentValues, MentionColumns, Positions, Rows, TakenRows
 from fader.contexts.partial import PartialContexts, table_partial
 from fader.contexts.policy import Evidence, select
 from fader.contexts.query import Query
@@ -44,6 +44,9 @@ class LocalColumns:
 
     source: ColumnSource
     used: list[Column]
+
+    def take(self, rows: Rows) -> MentionColumns:
+        return TakenRows(self, rows)
 
     def read_sides(self) -> I8:
         self.used.append(Column.SIDES)
