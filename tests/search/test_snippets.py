@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import fader
 from fader.search.answer import Snippet
-from fader.search.snippets import AROUND, BEYOND, CHARACTERS, LEAST_AROUND
+from fader.search.cutting import AROUND, BEYOND, CHARACTERS, LEAST_AROUND
 
 LITERALS = ("alpha", "beta", "g" * 700, "delta")
 SIZES = [1, 3, 6, 6, 6, 60, 130, 599, 600, 601, 2000]

@@ -38,7 +38,7 @@ _texts = 0
 FEW_TEXTS = 100
 
 
-def _classes_of(text: str) -> U8:
+def classes_of(text: str) -> U8:
     """The same table, right at least for the characters of a text: the whole one takes a tenth of a second to make,
     which a few texts are not worth."""
     global _texts
@@ -57,7 +57,7 @@ def token_spans(text: str) -> tuple[I32, I32]:
     room = buf.size // 2 + 2
     size, first, last = (np.empty(room, dtype=np.int32) for _ in range(3))
     at, tokens_end = np.empty(room, dtype=np.int64), np.empty(1, dtype=np.int64)
-    n = _scan(buf, np.array([buf.size], dtype=np.int64), _classes_of(text), at, size, first, last, tokens_end)
+    n = _scan(buf, np.array([buf.size], dtype=np.int64), classes_of(text), at, size, first, last, tokens_end)
     return first[:n], last[:n]
 
 

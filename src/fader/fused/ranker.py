@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.aggregate.base import Aggregator
-from fader.contexts.columns import DocumentValues, GivenColumns, Positions
+from fader.contexts.columns import DocumentValues, GivenColumns, MentionColumns, Positions, Rows, TakenRows
 from fader.contexts.match import MatchOptions, warn_of_unknown
 from fader.contexts.plan import count_listed
 from fader.contexts.policy import Evidence
@@ -450,6 +450,9 @@ class _ShownColumns:
     start: I32
     end: I32
     confidence: F64
+
+    def take(self, rows: Rows) -> MentionColumns:
+        return TakenRows(self, rows)
 
     def read_sides(self) -> I8:
         return self.sides

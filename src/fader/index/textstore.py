@@ -104,11 +104,11 @@ class TextStore:
         self.priors = c["prior"]
         self.in_order = c.version > 1
         self.keeps_text = bool(c.meta["keeps_text"])
-        self._document_at: Array = c["document_at"]
-        if self._document_at.size != len(self.ids) + 1:
-            raise DamagedError(f"{path}: {self._document_at.size - 1} texts are not those of {len(self.ids)} documents")
+        self.document_at: Array = c["document_at"]
+        if self.document_at.size != len(self.ids) + 1:
+            raise DamagedError(f"{path}: {self.document_at.size - 1} texts are not those of {len(self.ids)} documents")
         in_frames = c.version >= WITH_FRAMES
-        self._texts: Frames | Blocks = Frames(c, int(self._document_at[-1])) if in_frames else Blocks(c)
+        self._texts: Frames | Blocks = Frames(c, int(self.document_at[-1])) if in_frames else Blocks(c)
         self.samples = StoredSamples(c) if in_frames and c.meta["has_samples"] else None
 
     @cached_property
@@ -123,8 +123,15 @@ class TextStore:
 
     def read_text(self, doc: int) -> bytes:
         """The text of a document as UTF-8; empty where texts were not kept."""
-        row = int(self.row[doc])
-        return self._texts.read(int(self._document_at[row]), int(self._document_at[row + 1]))
+        return self.read_bytes(*self.bounds(int(self.row[doc])))
+
+    def bounds(self, row: int) -> tuple[int, int]:
+        """Where a text begins and ends among all texts."""
+        return int(self.document_at[row]), int(self.document_at[row + 1])
+
+    def read_bytes(self, start: int, end: int) -> bytes:
+        """The bytes [start, end) of all texts, laid end to end; in files of versions 1 to 3, of one text."""
+        return self._texts.read(start, end)
 
     def text(self, doc: int) -> str:
         """The text of a document."""

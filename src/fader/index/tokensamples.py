@@ -12,6 +12,7 @@ Knows nothing of what the tokens are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,11 @@ class StoredSamples:
     def __init__(self, container: Container) -> None:
         self.at = Packed(container, "sample_at")
         self.character, self.extra = Packed(container, "sample_character"), Packed(container, "sample_extra")
+
+    @property
+    def arrays(self) -> tuple[Any, Any, Any]:
+        """The packed columns, for kernels."""
+        return self.at.arrays, self.character.arrays, self.extra.arrays
 
     def take(self, rows: I32) -> Samples:
         """Those of some texts."""

@@ -23,8 +23,9 @@ from fader.contexts.query import Query
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.index.catalog import StoredCatalog
+from fader.index.excerpts import Excerpts, Wanted
 from fader.index.manifest import Manifest
-from fader.index.reader import Stored
+from fader.index.reader import Head, Stored
 from fader.rank.system import Ranking, System
 
 I32 = NDArray[np.int32]
@@ -125,6 +126,10 @@ class Collection(Protocol):
 
     def read_documents(self, documents: Sequence[int]) -> list[Stored]:
         """Id, title, URL and text of some documents, given by number."""
+        ...
+
+    def read_excerpts(self, documents: Sequence[int], wanted: Wanted) -> tuple[Excerpts, list[Head]]:
+        """Pieces of some documents with the tokens that are wanted of each, and what else is shown of them."""
         ...
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:

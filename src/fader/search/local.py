@@ -13,7 +13,8 @@ from fader.contexts.query import Query
 from fader.contexts.table import Contexts
 from fader.fused.ranker import FusedRanker
 from fader.index.commit import read_commit
-from fader.index.reader import IndexReader, Stored
+from fader.index.excerpts import Excerpts, Wanted
+from fader.index.reader import Head, IndexReader, Stored
 from fader.rank.ranking import rank_entities
 from fader.rank.system import System
 from fader.search.collection import RankedContexts
@@ -69,6 +70,9 @@ class LocalCollection:
 
     def read_documents(self, documents: Sequence[int]) -> list[Stored]:
         return self.reader.read_documents(documents)
+
+    def read_excerpts(self, documents: Sequence[int], wanted: Wanted) -> tuple[Excerpts, list[Head]]:
+        return self.reader.read_excerpts(documents, wanted)
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         return self.reader.document_ids(documents)

@@ -4,183 +4,114 @@ A snippet shows the mention and, of each matched literal, the nearest occurrence
 pieces that are far apart joined by an ellipsis. Words around are whole, at most 8 on a side, and left out from the
 one on that would make it too long; 600 characters of them are shared among the highlights, of which each has room for
 some. A highlight is whole, unless it is longer than 600 characters: then its first words are shown, or the beginning
-of the first, and the offsets say what is shown. So a snippet is short whatever the text is. Knows the stored texts and
-the Contexts table, nothing of scores.
+of the first, and the offsets say what is shown. So a snippet is short whatever the text is. All snippets of an answer
+are cut by one call (`cutting.py`), from the bytes of each text that hold the words. Knows the stored texts and the
+Contexts table, nothing of scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.query import Literal
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
-from fader.corpus.tokenise import token_spans
-from fader.index.reader import Stored
+from fader.index.excerpts import Wanted
+from fader.kernel import kernel
 from fader.search.answer import Match, Snippet
 from fader.search.collection import Collection
+from fader.search.cutting import ABSENT, AROUND, Marks, Tokens, cut_texts, find_tokens
 
-AROUND = 8  # tokens shown on each side of a highlight
-BEYOND = 20  # characters shown before the first token of a text and behind its last
-CHARACTERS = 600  # of a highlight, and of all words around highlights
-LEAST_AROUND = 20  # characters around a highlight on each side, however many there are
-ELLIPSIS = " … "
-_BLANKS = str.maketrans("\n\t\r", "   ")
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+MENTION = -1
 
 
-class _Tokens:
-    """The tokens of a text: token i has the characters `tokens[i]`, from `first[i]` to `last[i]`."""
+@kernel
+def _mark(start: I32, end: I32, distances: I32, sides: Any, length: I64, at: I64, marks: I64) -> int:
+    """The mention of each context, and the nearest occurrence of every literal that it has; returns how many.
 
-    def __init__(self, text: str) -> None:
-        first, last = token_spans(text)
-        self.count = int(first.size)
-        self.first, self.last = first.data, last.data  # gives Python's own numbers, and quickly
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, i: int) -> tuple[int, int]:
-        return self.first[i], self.last[i]
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """Tokens [start, end) to be shown: the mention (literal None) or a literal at a distance."""
-
-    start: int
-    end: int
-    literal: Literal | None
-    distance: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Characters [begin, stop) of the text, which are of the tokens [first, last)."""
-
-    begin: int
-    stop: int
-    first: int
-    last: int
+    Of each mark: which literal it is of, its distance, its tokens [start, end), and the tokens that its piece may show.
+    Where a literal overlaps the mention its place is not known; it is one of several, all of which are wanted.
+    """
+    n = 0
+    for i in range(start.size):
+        at[i] = n
+        for t in range(-1, length.size):
+            first, last, distance = np.int64(start[i]), np.int64(end[i]), np.int64(0)
+            low, high = first, last
+            if t >= 0:
+                distance = np.int64(distances[t, i])
+                if distance < 0:
+                    continue
+                if distance == 0:
+                    low, high = first - length[t] + 1, last + length[t] - 1
+                elif sides[t, i] < 0:
+                    low = first = first - distance + 1 - length[t]
+                else:
+                    low = first = last + distance - 1
+                last = first + length[t]
+                high = max(high, last) if distance == 0 else last
+            marks[0, n], marks[1, n], marks[2, n], marks[3, n] = t, distance, first, last
+            marks[4, n], marks[5, n] = max(np.int64(0), low - AROUND), high + AROUND
+            n += 1
+    at[start.size] = n
+    return n
 
 
 def cut_snippets(
     collection: Collection, contexts: Contexts, rows: Sequence[int], shares: Sequence[float]
 ) -> list[Snippet]:
     """A snippet per row, with what the row contributes. The texts are read in one batch."""
-    documents = collection.read_documents([int(contexts.document[row]) for row in rows])
-    shown = zip(rows, shares, documents, strict=True)
-    return [_cut_snippet(collection.analysis, contexts, row, share, stored) for row, share, stored in shown]
-
-
-def _cut_snippet(analysis: Analysis, contexts: Contexts, row: int, share: float, stored: Stored) -> Snippet:
     budget.check()
-    text = stored.text
-    tokens = _Tokens(text)
-    marks = _marks(analysis, contexts, row, text, tokens) if len(tokens) else []
-    # A text may have fewer tokens than when it was indexed, where Unicode has changed since: show what there is.
-    marks = [mark for mark in marks if mark.end <= len(tokens)]
-    shown, placed = _cut(text, tokens, marks)
-    mention = next(((a, b) for mark, a, b in placed if mark.literal is None), (0, 0))
-    matches = [Match(m.literal.text, (a, b), m.distance) for m, a, b in placed if m.literal is not None]
-    confidence = float(contexts.confidence[row])
-    return Snippet(stored.id, stored.title, stored.url, share, confidence, shown, mention, matches)
+    if not rows:
+        return []
+    given = np.array(rows, dtype=np.int32)
+    order = np.argsort(given, kind="stable")
+    shown, literals = contexts.take(given[order]), contexts.query.literals
+    at, marks = np.empty(len(rows) + 1, dtype=np.int64), np.empty((6, len(rows) * (len(literals) + 1)), dtype=np.int64)
+    length = np.array([literal.length for literal in literals], dtype=np.int64)
+    n = _mark(shown.start, shown.end, shown.distances, shown.sides, length, at, marks)
+    literal, distance, start, end, low, high = marks[:, :n]
+    excerpts, documents = collection.read_excerpts(shown.document.tolist(), Wanted(at, low, high))
+    budget.check()
+    owner = np.empty(excerpts.token.size, dtype=np.int64)
+    owner[excerpts.piece] = np.repeat(np.arange(len(rows)), np.diff(at))
+    tokens = find_tokens(excerpts, owner)
+    for m in np.flatnonzero((distance == 0) & (literal >= 0)).tolist():
+        d = int(np.searchsorted(at, m, side="right")) - 1
+        mention = int(at[d])
+        piece, span = int(excerpts.piece[m]), (int(start[mention]), int(end[mention]))
+        start[m] = _find_overlap(collection.analysis, literals[literal[m]], tokens, piece, int(tokens.count[d]), *span)
+        end[m] = start[m] + length[literal[m]]
+    texts, placed = cut_texts(excerpts, tokens, Marks(at, start, end, excerpts.piece))
+    found: list[Any] = [None] * len(rows)
+    columns = zip(
+        order.tolist(), documents, texts, shown.confidence.tolist(), at.tolist(), at[1:].tolist(), strict=False
+    )
+    of, distances = literal.tolist(), distance.tolist()
+    for row, document, text, confidence, a, b in columns:
+        spans = [(m, (placed[m][0], placed[m][1])) for m in range(a, b) if placed[m][0] != ABSENT]
+        mentioned = spans[0][1] if spans and spans[0][0] == a else (0, 0)
+        matches = [Match(literals[of[m]].text, span, distances[m]) for m, span in spans if of[m] != MENTION]
+        doc, title, url = document
+        found[row] = Snippet(doc, title, url, shares[row], confidence, text, mentioned, matches)
+    return found
 
 
-def _marks(analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: _Tokens) -> list[_Mark]:
-    """The mention and the nearest occurrence of every literal that the context has."""
-    start, end = int(contexts.start[row]), int(contexts.end[row])
-    marks = [_Mark(start, end, None, 0)]
-    for t, literal in enumerate(contexts.query.literals):
-        distance, side = int(contexts.distances[t, row]), int(contexts.sides[t, row])
-        if distance < 0:
-            continue
-        if distance == 0:
-            at = _overlapping(analysis, literal, text, tokens, start, end)
-        else:
-            at = start - distance + 1 - literal.length if side < 0 else end + distance - 1
-        marks.append(_Mark(at, at + literal.length, literal, distance))
-    return marks
-
-
-def _overlapping(analysis: Analysis, literal: Literal, text: str, tokens: _Tokens, start: int, end: int) -> int:
+def _find_overlap(
+    analysis: Analysis, literal: Literal, tokens: Tokens, piece: int, count: int, start: int, end: int
+) -> int:
     """Where the first occurrence that overlaps tokens [start, end) begins."""
-    first = max(0, start - literal.length + 1)
-    last = min(len(tokens), end + literal.length - 1)
-    terms = [analysis.term(text[slice(*tokens[i])]) for i in range(first, last)]
+    first, last = max(0, start - literal.length + 1), min(count, end + literal.length - 1)
+    terms = [analysis.term(tokens.read(piece, t)) for t in range(first, last)]
     for at in range(first, end):
         wanted = zip(literal.terms, literal.offsets, strict=True)
         if all(at + o < last and terms[at + o - first] == term for term, o in wanted):
             return at
     return start
-
-
-def _cut(text: str, tokens: _Tokens, marks: list[_Mark]) -> tuple[str, list[tuple[_Mark, int, int]]]:
-    """The snippet's text, and each mark with its character offsets in it."""
-    pieces = _pieces(text, tokens, marks)
-    shown = ELLIPSIS.lstrip() if pieces and pieces[0].first > 0 else ""
-    moved: list[tuple[_Piece, int]] = []
-    for i, piece in enumerate(pieces):
-        shown += ELLIPSIS if i else ""
-        moved.append((piece, len(shown) - piece.begin))
-        shown += text[piece.begin : piece.stop].translate(_BLANKS)
-    if pieces and pieces[-1].stop < tokens[len(tokens) - 1][1]:
-        shown += ELLIPSIS.rstrip()
-    return shown, [(mark, *_place_mark(mark, tokens, moved)) for mark in marks]
-
-
-def _pieces(text: str, tokens: _Tokens, marks: list[_Mark]) -> list[_Piece]:
-    """The pieces of the text to be shown, apart from each other and in order."""
-    margin = max(LEAST_AROUND, CHARACTERS // (2 * max(1, len(marks))))
-    found: list[_Piece] = []
-    for piece in sorted((_around(text, tokens, mark, margin) for mark in marks), key=lambda p: (p.begin, p.stop)):
-        before = found[-1] if found else None
-        if before and (piece.begin <= before.stop or _adjoin(before, piece, margin)):
-            stop, last = max(before.stop, piece.stop), max(before.last, piece.last)
-            found[-1] = _Piece(before.begin, stop, before.first, last)
-        else:
-            found.append(piece)
-    return found
-
-
-def _adjoin(before: _Piece, after: _Piece, margin: int) -> bool:
-    """Whether no token is between two pieces, and little else."""
-    return after.first <= before.last and after.begin - before.stop <= margin
-
-
-def _around(text: str, tokens: _Tokens, mark: _Mark, margin: int) -> _Piece:
-    """A highlight with the words around it."""
-    begins, ends = tokens.first, tokens.last
-    first, (stop, last) = mark.start, _end(tokens, mark)
-    lowest, edge = max(0, first - AROUND), begins[first] - margin
-    while first > lowest and begins[first - 1] >= edge:
-        first -= 1
-    left = begins[first] if first else max(0, begins[0] - BEYOND)
-    if last < mark.end or stop < ends[last - 1]:
-        return _Piece(left, stop, first, last)
-    highest, edge = min(tokens.count, last + AROUND), stop + margin
-    while last < highest and ends[last] <= edge:
-        last += 1
-    right = ends[last - 1]
-    return _Piece(left, right if last < tokens.count else min(len(text), right + BEYOND), first, last)
-
-
-def _end(tokens: _Tokens, mark: _Mark) -> tuple[int, int]:
-    """Where a highlight ends, in characters and in tokens: where it should, or where it grows too long."""
-    begin, last = tokens[mark.start][0], mark.end
-    if tokens[last - 1][1] - begin <= CHARACTERS:
-        return tokens[last - 1][1], last
-    last = mark.start + 1
-    if tokens[mark.start][1] - begin > CHARACTERS:
-        return begin + CHARACTERS, last
-    while tokens[last][1] - begin <= CHARACTERS:
-        last += 1
-    return tokens[last - 1][1], last
-
-
-def _place_mark(mark: _Mark, tokens: _Tokens, moved: list[tuple[_Piece, int]]) -> tuple[int, int]:
-    """A mark's characters in the snippet, as far as the piece shows them in which it begins."""
-    begin, stop = tokens[mark.start][0], tokens[mark.end - 1][1]
-    piece, by = next((piece, by) for piece, by in moved if piece.begin <= begin < piece.stop)
-    return begin + by, min(stop, piece.stop) + by

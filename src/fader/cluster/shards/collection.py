@@ -42,7 +42,8 @@ from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.combined import Combined
-from fader.index.reader import Stored, open_head
+from fader.index.excerpts import Excerpts, Wanted
+from fader.index.reader import Head, Stored, open_head
 from fader.rank.ranking import rank_values
 from fader.rank.system import FeatureScoring, Ranking, System, aggregate_evidence
 from fader.search.collection import RankedContexts
@@ -101,6 +102,11 @@ class ShardedCollection:
 
     def read_documents(self, documents: Sequence[int]) -> list[Stored]:
         return self.groups.read_documents(documents)
+
+    def read_excerpts(self, documents: Sequence[int], wanted: Wanted) -> tuple[Excerpts, list[Head]]:
+        found = self.read_documents(documents)
+        texts = [stored.text.encode("utf-8") for stored in found]
+        return Excerpts.of_texts(texts, wanted), [Head(stored.id, stored.title, stored.url) for stored in found]
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         return self.groups.document_ids(documents)
