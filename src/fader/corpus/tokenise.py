@@ -51,16 +51,6 @@ def classes_of(text: str) -> U8:
     return _partial
 
 
-def token_spans(text: str) -> tuple[I32, I32]:
-    """First and last (exclusive) character of each token of one text: `analysis.spans`, compiled."""
-    buf = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
-    room = buf.size // 2 + 2
-    size, first, last = (np.empty(room, dtype=np.int32) for _ in range(3))
-    at, tokens_end = np.empty(room, dtype=np.int64), np.empty(1, dtype=np.int64)
-    n = _scan(buf, np.array([buf.size], dtype=np.int64), classes_of(text), at, size, first, last, tokens_end)
-    return first[:n], last[:n]
-
-
 @inline_kernel
 def _code_point(buf: U8, i: int) -> Any:
     """The code point of valid UTF-8 that starts at byte i, and its length in bytes."""
