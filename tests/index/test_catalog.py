@@ -38,6 +38,9 @@ def test_rows_come_back(catalog: StoredCatalog) -> None:
     assert list(catalog.entity_ids) == ["E1", "E2", "E3"]
     assert list(catalog.entity_names) == ["Albert Einstein", "Alberta", "einsteinium"]
     assert [catalog.types_of(e) for e in range(3)] == [["T1"], [], ["T2", "T3"]]
+    described = [("E3", "einsteinium", ["T2", "T3"]), ("E1", "Albert Einstein", ["T1"]), ("E2", "Alberta", [])]
+    assert catalog.describe_entities([2, 0, 1]) == described
+    assert catalog.describe_entities([]) == []
     assert [catalog.aliases_of(e) for e in range(3)] == [["Einstein", "A. E."], [], []]
     assert catalog.supertypes_of(catalog.resolve_type("T1")) == ["T2"]
 

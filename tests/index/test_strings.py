@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +26,8 @@ def test_strings_come_back_in_their_order(given: list[str]) -> None:
         assert len(strings) == len(given)
         assert list(strings) == given
         assert [strings[i] for i in range(len(given))] == given
+        numbers = np.arange(len(given))[::-2].astype(np.int64)
+        assert strings.take(numbers) == given[::-2]
 
 
 @settings(deadline=None)
@@ -39,6 +43,10 @@ def test_sorted_strings_are_found(given: set[str], others: list[str]) -> None:
         strings = SortedStrings(container, "names")
         assert len(strings) == len(known)
         assert list(strings) == [strings[i] for i in range(len(known))] == known
+        assert strings.take([*range(len(known))[::-3], *range(len(known))]) == [*known[::-3], *known]
+        for outside in (-1, len(known)):
+            with pytest.raises(IndexError):
+                strings.take([outside])
         for wanted in asked:
             assert strings.find(wanted) == (known.index(wanted) if wanted in given else -1)
 

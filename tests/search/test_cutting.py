@@ -84,10 +84,8 @@ def cut(excerpts: Excerpts, many: list[Spans]) -> list[tuple[str, list[tuple[int
     """What the kernels cut."""
     at = wanted_of(many).at
     flat = np.array([mark for marks in many for mark in marks], dtype=np.int64).reshape(-1, 2)
-    owner = np.empty(excerpts.token.size, dtype=np.int64)
-    owner[excerpts.piece] = np.repeat(np.arange(len(many)), np.diff(at))
     marks = Marks(at, flat[:, 0].copy(), flat[:, 1].copy(), excerpts.piece)
-    shown, placed = cut_texts(excerpts, find_tokens(excerpts, owner), marks)
+    shown, placed = cut_texts(excerpts, find_tokens(excerpts, at), marks)
     spans_of = [None if a == ABSENT else (a, b) for a, b in placed]
     return [(text, spans_of[at[d] : at[d + 1]]) for d, text in enumerate(shown)]
 
@@ -135,7 +133,7 @@ def test_cut_from_excerpts(given: list[tuple[str, Spans]], random: Any) -> None:
         random.shuffle(asked)
         places: Any = [(segment, len(given) - 1 - i) for i, _text, _marks in asked]
         many = [marks for _i, _text, marks in asked]
-        excerpts = reading.read_excerpts(places, wanted_of(many), Analysis().unicode)
+        excerpts, _heads = reading.read_excerpts(places, wanted_of(many), Analysis().unicode)
         assert cut(excerpts, many) == [plain(text, marks) for _i, text, marks in asked]
         assert len(excerpts.data) <= sum(len(text.encode()) for _i, text, _marks in asked)
 
@@ -146,7 +144,7 @@ def test_little_of_a_long_text_is_read() -> None:
     marks = [(50_000, 50_001), (70_000, 70_003), (50_100, 50_101), (0, 1), (99_999, 100_000)]
     with stored([text]) as segment:
         places: Any = [(segment, 0)]
-        excerpts = reading.read_excerpts(places, wanted_of([marks]), Analysis().unicode)
+        excerpts, _heads = reading.read_excerpts(places, wanted_of([marks]), Analysis().unicode)
         assert cut(excerpts, [marks]) == [plain(text, marks)]
         assert excerpts.token.size == 4
         assert len(excerpts.data) < 10 * 64 * len("word50000 ")
@@ -156,7 +154,7 @@ def test_a_text_in_another_unicode_is_read_whole() -> None:
     """Its samples are of other tokens."""
     with stored(["a b c"]) as segment:
         places: Any = [(segment, 0)]
-        excerpts = reading.read_excerpts(places, wanted_of([[(1, 2)]]), "1.0.0")
+        excerpts, _heads = reading.read_excerpts(places, wanted_of([[(1, 2)]]), "1.0.0")
         assert excerpts.tokens.tolist() == [reading.UNKNOWN]
         assert cut(
             excerpts,

@@ -165,8 +165,8 @@ def test_no_candidate_is_told_why(
 def test_a_page_reads_its_own_texts_only(index: fader.Index, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many contexts come before it."""
     read = []
-    text = TextStore.text
-    monkeypatch.setattr(TextStore, "text", lambda store, doc: read.append(doc) or text(store, doc))
+    read_bytes = TextStore.read_bytes
+    monkeypatch.setattr(TextStore, "read_bytes", lambda store, a, b: read.append((a, b)) or read_bytes(store, a, b))
     page = index.evidence("word", "Ada", offset=25, limit=3).contexts
     assert ([item.place for item in page.items], len(read)) == ([26, 27, 28], 3)
     assert page.total == 30

@@ -8,8 +8,8 @@ format version 3 have neither; both are then made in memory when first asked for
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 KIND = "catalog"
+CACHED_TYPES = 1 << 14  # ids of types that were shown lately
 SUGGESTIONS_AMONG = 20_000
 
 
@@ -157,11 +158,23 @@ class StoredCatalog:
         self._supertypes_at, self._supertypes = c["supertypes_at"], c["supertypes"]
         self._descendants_at, self._descendants = c["descendants_at"], c["descendants"]
         self._type_labels, self._type_label_type = SortedStrings(c, "type_label"), c["type_label_type"]
+        self._type_id = lru_cache(maxsize=CACHED_TYPES)(self.type_ids.__getitem__)
 
     def types_of(self, entity: int) -> list[str]:
         """The ids of an entity's direct types, those with the most entities first: they tell a stranger most."""
         rows = self.entity_types[self.entity_types_at[entity] : self.entity_types_at[entity + 1]]
         return [self.type_ids[t] for t in rows[np.argsort(-self.entities_below[rows], kind="stable")]]
+
+    def describe_entities(self, entities: Sequence[int]) -> list[tuple[str, str, list[str]]]:
+        """Id, name and direct types, as `types_of` has them, of some entities."""
+        at, below, name = self.entity_types_at, self.entities_below, self._type_id
+        ids, names, found = self.entity_ids.take(entities), self.entity_names, []
+        for i, e in enumerate(entities):
+            types = self.entity_types[at.item(e) : at.item(e + 1)].tolist()
+            if len(types) > 1:
+                types.sort(key=lambda t: -below.item(t))
+            found.append((ids[i], names[e], [name(t) for t in types]))
+        return found
 
     def aliases_of(self, entity: int) -> list[str]:
         joined = self._aliases[entity] if len(self._aliases) else ""

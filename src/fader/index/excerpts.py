@@ -35,6 +35,17 @@ class Wanted(NamedTuple):
     last: I64
 
 
+class Head(NamedTuple):
+    """What is shown of a document beside its text."""
+
+    id: str
+    title: str
+    url: str
+
+
+NO_HEAD = Head("", "", "")
+
+
 @dataclass(frozen=True, slots=True)
 class Excerpts:
     """Pieces laid end to end: piece p is `data[at[p]:at[p+1]]`, in UTF-8.
@@ -115,33 +126,37 @@ def _plan(documents: I64, row: I64, wanted: Any, document_at: Any, samples: Any,
     return n
 
 
-def read_excerpts(places: Sequence[tuple[Segment, int]], wanted: Wanted, unicode: str) -> Excerpts:
-    """Pieces with the tokens that are wanted of some documents, given by segment and number in it; `unicode` is the
-    version that they were indexed in."""
-    if unicode != unicodedata.unidata_version:
-        return Excerpts.of_texts([segment.text.read_text(d) for segment, d in places], wanted)
+def read_excerpts(places: Sequence[tuple[Segment, int]], wanted: Wanted, unicode: str) -> tuple[Excerpts, list[Head]]:
+    """Pieces with the tokens that are wanted of some documents, given by segment and number in it, and their heads.
+
+    `unicode` is the version that they were indexed in.
+    """
+    n, data, heads = 0, [], [NO_HEAD] * len(places)
     piece, out = np.zeros(wanted.first.size, dtype=np.int64), np.empty((wanted.first.size + len(places), 4), np.int64)
-    tokens, data = np.full(len(places), UNKNOWN, dtype=np.int64), []
-    n = 0
+    tokens = np.full(len(places), UNKNOWN, dtype=np.int64)
     for segment, documents in _group(places):
         local = np.array([places[d][1] for d in documents], dtype=np.int64)
         store, before = segment.text, n
-        if store.samples is None:
-            for d, row in zip(documents, store.row[local].tolist(), strict=True):
+        rows = store.row[local].astype(np.int64)
+        if store.samples is None or unicode != unicodedata.unidata_version:
+            for d, row in zip(documents, rows.tolist(), strict=True):
                 out[n] = (*store.bounds(row), 0, 0)
                 piece[wanted.at[d] : wanted.at[d + 1]] = n
                 n += 1
         else:
             tokens[documents] = segment.base[local + 1] - segment.base[local] - 1
-            rows = store.row[local].astype(np.int64)
             n = _plan(np.array(documents), rows, wanted, store.document_at, store.samples.arrays, piece, out, n)
             if n < 0:
                 raise DamagedError(
                     f"{store.container.path}: samples of its tokens leave their texts; rebuild the index"
                 )
         data += _read(store, out[before:n, :2].tolist())
-    at = np.concatenate([[0], np.cumsum(out[:n, 1] - out[:n, 0])])
-    return Excerpts(b"".join(data), at, out[:n, 2].copy(), out[:n, 3].copy(), piece, tokens)
+        columns = zip(store.ids.take(local), store.titles.take(local), store.urls.take(local), strict=True)
+        for d, head in zip(documents, columns, strict=True):
+            heads[d] = Head(*head)
+    at = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(out[:n, 1] - out[:n, 0], out=at[1:])
+    return Excerpts(b"".join(data), at, out[:n, 2].copy(), out[:n, 3].copy(), piece, tokens), heads
 
 
 def _group(places: Sequence[tuple[Segment, int]]) -> Iterable[tuple[Segment, list[int]]]:

@@ -18,7 +18,7 @@ from fader.corpus.analysis import Analysis
 from fader.errors import DamagedError, StorageError, UsageError, quote
 from fader.index.catalog import StoredCatalog
 from fader.index.commit import commit_numbers, read_commit
-from fader.index.excerpts import Excerpts, Wanted, read_excerpts
+from fader.index.excerpts import Excerpts, Head, Wanted, read_excerpts
 from fader.index.manifest import Manifest
 from fader.index.numbering import Numbered, SegmentIds, find_starts, is_identity, number_documents, number_from
 from fader.index.segment import Segment
@@ -37,14 +37,6 @@ class Stored(NamedTuple):
     title: str
     url: str
     text: str
-
-
-class Head(NamedTuple):
-    """What is shown of a document beside its text."""
-
-    id: str
-    title: str
-    url: str
 
 
 @dataclass(frozen=True)
@@ -244,8 +236,7 @@ class IndexReader:
     def read_excerpts(self, documents: Iterable[int], wanted: Wanted) -> tuple[Excerpts, list[Head]]:
         """Pieces of some documents with the tokens that are wanted of each, and what else is shown of them."""
         places = [self.locate(document) for document in documents]
-        heads = [Head(s.text.ids[d], s.text.titles[d], s.text.urls[d]) for s, d in places]
-        return read_excerpts(places, wanted, self.analysis.unicode), heads
+        return read_excerpts(places, wanted, self.analysis.unicode)
 
     def find_document(self, doc_id: str) -> int:
         """The number of a document, -1 if there is none with that id."""

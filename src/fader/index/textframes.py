@@ -133,18 +133,20 @@ class Frames:
         return b"".join([self._frame(f) for f in range(first, last + 1)])[start - base : end - base]
 
     def _decompress(self, frame: int) -> bytes:
-        where = f"{self._container.path}: text frame {frame}"
         if not 0 <= frame < self._frame_at.size - 1:
-            raise DamagedError(f"{where} is missing")
+            raise self._damage(frame, "is missing")
         size = min(FRAME_BYTES, self._size - (frame << FRAME_BITS))
-        data = self._container.slice("text", int(self._frame_at[frame]), int(self._frame_at[frame + 1]))
+        data = self._container.slice("text", self._frame_at.item(frame), self._frame_at.item(frame + 1))
         try:
             # The decompressor allocates what the frame claims, so the claim is compared first.
             if zstandard.frame_content_size(data) != size:
-                raise DamagedError(f"{where} is not of the size it should have")
+                raise self._damage(frame, "is not of the size it should have")
             return self._decompressor.decompress(data, max_output_size=size, allow_extra_data=False)
         except zstandard.ZstdError as error:
-            raise DamagedError(f"{where} cannot be read ({error})") from None
+            raise self._damage(frame, f"cannot be read ({error})") from None
+
+    def _damage(self, frame: int, what: str) -> DamagedError:
+        return DamagedError(f"{self._container.path}: text frame {frame} {what}")
 
     @property
     def _decompressor(self) -> zstandard.ZstdDecompressor:

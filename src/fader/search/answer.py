@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from fader.contexts.query import Query
 from fader.rank.ranking import WhatIf
@@ -142,7 +144,7 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data in the order of the documented JSON; `explain` only if it was asked for."""
-        plain = asdict(self)
+        plain: dict[str, Any] = msgspec.to_builtins(self)
         for result in plain["results"]:
             if result["explain"] is None:
                 del result["explain"]

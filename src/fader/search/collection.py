@@ -23,9 +23,9 @@ from fader.contexts.query import Query
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.index.catalog import StoredCatalog
-from fader.index.excerpts import Excerpts, Wanted
+from fader.index.excerpts import Excerpts, Head, Wanted
 from fader.index.manifest import Manifest
-from fader.index.reader import Head, Stored
+from fader.index.reader import Stored
 from fader.rank.system import Ranking, System
 
 I32 = NDArray[np.int32]

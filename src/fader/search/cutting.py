@@ -39,15 +39,15 @@ COLUMNS = 8
 class Tokens:
     """The tokens of excerpts: token t of piece p has the number `offset[p] + t` in these arrays.
 
-    `byte` is its first byte, `size` its bytes (negative: not all ASCII), [first, last) its characters in the text.
+    `byte` is its first byte, `size` its bytes (negative: not all ASCII), [first, last) its characters in the piece.
     `end[p]` is behind the last token of piece p; `count[d]` is how many tokens text d has.
     """
 
     data: U8
     byte: I64
     size: I32
-    first: I64
-    last: I64
+    first: I32
+    last: I32
     offset: I64
     end: I64
     count: I64
@@ -59,8 +59,8 @@ class Tokens:
         return self.data[start : start + abs(int(self.size[i]))].tobytes().decode("utf-8", "replace")
 
 
-def find_tokens(excerpts: Excerpts, owner: I64) -> Tokens:
-    """The tokens of all pieces; `owner[p]` is the text that piece p is of."""
+def find_tokens(excerpts: Excerpts, marks_at: I64) -> Tokens:
+    """The tokens of all pieces; those wanted of text d are from `marks_at[d]` to `marks_at[d+1]`."""
     data = np.frombuffer(excerpts.data + SPARE, dtype=np.uint8)
     try:
         classes = classes_of(excerpts.data.decode("utf-8"))
@@ -74,12 +74,13 @@ def find_tokens(excerpts: Excerpts, owner: I64) -> Tokens:
     byte, end = np.empty(room, dtype=np.int64), np.empty(excerpts.token.size, dtype=np.int64)
     size, first, last = np.empty((3, room), dtype=np.int32)
     n = _scan(data, excerpts.at[1:], classes, byte, size, first, last, end)
-    begin = np.concatenate([[0], end[:-1]])
-    moved = np.repeat(excerpts.character, end - begin)
-    count = excerpts.tokens.copy()
-    unknown = count[owner] == UNKNOWN
-    count[owner[unknown]] = (end - begin)[unknown]
-    return Tokens(data, byte[:n], size[:n], first[:n] + moved, last[:n] + moved, begin - excerpts.token, end, count)
+    begin = np.empty_like(end)
+    begin[:1], begin[1:] = 0, end[:-1]
+    count = excerpts.tokens
+    if (count == UNKNOWN).any():
+        whole = excerpts.piece[marks_at[:-1]]
+        count = np.where(count == UNKNOWN, end[whole] - begin[whole], count)
+    return Tokens(data, byte[:n], size[:n], first[:n], last[:n], begin - excerpts.token, end, count)
 
 
 @inline_kernel
@@ -112,8 +113,8 @@ def _around(
 ) -> None:
     """A highlight with the words around it, as a piece. The excerpt is `data[low:high]`, token t is at `base + t`."""
     byte, size, begins, ends = tokens
-    begin, last = begins[base + start], end
-    stop, stop_byte = ends[base + end - 1], byte[base + end - 1] + abs(size[base + end - 1])
+    begin, last = np.int64(begins[base + start]), end
+    stop, stop_byte = np.int64(ends[base + end - 1]), byte[base + end - 1] + abs(size[base + end - 1])
     is_cut = False
     if stop - begin > CHARACTERS:  # it ends where it grows too long
         last = start + 1
@@ -123,7 +124,7 @@ def _around(
             last, stop = start + 1, begin + CHARACTERS
             stop_byte, _n = _forward(data, byte[base + start], high, CHARACTERS)
         else:
-            stop, stop_byte = ends[base + last - 1], byte[base + last - 1] + abs(size[base + last - 1])
+            stop, stop_byte = np.int64(ends[base + last - 1]), byte[base + last - 1] + abs(size[base + last - 1])
         is_cut = True
     first, lowest = start, max(0, start - AROUND)
     while first > lowest and begins[base + first - 1] >= begin - margin:
@@ -136,7 +137,7 @@ def _around(
         highest, edge = min(count, last + AROUND), stop + margin
         while last < highest and ends[base + last] <= edge:
             last += 1
-        stop, stop_byte = ends[base + last - 1], byte[base + last - 1] + abs(size[base + last - 1])
+        stop, stop_byte = np.int64(ends[base + last - 1]), byte[base + last - 1] + abs(size[base + last - 1])
         if last == count:
             stop_byte, n = _forward(data, stop_byte, high, BEYOND)
             stop += n
@@ -188,13 +189,14 @@ def _put(out: U8, o: int, has_blank: bool, has_blank_behind: bool) -> int:
 
 @kernel
 def _cut(
-    data: U8, tokens: Any, excerpt_at: I64, offset: I64, ends: I64, count: I64, marks: Any, placed: I64, out_at: I64
+    data: U8, tokens: Any, excerpts: Any, offset: I64, ends: I64, count: I64, marks: Any, placed: I64, out_at: I64
 ) -> Any:
     """The snippets of some texts laid end to end, and which text lacks a token, -1 for none.
 
     `placed[m]` becomes the characters of mark m in its snippet, as far as the piece shows them in which it begins.
     """
     at, start, end, piece_of = marks
+    excerpt_at, character = excerpts
     _byte, _size, begins, stops = tokens
     pieces, used = np.empty((start.size, COLUMNS), dtype=np.int64), np.zeros(at.size - 1, dtype=np.int64)
     total = np.int64(0)
@@ -215,6 +217,8 @@ def _cut(
                 return np.empty(0, dtype=np.uint8), d
             bounds = excerpt_at[p], excerpt_at[p + 1]
             _around(data, tokens, base, *bounds, count[d], start[m], end[m], margin, pieces[at[d] + n])
+            pieces[at[d] + n, BEGIN] += character[p]
+            pieces[at[d] + n, STOP] += character[p]
             n += 1
         used[d] = _join(pieces[at[d] : at[d] + n], n, margin)
         for p in range(at[d], at[d] + used[d]):
@@ -244,8 +248,8 @@ def _cut(
         for m in range(at[d], at[d + 1]):
             if placed[m, 0] == ABSENT:
                 continue
-            base = offset[piece_of[m]]
-            begin, stop = begins[base + start[m]], stops[base + end[m] - 1]
+            base, before = offset[piece_of[m]], character[piece_of[m]]
+            begin, stop = before + begins[base + start[m]], before + stops[base + end[m] - 1]
             for p in range(used[d]):
                 if own[p, BEGIN] <= begin < own[p, STOP]:
                     placed[m, 0], placed[m, 1] = begin + own[p, MOVED], min(stop, own[p, STOP]) + own[p, MOVED]
@@ -271,7 +275,15 @@ def cut_texts(excerpts: Excerpts, tokens: Tokens, marks: Marks) -> tuple[list[st
     arrays = tokens.byte, tokens.size, tokens.first, tokens.last
     given = marks.at, marks.start, marks.end, marks.piece
     cut, missing = _cut(
-        tokens.data, arrays, excerpts.at, tokens.offset, tokens.end, tokens.count, given, placed, out_at
+        tokens.data,
+        arrays,
+        (excerpts.at, excerpts.character),
+        tokens.offset,
+        tokens.end,
+        tokens.count,
+        given,
+        placed,
+        out_at,
     )
     if missing >= 0:
         raise DamagedError("a stored text lacks tokens that its document has; check the index with `fader check`")

@@ -6,6 +6,7 @@ the entity would be without it. Knows the contract of systems, nothing of how sc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -30,11 +31,19 @@ def show_evidence(
     collection: Collection, contexts: Contexts, contributions: Sequence[Contributions], limit: int
 ) -> list[list[Snippet]]:
     """Snippets per entity of the contexts that contribute most, all texts read in one batch."""
-    best = [by_weight(shares)[:limit] for shares in contributions]
+    best = [_heaviest(shares, limit) for shares in contributions]
     rows = [row for shares, some in zip(contributions, best, strict=True) for row in shares.row[some].tolist()]
     share = [value for shares, some in zip(contributions, best, strict=True) for value in shares.share[some].tolist()]
     cut = iter(cut_snippets(collection, contexts, rows, share))
     return [list(islice(cut, some.size)) for some in best]
+
+
+def _heaviest(shares: Contributions, limit: int) -> NDArray[np.int64]:
+    """The first contexts of `by_weight`."""
+    total = float(shares.share.sum())
+    if limit != 1 or not shares.share.size or not math.isfinite(total):
+        return by_weight(shares)[:limit]
+    return np.array([shares.share.argmax() if total >= 0 else shares.share.argmin()], dtype=np.int64)
 
 
 def by_weight(shares: Contributions) -> NDArray[np.int64]:

@@ -198,7 +198,7 @@ class Index:
         )
 
     def _results(self, found: RankedContexts, system: System, snippets: int, explain: bool) -> list[Result]:
-        contexts, ranking, catalog = found.contexts, found.ranking, self.collection.catalog
+        contexts, ranking = found.contexts, found.ranking
         every = range(ranking.entity.size)
         shares = [explain_entity(system, contexts, ranking, i) for i in every] if snippets or explain else []
         shown = show_evidence(self.collection, contexts, shares, snippets) if snippets else [[] for _i in every]
@@ -206,18 +206,11 @@ class Index:
         if explain:
             explained = explain_entities(self.collection, contexts, system, ranking, shares)
         budget.check()
+        described = self.collection.catalog.describe_entities(ranking.entity.tolist())
+        scores, supports = ranking.score.tolist(), ranking.support.tolist()
         return [
-            Result(
-                rank=i + 1,
-                entity=catalog.entity_ids[entity],
-                name=catalog.entity_names[entity],
-                types=catalog.types_of(entity),
-                score=float(ranking.score[i]),
-                support=int(ranking.support[i]),
-                evidence=shown[i],
-                explain=explained[i],
-            )
-            for i, entity in enumerate(ranking.entity.tolist())
+            Result(i + 1, entity, name, types, scores[i], supports[i], shown[i], explained[i])
+            for i, (entity, name, types) in enumerate(described)
         ]
 
     def entity(self, entity: str) -> EntityCard:

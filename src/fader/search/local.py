@@ -13,8 +13,8 @@ from fader.contexts.query import Query
 from fader.contexts.table import Contexts
 from fader.fused.ranker import FusedRanker
 from fader.index.commit import read_commit
-from fader.index.excerpts import Excerpts, Wanted
-from fader.index.reader import Head, IndexReader, Stored
+from fader.index.excerpts import Excerpts, Head, Wanted
+from fader.index.reader import IndexReader, Stored
 from fader.rank.ranking import rank_entities
 from fader.rank.system import System
 from fader.search.collection import RankedContexts

@@ -73,16 +73,15 @@ def cut_snippets(
         return []
     given = np.array(rows, dtype=np.int32)
     order = np.argsort(given, kind="stable")
-    shown, literals = contexts.take(given[order]), contexts.query.literals
+    literals = contexts.query.literals
+    shown = contexts if len(rows) == len(contexts) else contexts.take(given[order])
     at, marks = np.empty(len(rows) + 1, dtype=np.int64), np.empty((6, len(rows) * (len(literals) + 1)), dtype=np.int64)
     length = np.array([literal.length for literal in literals], dtype=np.int64)
     n = _mark(shown.start, shown.end, shown.distances, shown.sides, length, at, marks)
     literal, distance, start, end, low, high = marks[:, :n]
     excerpts, documents = collection.read_excerpts(shown.document.tolist(), Wanted(at, low, high))
     budget.check()
-    owner = np.empty(excerpts.token.size, dtype=np.int64)
-    owner[excerpts.piece] = np.repeat(np.arange(len(rows)), np.diff(at))
-    tokens = find_tokens(excerpts, owner)
+    tokens = find_tokens(excerpts, at)
     for m in np.flatnonzero((distance == 0) & (literal >= 0)).tolist():
         d = int(np.searchsorted(at, m, side="right")) - 1
         mention = int(at[d])

@@ -42,8 +42,8 @@ from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.combined import Combined
-from fader.index.excerpts import Excerpts, Wanted
-from fader.index.reader import Head, Stored, open_head
+from fader.index.excerpts import Excerpts, Head, Wanted
+from fader.index.reader import Stored, open_head
 from fader.rank.ranking import rank_values
 from fader.rank.system import FeatureScoring, Ranking, System, aggregate_evidence
 from fader.search.collection import RankedContexts

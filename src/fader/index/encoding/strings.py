@@ -68,6 +68,33 @@ def _get(data: U8, at: Any, i: int) -> U8:
 
 
 @kernel
+def _get_some(data: U8, at: Any, numbers: I64) -> tuple[U8, I64]:
+    """The bytes of some strings laid end to end, and where each one begins."""
+    out_at = np.zeros(numbers.size + 1, dtype=np.int64)
+    out = np.empty(0, dtype=np.uint8)
+    before = np.empty(64, dtype=np.uint8)
+    for fill in range(2):
+        if fill:
+            out = np.empty(out_at[numbers.size], dtype=np.uint8)
+        for k in range(numbers.size):
+            p, size = np.int64(at[numbers[k] // GROUP]), np.int64(0)
+            for _ in range(numbers[k] % GROUP + 1):
+                shared, p = get_varint(data, p)
+                rest, p = get_varint(data, p)
+                size = np.int64(shared + rest)
+                if fill:
+                    before[shared:size] = data[p : p + rest]
+                elif size > before.size:
+                    before = np.empty(2 * size, dtype=np.uint8)
+                p += rest
+            if fill:
+                out[out_at[k] : out_at[k + 1]] = before[:size]
+            else:
+                out_at[k + 1] = out_at[k] + size
+    return out, out_at
+
+
+@kernel
 def _compare(data: U8, start: int, size: int, key: U8) -> int:
     """-1, 0 or 1 as a string is below, equal to or above the key."""
     i = 0
@@ -287,8 +314,15 @@ class Strings(Sequence[str]):
         return self._at.size - 1
 
     def __getitem__(self, i: Any) -> str:
-        data = self._container.slice(self._name, int(self._at[i]), int(self._at[i + 1]))
+        data = self._container.slice(self._name, self._at.item(i), self._at.item(i + 1))
         return data.decode("utf-8", "replace")
+
+    def take(self, numbers: I64) -> list[str]:
+        """Some of the strings."""
+        begins, ends = self._at[numbers].tolist(), self._at[numbers + 1].tolist()
+        read, name = self._container.slice, self._name
+        bounds = zip(begins, ends, strict=True)
+        return [read(name, a, b).decode("utf-8", "replace") if a != b else "" for a, b in bounds]
 
     def __iter__(self) -> Iterator[str]:
         return (self[i] for i in range(len(self)))
@@ -309,6 +343,15 @@ class SortedStrings(Sequence[str]):
         if not 0 <= i < self._n:
             raise IndexError(i)
         return bytes(_get(self._data, self._at, int(i))).decode("utf-8", "replace")
+
+    def take(self, numbers: Sequence[int]) -> list[str]:
+        """Some of the strings."""
+        wanted = np.array(numbers, dtype=np.int64)
+        if wanted.size and not 0 <= wanted.min() <= wanted.max() < self._n:
+            raise IndexError(numbers)
+        joined, at = _get_some(self._data, self._at, wanted)
+        data = joined.tobytes()
+        return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(at.tolist())]
 
     def __iter__(self) -> Iterator[str]:
         whole = self.decode_all()
