@@ -57,12 +57,13 @@ def _code_point(buf: U8, i: int) -> Any:
     b = np.int64(buf[i])
     if b < 0x80:
         return b, 1
+    second = np.int64(buf[i + 1]) & 0x3F
     if b < 0xE0:
-        return ((b & 0x1F) << 6) | (buf[i + 1] & 0x3F), 2
+        return ((b & 0x1F) << 6) | second, 2
+    third = np.int64(buf[i + 2]) & 0x3F
     if b < 0xF0:
-        return ((b & 0x0F) << 12) | ((buf[i + 1] & 0x3F) << 6) | (buf[i + 2] & 0x3F), 3
-    high = ((b & 0x07) << 18) | ((buf[i + 1] & 0x3F) << 12)
-    return high | ((buf[i + 2] & 0x3F) << 6) | (buf[i + 3] & 0x3F), 4
+        return ((b & 0x0F) << 12) | (second << 6) | third, 3
+    return ((b & 0x07) << 18) | (second << 12) | (third << 6) | (np.int64(buf[i + 3]) & 0x3F), 4
 
 
 @kernel
