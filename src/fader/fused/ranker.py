@@ -35,7 +35,7 @@ from fader.fused.kernels import Documents, Lists, Pairs, Program, Scratch
 from fader.fused.lists import find_literal, find_type
 from fader.fused.program import write_program
 from fader.index.reader import IndexReader
-from fader.rank.ranking import order_entities
+from fader.rank.ranking import ShownContexts, choose_contexts, order_entities
 from fader.rank.system import FusedScoring, Ranking, System
 
 F64 = NDArray[np.float64]
@@ -91,9 +91,9 @@ class FusedRanker:
 
     def rank(
         self, query: Query, options: MatchOptions, system: System, k: int, best: int
-    ) -> tuple[Contexts, Ranking, int] | None:
-        """The k best entities, a table of the `best` rows of each that contribute most, and how many contexts there
-        are. None: the system or the query has no fused form.
+    ) -> tuple[Contexts, Ranking, int, ShownContexts | None] | None:
+        """The k best entities, a table of the `best` rows of each that contribute most, how many contexts there are,
+        and which rows are whose. None: the system or the query has no fused form.
         """
         if max(len(query.literals), len(query.forbidden)) > MOST_LITERALS:
             return None
@@ -111,7 +111,7 @@ class FusedRanker:
             empty_because=impossible,
         )
         if impossible:
-            return table, _rank(NO_INTEGERS, np.empty(0), np.empty(0, dtype=np.int64), k), 0
+            return table, _rank(NO_INTEGERS, np.empty(0), np.empty(0, dtype=np.int64), k), 0, None
         scoring = system.fused_scoring(matched.statistics, self._farthest)
         scratch = self._make_scratch(matched)
         if scoring is None or scratch is None:
@@ -140,9 +140,12 @@ class FusedRanker:
             slots, entity_values, counts = self._value(matched, scoring.aggregator, program, scratch)
             ranking = _rank(matched.entities[slots], entity_values, counts, k)
             total = int(state[kernels.CONTEXTS]) if total is None else total
-            if best:
-                table, ranking = self._show(matched, table, ranking, slots, scoring.aggregator, program, scratch, best)
-            return table, ranking, total
+            if not best:
+                return table, ranking, total, None
+            table, ranking, shown = self._show(
+                matched, table, ranking, slots, scoring.aggregator, program, scratch, best
+            )
+            return table, ranking, total, shown
         finally:
             touched = scratch.touched[: scratch.state[kernels.TOUCHED]]
             scratch.total[touched, 1] = 0.0
@@ -329,6 +332,8 @@ class FusedRanker:
 
     def _confidence_of(self, matched: _Matched, rows: I32, documents: I32) -> F64:
         stored = matched.lists.integers[matched.mentions.row + rows]
+        if len(self._reader.segments) == 1:
+            return self._reader.segments[0].confidence(stored)
         held, out = self._reader.segments_of(documents), np.empty(rows.size)
         for s in np.unique(held).tolist():
             own = np.flatnonzero(held == s)
@@ -393,25 +398,22 @@ class FusedRanker:
         program: Program,
         scratch: Scratch,
         best: int,
-    ) -> tuple[Contexts, Ranking]:
+    ) -> tuple[Contexts, Ranking, ShownContexts | None]:
         """The table of the rows that contribute most to the ranked entities, and the ranking that points to them."""
         if not ranking.entity.size:
-            return table, ranking
+            return table, ranking, None
         at, scores, mentions = self._take_pairs(slots[ranking.place], ranking.support, scratch)
-        shares, shown = aggregator.shares(scores, at), []
-        for begin, end in zip(at[:-1].tolist(), at[1:].tolist(), strict=True):
-            part = shares[begin:end]
-            weight = -part if part.sum() >= 0 else part
-            order = [int(np.argmin(weight))] if best == 1 else np.argsort(weight, kind="stable")[:best]
-            shown += [begin + int(i) for i in order]
+        shares = aggregator.shares(scores, at)
+        chosen, begin = choose_contexts(shares, at, best)
+        every = np.arange(chosen.size, dtype=np.int32)
         row = np.full(scores.size, -1, dtype=np.int32)
-        row[shown] = np.arange(len(shown))
-        mention = mentions[shown]
+        row[chosen] = every
+        mention = mentions[chosen]
         documents = self._documents_of(matched, mention)
         distances = np.empty((len(matched.lists.literals), mention.size), dtype=np.int32)
         sides = np.empty(distances.shape, dtype=np.int8)
         kernels.locate_rows(matched.lists, mention, documents, program.overlap, program.window, distances, sides)
-        entity = ranking.entity[np.searchsorted(at, shown, side="right") - 1]
+        entity = np.repeat(ranking.entity, np.diff(begin))
         entities = np.sort(ranking.entity)
         integers, lists = matched.lists.integers, matched.lists
         columns = _ShownColumns(
@@ -436,9 +438,10 @@ class FusedRanker:
         )
         evidence = Evidence(ranking.entity, row, at, scores)
         place = np.arange(ranking.entity.size)
-        return filled, Ranking(
+        ranked = Ranking(
             ranking.entity, ranking.score, ranking.support, place, evidence, ranking.candidates, ranking.score
         )
+        return filled, ranked, ShownContexts(begin, every, shares[chosen])
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,45 @@ def explain_entity(system: System, contexts: Contexts, ranking: Ranking, i: int)
     return Contributions(rows, share, ranking.scores_of(i), split)
 
 
+@dataclass(frozen=True, slots=True)
+class ShownContexts:
+    """The contexts that contribute most: `row[at[i]:at[i+1]]` of the i-th ranked entity, with their shares."""
+
+    at: I64
+    row: I32
+    share: F64
+
+
+def choose_contexts(share: F64, at: I64, limit: int) -> tuple[I64, I64]:
+    """Places of the contexts that contribute most, at most `limit` per entity, and where each entity's begin.
+
+    Entity i has the shares `share[at[i]:at[i+1]]`. The largest come first, of equal ones the first; where they add up
+    to less than 0, as logarithms do, the smallest.
+    """
+    place, begin = np.empty(limit * (at.size - 1), dtype=np.int64), np.zeros(at.size, dtype=np.int64)
+    _choose_contexts(share, at, limit, np.zeros(share.size, dtype=np.bool_), place, begin)
+    return place[: begin[-1]], begin
+
+
+@kernel
+def _choose_contexts(share: F64, at: I64, limit: int, taken: NDArray[np.bool_], place: I64, begin: I64) -> None:
+    n = 0
+    for i in range(at.size - 1):
+        total = 0.0
+        for x in range(at[i], at[i + 1]):
+            total += share[x]
+        sign = 1.0 if total >= 0.0 else -1.0
+        for _pick in range(min(limit, at[i + 1] - at[i])):
+            best = -1
+            for x in range(at[i], at[i + 1]):
+                if not taken[x] and (best < 0 or sign * share[x] > sign * share[best]):
+                    best = x
+            taken[best] = True
+            place[n] = best
+            n += 1
+        begin[i + 1] = n
+
+
 def scale_to_shares(literal: F64, share: F64, matched: NDArray[np.bool_]) -> F64:
     """Scale each column to add up to its share; a column of zeros is shared evenly by the literals that match.
 

@@ -26,6 +26,7 @@ from fader.index.catalog import StoredCatalog
 from fader.index.excerpts import Excerpts, Head, Wanted
 from fader.index.manifest import Manifest
 from fader.index.reader import Stored
+from fader.rank.ranking import ShownContexts
 from fader.rank.system import Ranking, System
 
 I32 = NDArray[np.int32]
@@ -37,12 +38,13 @@ class RankedContexts:
 
     `ranking.values` has the scores of all candidates, unless rows were limited (`best`, or none). `contexts` has at
     least the rows that were asked for, and `ranking.evidence.row` points to them; other rows may be -1. `total` counts
-    all contexts of the query.
+    all contexts of the query. `shown` has the rows that contribute most, where these were chosen already.
     """
 
     contexts: Contexts
     ranking: Ranking
     total: int
+    shown: ShownContexts | None = None
 
 
 class Collection(Protocol):

@@ -6,9 +6,8 @@ the entity would be without it. Knows the contract of systems, nothing of how sc
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from itertools import islice
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.table import Contexts
-from fader.rank.ranking import Contributions, WhatIf, rank_without
+from fader.rank.ranking import Contributions, ShownContexts, WhatIf, choose_contexts, rank_without
 from fader.rank.system import Ranking, System
 from fader.search.answer import CellShare, ContextShare, Explanation, LiteralShare, OtherContexts, Snippet
 from fader.search.collection import Collection
@@ -31,24 +30,24 @@ def show_evidence(
     collection: Collection, contexts: Contexts, contributions: Sequence[Contributions], limit: int
 ) -> list[list[Snippet]]:
     """Snippets per entity of the contexts that contribute most, all texts read in one batch."""
-    best = [_heaviest(shares, limit) for shares in contributions]
-    rows = [row for shares, some in zip(contributions, best, strict=True) for row in shares.row[some].tolist()]
-    share = [value for shares, some in zip(contributions, best, strict=True) for value in shares.share[some].tolist()]
-    cut = iter(cut_snippets(collection, contexts, rows, share))
-    return [list(islice(cut, some.size)) for some in best]
+    share = np.concatenate([np.empty(0), *(each.share for each in contributions)])
+    row = np.concatenate([np.empty(0, dtype=np.int32), *(each.row for each in contributions)])
+    at = np.cumsum([0, *(each.row.size for each in contributions)])
+    place, begin = choose_contexts(share, at, limit)
+    return show_contexts(collection, contexts, ShownContexts(begin, row[place], share[place]))
 
 
-def _heaviest(shares: Contributions, limit: int) -> NDArray[np.int64]:
-    """The first contexts of `by_weight`."""
-    total = float(shares.share.sum())
-    if limit != 1 or not shares.share.size or not math.isfinite(total):
-        return by_weight(shares)[:limit]
-    return np.array([shares.share.argmax() if total >= 0 else shares.share.argmin()], dtype=np.int64)
+def show_contexts(collection: Collection, contexts: Contexts, shown: ShownContexts) -> list[list[Snippet]]:
+    """Snippets per entity of chosen contexts."""
+    cut = cut_snippets(collection, contexts, shown.row.tolist(), shown.share.tolist())
+    return [cut[a:b] for a, b in pairwise(shown.at.tolist())]
 
 
 def by_weight(shares: Contributions) -> NDArray[np.int64]:
-    """Contexts from the one that contributes most on; of a logarithm below 0, that with the largest part of it."""
-    return np.argsort(-shares.share if shares.share.sum() >= 0 else shares.share, kind="stable")
+    """All contexts in the order of `choose_contexts`: from the one that contributes most on."""
+    first = choose_contexts(shares.share, np.array([0, shares.share.size]), 1)[0]
+    is_largest = not first.size or shares.share[first[0]] == shares.share.max()
+    return np.argsort(-shares.share if is_largest else shares.share, kind="stable")
 
 
 def explain_entities(

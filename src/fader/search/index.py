@@ -30,11 +30,11 @@ from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
 from fader.rank.ranking import explain_entity
 from fader.rank.system import System, View
-from fader.search.answer import Answer, AnsweredQuery, Explanation, Result
+from fader.search.answer import Answer, AnsweredQuery, Explanation, Result, Snippet
 from fader.search.collection import Collection, RankedContexts
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
 from fader.search.entity_rank import EntityStanding, entity_number, find_entity
-from fader.search.evidence import explain_entities, show_evidence
+from fader.search.evidence import explain_entities, show_contexts, show_evidence
 from fader.search.local import LocalCollection
 from fader.search.models import DEFAULT, resolve_model, warnings_of
 from fader.search.versus import Versus, versus
@@ -200,8 +200,13 @@ class Index:
     def _results(self, found: RankedContexts, system: System, snippets: int, explain: bool) -> list[Result]:
         contexts, ranking = found.contexts, found.ranking
         every = range(ranking.entity.size)
-        shares = [explain_entity(system, contexts, ranking, i) for i in every] if snippets or explain else []
-        shown = show_evidence(self.collection, contexts, shares, snippets) if snippets else [[] for _i in every]
+        shown: list[list[Snippet]] = [[] for _i in every]
+        shares = []
+        if found.shown is not None:
+            shown = show_contexts(self.collection, contexts, found.shown)
+        elif snippets or explain:
+            shares = [explain_entity(system, contexts, ranking, i) for i in every]
+            shown = show_evidence(self.collection, contexts, shares, snippets) if snippets else shown
         explained: list[Explanation] | list[None] = [None for _i in every]
         if explain:
             explained = explain_entities(self.collection, contexts, system, ranking, shares)

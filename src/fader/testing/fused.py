@@ -65,7 +65,7 @@ def compare_paths(
     found = (ranker or FusedRanker(collection.reader)).rank(query, options, system, k, SHOWN)
     if found is None:
         return False
-    contexts, ranking, total = found
+    contexts, ranking, total, _shown = found
     table = rank_contexts(collection.contexts(query, options), system, k)
     what = f"{system} on {query.text!r}, type {query.type}: "
     expect(ranking.entity.tolist() == table.ranking.entity.tolist(), what + "other entities or another order")
