@@ -33,6 +33,7 @@ UNCOMPILED = (
     "tests/aggregate/test_edges.py",
     "tests/measures",
     "tests/features",
+    "tests/fused/test_bits.py::test_the_contract_of_every_system",
 )
 # Compiled integer arithmetic wraps silently; numpy scalars, which the kernels use when they are not compiled, wrap
 # alike but warn. The values are the same, so that one warning is allowed in this pass, and no other.
