@@ -18,6 +18,7 @@ from fader.index.format import FileWriter
 from fader.kernel import inline_kernel, kernel
 
 EXCEPTION_BITS = 9
+UNARY_STEP = 24  # ones that are written at once
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -60,24 +61,49 @@ def _best_width(values: I32, start: int, base: int, histogram: I64) -> Any:
 
 @kernel
 def _pack_block(values: I32, start: int, base: int, width: int, words: U32, at: int, end: int) -> None:
-    """Pack 128 gaps after `base` into `words[at:end]`, which are zero."""
+    """Pack 128 gaps after `base` into `words[at:end]`. Of four lanes each gathers its bits until they fill a word."""
+    U, full, low = np.uintp, np.uint64(32), np.uint64(0xFFFFFFFF)
     mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
     previous = np.int64(base)
-    exceptions = 0
+    w0, w1, w2, w3 = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+    used, out, p = np.uint64(0), U(at), U(start)
+    wide = np.uint64(0)
+    for _row in range(BLOCK // LANES):
+        v0, v1 = np.int64(values[p]), np.int64(values[p + U(1)])
+        v2, v3 = np.int64(values[p + U(2)]), np.int64(values[p + U(3)])
+        g0, g1 = np.uint64(v0 - previous - 1), np.uint64(v1 - v0 - 1)
+        g2, g3 = np.uint64(v2 - v1 - 1), np.uint64(v3 - v2 - 1)
+        previous = v3
+        p += U(LANES)
+        wide |= g0 | g1 | g2 | g3
+        w0 |= (g0 & mask) << used
+        w1 |= (g1 & mask) << used
+        w2 |= (g2 & mask) << used
+        w3 |= (g3 & mask) << used
+        used += np.uint64(width)
+        if used >= full:
+            words[out], words[out + U(1)] = np.uint32(w0 & low), np.uint32(w1 & low)
+            words[out + U(2)], words[out + U(3)] = np.uint32(w2 & low), np.uint32(w3 & low)
+            w0, w1, w2, w3 = w0 >> full, w1 >> full, w2 >> full, w3 >> full
+            used -= full
+            out += U(LANES)
+    if wide > mask:
+        _pack_exceptions(values, start, base, width, words[at + LANES * width : end])
+
+
+@kernel
+def _pack_exceptions(values: I32, start: int, base: int, width: int, words: U32) -> None:
+    """What is left of the gaps that are wider, two to a word."""
+    words[:] = 0
+    previous = np.int64(base)
+    n = 0
     for i in range(BLOCK):
         gap = np.uint64(values[start + i] - previous - 1)
         previous = np.int64(values[start + i])
-        if gap > mask:
-            rest = np.uint32(((gap >> np.uint64(width)) << np.uint64(7)) | np.uint64(i))
-            words[at + LANES * width + exceptions // 2] |= rest << np.uint32(16 * (exceptions & 1))
-            exceptions += 1
-        bit = (i // LANES) * width
-        word = at + (bit >> 5) * LANES + i % LANES
-        shifted = (gap & mask) << np.uint64(bit & 31)
-        if width:
-            words[word] |= np.uint32(shifted & np.uint64(0xFFFFFFFF))
-        if (bit & 31) + width > 32:
-            words[word + LANES] |= np.uint32(shifted >> np.uint64(32))
+        rest = gap >> np.uint64(width)
+        if rest:
+            words[n // 2] |= np.uint32((rest << np.uint64(7)) | np.uint64(i)) << np.uint32(16 * (n & 1))
+            n += 1
 
 
 @kernel
@@ -104,19 +130,32 @@ def _pack_tail(values: I32, start: int, end: int, entry: U8, at: int) -> int:
     k = _rice_parameter(values, start, end)
     entry[at] = np.uint8(k)
     at += 1
-    bit = 0
-    entry[at] = 0
+    held, bits = np.uint64(0), np.uint64(0)
     for i in range(start + 1, end):
         gap = np.int64(values[i]) - values[i - 1] - 1
-        for j in range((gap >> k) + 1 + k):
-            q = gap >> k
-            one = j < q or (j > q and (gap >> (j - q - 1)) & 1)
-            if bit == 8:
-                bit, at = 0, at + 1
-                entry[at] = 0
-            entry[at] |= np.uint8(np.int64(one) << bit)
-            bit += 1
-    return at + 1
+        q = gap >> k
+        while q >= UNARY_STEP:
+            held, bits, at = _put_bits(entry, at, held, bits, (1 << UNARY_STEP) - 1, UNARY_STEP)
+            q -= UNARY_STEP
+        held, bits, at = _put_bits(entry, at, held, bits, (1 << q) - 1, q + 1)
+        held, bits, at = _put_bits(entry, at, held, bits, gap & ((1 << k) - 1), k)
+    if bits:
+        entry[at] = np.uint8(held & np.uint64(0xFF))
+        at += 1
+    return at
+
+
+@inline_kernel
+def _put_bits(entry: U8, at: int, held: np.uint64, bits: np.uint64, value: int, count: int) -> Any:
+    """Put up to 32 bits behind the up to seven that are held, and write the bytes that are full."""
+    held |= np.uint64(value) << bits
+    bits += np.uint64(count)
+    while bits >= np.uint64(8):
+        entry[at] = np.uint8(held & np.uint64(0xFF))
+        held >>= np.uint64(8)
+        bits -= np.uint64(8)
+        at += 1
+    return held, bits, at
 
 
 @kernel
