@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fader.corpus.analysis import normalise, spans
-from fader.corpus.tokenise import RawVocabulary, batch_bytes
+from fader.corpus.tokenise import RawVocabulary, batch_bytes, character_spans
 from oracles.strategies import texts
 
 Tokens = list[list[tuple[str, int, int]]]
@@ -27,15 +27,19 @@ documents = st.one_of(
     texts,
     st.text(max_size=40),
     st.lists(st.one_of(long_runs, st.sampled_from(["x", "🙂", "\u0301"])), max_size=8).map(" ".join),
+    # Longer than a stretch that is scanned as ASCII, with other characters on its borders.
+    st.builds(lambda n, middle: "ab " * 84 + "a" * n + middle + "b cd" * 80, st.integers(0, 8), long_runs),
 )
 batches = st.lists(st.lists(documents, max_size=6), max_size=4)
 
 
 def tokens_of(vocabulary: RawVocabulary, batch: list[str]) -> tuple[list[list[tuple[int, int, int]]], int]:
     """Per document its tokens as raw numbers with characters [first, last)."""
-    raw, first, last, ends = vocabulary.tokenise(*batch_bytes([text.encode() for text in batch]))
-    rows = list(zip(raw.tolist(), first.tolist(), last.tolist(), strict=True))
-    starts = [0, *ends.tolist()]
+    buf, bytes_end = batch_bytes([text.encode() for text in batch])
+    tokens = vocabulary.tokenise(buf, bytes_end)
+    first, last = character_spans(buf, bytes_end, tokens.begin, tokens.end, tokens.ends)
+    rows = list(zip(tokens.raw.tolist(), first.tolist(), last.tolist(), strict=True))
+    starts = [0, *tokens.ends.tolist()]
     return [rows[a:b] for a, b in itertools.pairwise(starts)], len(rows)
 
 
@@ -102,3 +106,14 @@ def test_batch_bytes_lays_texts_end_to_end() -> None:
     assert buf.tobytes().decode() == "éab"
     assert ends.tolist() == [2, 2, 4]
     assert buf.dtype == np.uint8
+
+
+def test_documents_without_a_byte_between_their_tokens() -> None:
+    """Batches of one-letter documents have as many tokens as bytes."""
+    vocabulary = RawVocabulary()
+    for count in (1, 3, 100, 1000):
+        batch = list(itertools.islice(itertools.cycle("abcA1"), count))
+        documents, found = tokens_of(vocabulary, batch)
+        assert found == count
+        assert [len(tokens) for tokens in documents] == [1] * count
+    assert vocabulary.runs() == [b"a", b"b", b"c", b"1"]

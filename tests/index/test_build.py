@@ -59,6 +59,23 @@ def test_options_do_not_change_answers(tmp_path: Path, options: dict[str, Any]) 
     assert state(build(tmp_path / "a", **options)) == state(build(tmp_path / "b"))
 
 
+@pytest.mark.parametrize("options", [{}, {"segment_tokens": 40}, {"store_text": False}], ids=str)
+def test_an_index_has_the_same_bytes_with_any_number_of_threads(tmp_path: Path, options: dict[str, Any]) -> None:
+    """Of files and of dictionaries, odd lines and faults among them."""
+    (tmp_path / "corpus.jsonl").write_text("\n".join([*map(json.dumps, CORPUS), "{", json.dumps(CORPUS[3])]), "utf-8")
+    found = []
+    for corpus in (tmp_path / "corpus.jsonl", CORPUS):
+        for threads in (1, None, 2, 5):
+            folder = tmp_path / f"{len(found)}"
+            index = build(folder, corpus=corpus, threads=threads, **options)
+            names = sorted(name for name in os.listdir(folder) if not name.startswith("commit-"))
+            found.append(({name: (folder / name).read_bytes() for name in names}, index.report.faults.lines()))
+    assert len(found[0][0]) > 4
+    for contents, faults in found:
+        assert contents == found[0][0]
+        assert len(faults) in (0, 4)
+
+
 def test_files_and_dictionaries_give_the_same_index(tmp_path: Path) -> None:
     """Also from several files, from a generator, and with files given as text or as paths."""
     halves = []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fader.errors import DamagedError
 from fader.index import names
 from fader.index.format import Container
-from fader.index.names import InMemory, StoredNames, fold, words_of, write_names
+from fader.index.names import InMemory, Labels, StoredNames, fold, words_of, write_names
 from fader.index.verify.catalog import _check_names
 from index.damage import Sealed
 from index.plain_names import HOSTILE, plain_fold, plain_words
@@ -91,8 +91,8 @@ def test_labels_and_words_are_found(given: list[list[str]], asked: list[str]) ->
 def test_names_are_stored_as_they_are_made_in_memory(given: list[list[str]]) -> None:
     """The same arrays, which pass their checks."""
     memory = InMemory()
-    write_names(memory, "x", given)
-    with stored(lambda writer: write_names(writer, "x", given)) as container:
+    write_names(memory, "x", Labels.of(given))
+    with stored(lambda writer: write_names(writer, "x", Labels.of(given))) as container:
         for name in ("x_folded", "x_folded_of", "x_folded_name", "x_word", "x_rows_at", "x_rows"):
             np.testing.assert_array_equal(container[name], memory[name])
             assert container[name].dtype == memory[name].dtype
@@ -122,7 +122,7 @@ def test_the_order_of_popularity() -> None:
 @given(things, st.integers(0, 10), st.integers(0, 10_000), st.integers(1, 255))
 def test_changed_names_are_refused_or_read(given: list[list[str]], which: int, byte: int, bits: int) -> None:
     """Whatever passes has rows, things and words inside of their bounds."""
-    with stored(lambda writer: write_names(writer, "x", given)) as whole:
+    with stored(lambda writer: write_names(writer, "x", Labels.of(given))) as whole:
         sealed = Sealed(whole.path)
         full = sorted(name for name, values in sealed.arrays.items() if values.size)
         raw = sealed.arrays[full[which % len(full)]].view(np.uint8)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fader.corpus.analysis import spans
 from fader.corpus.documents import Document
-from fader.corpus.tokenise import RawVocabulary, batch_bytes
+from fader.corpus.tokenise import batch_bytes, scan_tokens
 from fader.errors import DamagedError
 from fader.index import textframes
 from fader.index.format import FileEntry
@@ -26,9 +26,8 @@ Row = tuple[str, str, str, float, str]
 def sampled(texts: list[bytes]) -> Samples:
     """The samples of some texts, by the compiled scanner."""
     buf, ends = batch_bytes(texts)
-    vocabulary = RawVocabulary()
-    raw, first, _last, tokens_end = vocabulary.tokenise(buf, ends)
-    return sample_tokens(first, vocabulary.last_bytes(raw.size)[0], tokens_end, ends)
+    begin, _end, tokens_end = scan_tokens(buf, ends)
+    return sample_tokens(buf, ends, begin, tokens_end)
 
 
 def check_samples(store: TextStore, document: int, text: str) -> None:

@@ -23,7 +23,7 @@ import fader
 from contexts.drawn import SEGMENT_TOKENS, asked, built, examples, oracle_of
 from fader.corpus.analysis import Analysis, spans
 from fader.corpus.documents import Document
-from fader.corpus.tokenise import RawVocabulary, batch_bytes
+from fader.corpus.tokenise import batch_bytes, scan_tokens
 from fader.errors import DamagedError
 from fader.index import excerpts as reading
 from fader.index.excerpts import Excerpts, Wanted
@@ -113,9 +113,8 @@ def stored(given: list[str]) -> Iterator[Place]:
     """A segment with some texts, in the order of their arrival backwards."""
     encoded = [text.encode() for text in given]
     buf, ends = batch_bytes(encoded)
-    vocabulary = RawVocabulary()
-    raw, first, _last, tokens_end = vocabulary.tokenise(buf, ends)
-    samples = sample_tokens(first, vocabulary.last_bytes(raw.size)[0], tokens_end, ends)
+    begin, _end, tokens_end = scan_tokens(buf, ends)
+    samples = sample_tokens(buf, ends, begin, tokens_end)
     with tempfile.TemporaryDirectory() as folder:
         writer = TextWriter(Path(folder) / "text", None)
         writer.add([Document(f"d{9 - i}", text, []) for i, text in enumerate(given)], encoded, samples)

@@ -9,55 +9,70 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fader.corpus.readers import display_name, read_lines
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.corpus.readers import LineBlock, LongLine, check_length, display_name, read_blocks, too_long, without_mark
+from fader.corpus.rows import ABOVE, ID, Row, Rows, cut_rows, join_rows, pack_rows
+from fader.corpus.strings import take_strings
+from fader.corpus.tokenise import NameNumbers
 from fader.errors import CatalogError, did_you_mean, quote
+from fader.kernel import kernel
 from fader.limits import Limits
 
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
 HINTS = 20  # faults that are helped by a look through all types
 SHOWN_CYCLE = 20  # types of a cycle that are named
+TOGETHER = 1 << 16  # rows whose types are looked up together, or that are laid out together
 
-Rows = str | Path | Iterable[Mapping[str, Any]]
-
-
-@dataclass(slots=True)
-class Row:
-    """A line of either file: an id, a name, the types above it, other names."""
-
-    id: str
-    name: str
-    above: list[str]
-    aliases: list[str]
-    place: str
+Given = str | Path | Iterable[Mapping[str, Any]]
 
 
 @dataclass(slots=True)
 class Catalog:
-    """All entities and types; row i of each list belongs to number i."""
+    """All entities and types; row i belongs to number i. The types above each row are offsets and values."""
 
-    entities: list[Row]
-    types: list[Row]
-    entity_types: list[list[int]]
-    supertypes: list[list[int]]
+    entities: Rows
+    types: Rows
+    above_entities: tuple[I32, I32]
+    above_types: tuple[I32, I32]
     notes: list[str]
     limits: Limits
 
+    @property
+    def entity_types(self) -> list[list[int]]:
+        """The direct types of each entity."""
+        return _lists(*self.above_entities)
 
-def read_catalog(entities: Rows, types: Rows, on_error: str = "fail", limits: Limits | None = None) -> Catalog:
+    @property
+    def supertypes(self) -> list[list[int]]:
+        """The types right above each type."""
+        return _lists(*self.above_types)
+
+
+def _lists(at: I32, values: I32) -> list[list[int]]:
+    ends, flat = at.tolist(), values.tolist()
+    return [flat[a:b] for a, b in pairwise(ends)]
+
+
+def read_catalog(entities: Given, types: Given, on_error: str = "fail", limits: Limits | None = None) -> Catalog:
     """Read and check both files; faults raise, or with `on_error="skip"` leave out the row and are noted.
 
     Without limits given, those of the environment hold.
     """
     notes: list[str] = []
     report = _Report(on_error == "skip", notes, limits or Limits.from_environment())
-    type_rows = _sort_rows(_rows(types, "type", report), "type", report)
-    number = {row.id: i for i, row in enumerate(type_rows)}
-    supertypes = [_above(row, number, "supertype", report) for row in type_rows]
-    _refuse_cycles(type_rows, supertypes)
-    entity_rows = _sort_rows(_rows(entities, "entity", report), "entity", report)
-    entity_types = [_above(row, number, "type", report) for row in entity_rows]
+    type_rows = _read_rows(types, "type", report)
+    numbers = NameNumbers(*type_rows.column(ID))
+    supertypes = _find_above(type_rows, numbers, type_rows, "supertype", report)
+    _refuse_cycles(type_rows, *supertypes)
+    entity_rows = _read_rows(entities, "entity", report)
+    entity_types = _find_above(entity_rows, numbers, type_rows, "type", report)
     return Catalog(entity_rows, type_rows, entity_types, supertypes, notes, report.limits)
 
 
@@ -65,23 +80,35 @@ class _Report:
     """Raises a fault, or notes it where faults are to be skipped."""
 
     def __init__(self, skip: bool, notes: list[str], limits: Limits) -> None:
-        self._skip, self._notes, self.limits = skip, notes, limits
+        self._skip = skip
+        self._notes = notes
+        self.limits = limits
 
     def __call__(self, message: str) -> None:
         if not self._skip:
             raise CatalogError(message)
         self._notes.append(message)
 
-    def hint(self, name: str, known: Iterable[str]) -> str:
+    def hint(self, name: str, types: Rows) -> str:
         """What may have been meant, for the first faults: a look through all types for each fault could take hours."""
-        return did_you_mean(name, known) if len(self._notes) < HINTS else ""
+        return did_you_mean(name, map(types.id_of, range(len(types)))) if len(self._notes) < HINTS else ""
 
 
-def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
+def _read_rows(source: Given, kind: str, report: _Report) -> Rows:
+    """The rows of either source, sorted by id, each id once."""
     if isinstance(source, str | Path):
-        yield from _rows_of_file(source, kind, report)
-        return
-    above = "supertypes" if kind == "type" else "types"
+        rows = _read_file(source, kind, report)
+    else:
+        rows = _read_dictionaries(source, kind, report)
+    kept, repeated = rows.sort()
+    for row, first in repeated:
+        name = quote(rows.id_of(row))
+        report(f"{rows.place(row)}: duplicate {kind} id {name}; the first is at {rows.place(first)}")
+    return kept
+
+
+def _read_dictionaries(source: Iterable[Mapping[str, Any]], kind: str, report: _Report) -> Rows:
+    parts, made, lines = list[Rows](), list[Row](), list[int]()
     for number, given in enumerate(source, 1):
         place = f"{kind} {number}"
         if not isinstance(given, Mapping):
@@ -91,9 +118,57 @@ def _rows(source: Rows, kind: str, report: _Report) -> Iterator[Row]:
         elif fault := _not_text(given):
             report(f"{place}: {fault}")
         else:
-            name, aliases = str(given.get("name") or given["id"]), filter(None, _strings(given.get("aliases")))
-            others = [alias.replace("\t", " ") for alias in aliases]
-            yield from _within(Row(str(given["id"]), name, _strings(given.get(above) or []), others, place), report)
+            made += _within(_row_of_dict(given, kind, place), report)
+            lines += [number] * (len(made) - len(lines))
+        if len(made) == TOGETHER:
+            parts.append(pack_rows(made, lines, f"{kind} "))
+            made, lines = [], []
+    return join_rows([*parts, pack_rows(made, lines, f"{kind} ")], f"{kind} ")
+
+
+def _read_file(path: str | Path, kind: str, report: _Report) -> Rows:
+    places, columns = f"{display_name(path)}:", (1, 3) if kind == "type" else (2, 4)
+    parts = []
+    for block in read_blocks(path, report.limits):
+        rows, left = cut_rows(block.data, block.first, places, columns, report.limits)
+        parts.append(rows)
+        made, lines = list[Row](), list[int]()
+        for number, line in _odd_lines(block, left, report.limits):
+            made += _read_line(number, line, places, kind, columns, report)
+            lines += [number] * (len(made) - len(lines))
+        if made:
+            parts.append(pack_rows(made, lines, places))
+    return join_rows(parts, places)
+
+
+def _odd_lines(block: LineBlock, left: I64, limits: Limits) -> Iterator[tuple[int, bytes]]:
+    """The lines of a block that were not cut, with their numbers."""
+    if block.long is not None:
+        yield block.first, block.long
+    for number, a, b in left.tolist():
+        if block.long is None or number > block.first:
+            yield number, check_length(block.data[a:b], limits.line_bytes)
+
+
+def _read_line(
+    number: int, line: bytes, places: str, kind: str, columns: tuple[int, int], report: _Report
+) -> Iterator[Row]:
+    """The row of a line, or nothing where there is none."""
+    place = f"{places}{number}"
+    if isinstance(line, LongLine):
+        return report(f"{place}: {too_long(line, report.limits)}")
+    try:
+        text = without_mark(line, number).decode("utf-8").rstrip("\r")
+    except UnicodeDecodeError as error:
+        return report(f"{place}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8")
+    if not text.strip():
+        return
+    cells = text.split("\t")
+    if not columns[0] <= len(cells) <= columns[1] or not cells[0]:
+        expected = "id, name, supertypes" if kind == "type" else "id, name, types, aliases"
+        return report(f"{place}: {len(cells)} columns; expected tab-separated {expected}")
+    cells += [""] * (4 - len(cells))
+    yield from _within(Row(cells[0], cells[1] or cells[0], _split(cells[2]), _split(cells[3]), place), report)
 
 
 def _within(row: Row, report: _Report) -> Iterator[Row]:
@@ -104,6 +179,12 @@ def _within(row: Row, report: _Report) -> Iterator[Row]:
             has = f"{quote(row.id)} has {what} of {len(text):,} characters"
             return report(f"{row.place}: {has}; {report.limits.at_most(name)}")
     yield row
+
+
+def _row_of_dict(given: Mapping[str, Any], kind: str, place: str) -> Row:
+    above = given.get("supertypes" if kind == "type" else "types") or []
+    aliases = [alias.replace("\t", " ") for alias in _strings(given.get("aliases")) if alias]
+    return Row(str(given["id"]), str(given.get("name") or given["id"]), _strings(above), aliases, place)
 
 
 def _strings(given: Any) -> list[str]:
@@ -123,49 +204,83 @@ def _not_text(given: Mapping[str, Any]) -> str:
     return ""
 
 
-def _rows_of_file(path: str | Path, kind: str, report: _Report) -> Iterator[Row]:
-    columns = (1, 3) if kind == "type" else (2, 4)
-    for number, line in read_lines(path, report, report.limits):
-        if not line.strip():
-            continue
-        place = f"{display_name(path)}:{number}"
-        cells = line.split("\t")
-        if not columns[0] <= len(cells) <= columns[1] or not cells[0]:
-            expected = "id, name, supertypes" if kind == "type" else "id, name, types, aliases"
-            report(f"{place}: {len(cells)} columns; expected tab-separated {expected}")
-            continue
-        cells += [""] * (4 - len(cells))
-        above, aliases = ([part for part in cell.split("|") if part] for cell in cells[2:4])
-        yield from _within(Row(cells[0], cells[1] or cells[0], above, aliases, place), report)
+def _split(cell: str) -> list[str]:
+    return [part for part in cell.split("|") if part] if cell else []
 
 
-def _sort_rows(rows: Iterable[Row], kind: str, report: _Report) -> list[Row]:
-    kept: list[Row] = []
-    for row in sorted(rows, key=lambda r: r.id):
-        if kept and kept[-1].id == row.id:
-            report(f"{row.place}: duplicate {kind} id {quote(row.id)}; the first is at {kept[-1].place}")
-        else:
-            kept.append(row)
-    return kept
+def _find_above(rows: Rows, numbers: NameNumbers, types: Rows, kind: str, report: _Report) -> tuple[I32, I32]:
+    """The numbers of the types above each row, ascending, each once, as offsets and values."""
+    at, found = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
+    for first in range(0, len(rows), TOGETHER):
+        spans = rows.spans[first : first + TOGETHER, ABOVE : ABOVE + 2]
+        counts = spans[:, 1] - spans[:, 0]
+        which = np.arange(int(counts.sum())) + np.repeat(spans[:, 0] - (np.cumsum(counts) - counts), counts)
+        data, ends = take_strings(rows.data, rows.above[:, 0], rows.above[:, 1], which)
+        number = numbers.find(data, ends)
+        if (number < 0).any():
+            row = np.repeat(np.arange(first, first + counts.size), counts)
+            for i in np.flatnonzero(number < 0).tolist():
+                name = data[ends[i] : ends[i + 1]].tobytes().decode("utf-8", "surrogatepass")
+                hint = report.hint(name, types)
+                report(f"{rows.place(int(row[i]))}: unknown {kind} {quote(name)}{hint}")
+        sizes, values = _sort_each(counts, number)
+        at.append(sizes)
+        found.append(values)
+    return np.cumsum(np.concatenate(at)).astype(np.int32), np.concatenate(found)
 
 
-def _above(row: Row, number: dict[str, int], kind: str, report: _Report) -> list[int]:
-    found: dict[int, None] = {}
-    for name in row.above:
-        if name in number:
-            found[number[name]] = None
-        else:
-            report(f"{row.place}: unknown {kind} {quote(name)}{report.hint(name, number)}")
-    return sorted(found)
+@kernel
+def _sort_each(counts: I64, number: I32) -> Any:
+    """Of each row's numbers those that are not negative, ascending, each once: how many, and these."""
+    sizes, out = np.empty(counts.size, dtype=np.int64), np.empty(number.size, dtype=np.int32)
+    n, i = 0, 0
+    for row in range(counts.size):
+        some = np.sort(number[i : i + counts[row]])
+        i += counts[row]
+        first = n
+        for value in some:
+            if value >= 0 and (n == first or out[n - 1] != value):
+                out[n] = value
+                n += 1
+        sizes[row] = n - first
+    return sizes, out[:n]
 
 
-def _refuse_cycles(rows: list[Row], supertypes: list[list[int]]) -> None:
+@kernel
+def _has_cycle(at: I32, above: I32) -> bool:
+    """Whether types remain when those that are above no other are taken away again and again."""
+    n = at.size - 1
+    below, stack = np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    for t in above:
+        below[t] += 1
+    top = 0
+    for t in range(n):
+        if below[t] == 0:
+            stack[top] = t
+            top += 1
+    taken = 0
+    while top > 0:
+        top -= 1
+        taken += 1
+        t = stack[top]
+        for j in range(at[t], at[t + 1]):
+            below[above[j]] -= 1
+            if below[above[j]] == 0:
+                stack[top] = above[j]
+                top += 1
+    return taken < n
+
+
+def _refuse_cycles(rows: Rows, at: I32, above: I32) -> None:
+    if not _has_cycle(at, above):
+        return
     try:
-        TopologicalSorter(dict(enumerate(supertypes))).prepare()
+        TopologicalSorter(dict(enumerate(_lists(at, above)))).prepare()
     except CycleError as error:
-        cycle = [rows[i].id for i in reversed(error.args[1])]
+        cycle = [rows.id_of(i) for i in reversed(error.args[1])]
         if len(cycle) > SHOWN_CYCLE:
             cycle[SHOWN_CYCLE // 2 : -SHOWN_CYCLE // 2] = ["…"]
-        where = rows[error.args[1][-1]].place
-        what = f"the type hierarchy has a cycle: {' -> '.join(cycle)}"
-        raise CatalogError(f"{where}: {what}; remove one of these edges") from None
+        where = rows.place(error.args[1][-1])
+        raise CatalogError(
+            f"{where}: the type hierarchy has a cycle: {' -> '.join(cycle)}; remove one of these edges"
+        ) from None

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 import numpy as np
@@ -27,6 +27,8 @@ MAX_TEXT = 1 << 28  # no offset in a document is beyond
 OBJECTS = 8  # a line with so many times more objects than mentions are allowed is not decoded
 OVER = "documents over a limit"
 LARGEST = 2**256
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class RawMention(msgspec.Struct, gc=False):
@@ -138,7 +140,21 @@ def read_corpus(
 
     Without limits given, those of the environment hold.
     """
-    reader = DocumentReader(faults, limits or Limits.from_environment())
+    return read_sources(sources, DocumentReader(faults, limits or Limits.from_environment()))
+
+
+class Reader(Protocol[T_co]):
+    """Makes batches of what a corpus is given as."""
+
+    def file(self, path: str | Path) -> Iterator[T_co]:
+        """The documents of a file."""
+
+    def dictionaries(self, rows: list[Mapping[str, Any]], first: int) -> T_co:
+        """The documents of some dictionaries, numbered from `first` on."""
+
+
+def read_sources(sources: Iterable[Any], reader: Reader[T]) -> Iterator[T]:
+    """The batches that a reader makes of files and dictionaries."""
     pending: list[Mapping[str, Any]] = []
     number = 0
     for number, source in enumerate(sources, 1):

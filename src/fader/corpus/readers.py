@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from fader.errors import InputError, quote
 from fader.limits import Limits
@@ -56,10 +56,44 @@ def batches_of(raw: BinaryIO, name: str, limits: Limits | None = None) -> Iterat
                 yield first, lines, stream.count_consumed()
                 first += len(lines)
     except _DAMAGES as error:
-        at = f"{name}: damaged or cut short after line {first - 1}"
-        raise InputError(f"{at} ({error}); get a whole copy of the file") from None
+        raise _cut_short(name, first, error) from None
     if cutter.size:
         yield first, [cutter.last()], stream.count_consumed()
+
+
+class LineBlock(NamedTuple):
+    """Lines that are read together, each with its end, and how far in the input they reach.
+
+    Where the first one is over the limit, an empty line stands for it in `data`, and it is `long`.
+    """
+
+    first: int
+    data: bytes
+    long: LongLine | None
+    consumed: int
+
+
+def read_blocks(path: str | Path, limits: Limits) -> Iterator[LineBlock]:
+    """The same lines as `read_batches` yields, not cut into lines."""
+    name = display_name(path)
+    with _translate_errors(name), _open_raw(path) as raw:
+        first, cutter, stream = 1, LineCutter(limits.line_bytes), _Decompressed(raw)
+        try:
+            while chunk := stream.read():
+                data, long = cutter.cut_block(chunk)
+                if data:
+                    yield LineBlock(first, data, long, stream.count_consumed())
+                    first += data.count(b"\n")
+        except _DAMAGES as error:
+            raise _cut_short(name, first, error) from None
+        if cutter.size:
+            data, long = cutter.cut_block(b"\n")
+            yield LineBlock(first, data, long, stream.count_consumed())
+
+
+def _cut_short(name: str, first: int, error: Exception) -> InputError:
+    at = f"{name}: damaged or cut short after line {first - 1}"
+    return InputError(f"{at} ({error}); get a whole copy of the file")
 
 
 def is_compressed(head: bytes) -> bool:
@@ -108,12 +142,22 @@ class LineCutter:
         ended, rest = self.last(), lines.pop()
         self._grow(rest)
         if len(chunk) > self._limit:
-            lines = [self._check(line, len(line)) for line in lines]
+            lines = [check_length(line, self._limit) for line in lines]
         return [ended, *lines]
+
+    def cut_block(self, chunk: bytes) -> tuple[bytes, LongLine | None]:
+        """The lines that end in a chunk, each with its end; where the first is over the limit, it is given beside."""
+        a, b = chunk.find(b"\n"), chunk.rfind(b"\n") + 1
+        self._grow(chunk[:a] if b else chunk)
+        if not b:
+            return b"", None
+        ended = self.last()
+        self._grow(chunk[b:])
+        return (chunk[a:b], ended) if isinstance(ended, LongLine) else (b"".join((ended, chunk[a:b])), None)
 
     def last(self) -> bytes:
         """What is kept, as a line; nothing is kept then."""
-        line = self._check(b"".join(self._pieces), self.size)
+        line = check_length(b"".join(self._pieces), self._limit, self.size)
         self._pieces, self.size = [], 0
         return line
 
@@ -123,12 +167,15 @@ class LineCutter:
         if self.size > self._limit:
             self._pieces = [b"".join(piece[:SHOWN] for piece in self._pieces)[:SHOWN]]
 
-    def _check(self, line: bytes, size: int) -> bytes:
-        if size <= self._limit:
-            return line
-        long = LongLine(line[:SHOWN])
-        long.size = size
-        return long
+
+def check_length(line: bytes, limit: int, size: int | None = None) -> bytes:
+    """The line, or its start as a `LongLine` where its size, if not given that of what is there, is over the limit."""
+    size = len(line) if size is None else size
+    if size <= limit:
+        return line
+    long = LongLine(line[:SHOWN])
+    long.size = size
+    return long
 
 
 def too_long(line: LongLine, limits: Limits) -> str:

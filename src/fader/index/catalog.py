@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.catalog import Catalog
+from fader.corpus.rows import ALIASES, ID, NAME
+from fader.corpus.strings import lower_strings, mark_new, sort_strings, take_strings
 from fader.errors import CatalogError, did_you_mean, quote
-from fader.index.encoding.strings import SortedStrings, Strings, prefix_range, write_sorted, write_strings
-from fader.index.format import WITH_NAMES, Container, FileEntry, writing
+from fader.index.encoding.strings import Joined, SortedStrings, Strings, prefix_range, write_joined, write_sorted
+from fader.index.format import WITH_NAMES, Container, FileEntry, FileWriter, writing
 from fader.index.manifest import CatalogEntry
-from fader.index.names import StoredNames, write_names
+from fader.index.names import Labels, StoredNames, write_names
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -98,17 +100,9 @@ def transpose(at: I32, values: I32, n: int) -> tuple[I32, I32]:
     return ends, out
 
 
-def csr(rows: list[list[int]]) -> tuple[I32, I32]:
-    """Lists of numbers as offsets and values."""
-    ends = np.zeros(len(rows) + 1, dtype=np.int32)
-    np.cumsum([len(r) for r in rows], out=ends[1:])
-    return ends, np.array([v for r in rows for v in r], dtype=np.int32)
-
-
 def type_ancestors(catalog: Catalog) -> tuple[I32, I32]:
     """For each type all types it belongs to, itself included, as offsets and values."""
-    at, above = csr(catalog.supertypes)
-    ends, ancestors = _closure(at, above, catalog.limits.hierarchy_pairs)
+    ends, ancestors = _closure(*catalog.above_types, catalog.limits.hierarchy_pairs)
     if not ends.size:
         pairs = "the hierarchy has too many pairs of a type and one above it, through all levels"
         raise CatalogError(f"{pairs}; {catalog.limits.at_most('hierarchy_pairs')}; make the hierarchy flatter")
@@ -117,30 +111,38 @@ def type_ancestors(catalog: Catalog) -> tuple[I32, I32]:
 
 def write_catalog(path: Path, catalog: Catalog) -> CatalogEntry:
     """Freeze a catalog into one file; returns its entry for the manifest."""
+    entities, types = catalog.entities, catalog.types
     with writing(path, KIND) as writer:
-        write_sorted(writer, "entity_id", (e.id for e in catalog.entities))
-        write_strings(writer, "entity_name", (e.name for e in catalog.entities))
-        named = any(e.aliases for e in catalog.entities)
-        write_strings(writer, "alias", ("\t".join(e.aliases) for e in catalog.entities) if named else ())
-        for name, rows in (("entity_types", catalog.entity_types), ("supertypes", catalog.supertypes)):
-            at, values = csr(rows)
+        write_sorted(writer, "entity_id", Joined(*entities.column(ID)))
+        write_joined(writer, "entity_name", *entities.column(NAME))
+        aliases, aliases_at = entities.column(ALIASES)
+        write_joined(writer, "alias", aliases, aliases_at if aliases.size else aliases_at[:1])
+        for name, (at, values) in (("entity_types", catalog.above_entities), ("supertypes", catalog.above_types)):
             writer.array(name + "_at", at)
             writer.array(name, values)
         at, ancestors = type_ancestors(catalog)
-        down_at, down = transpose(at, ancestors, len(catalog.types))
+        down_at, down = transpose(at, ancestors, len(types))
         writer.array("descendants_at", down_at)
         writer.array("descendants", down)
-        write_sorted(writer, "type_id", (t.id for t in catalog.types))
-        write_strings(writer, "type_name", (t.name for t in catalog.types))
-        writer.array("type_entities", _count_below(*csr(catalog.entity_types), at, ancestors))
-        names = sorted({(name.casefold(), i) for i, t in enumerate(catalog.types) for name in (t.name, t.id)})
-        write_sorted(writer, "type_label", (name for name, _i in names))
-        writer.array("type_label_type", np.array([i for _name, i in names], dtype=np.int32))
-        write_names(writer, "entity", ((e.name, *e.aliases) for e in catalog.entities))
-        write_names(writer, "type", ((t.name, t.id) for t in catalog.types))
+        write_sorted(writer, "type_id", Joined(*types.column(ID)))
+        write_joined(writer, "type_name", *types.column(NAME))
+        writer.array("type_entities", _count_below(*catalog.above_entities, at, ancestors))
+        _write_type_labels(writer, Labels(*types.labels(ID)))
+        write_names(writer, "entity", Labels(*entities.labels(ALIASES)))
+        write_names(writer, "type", Labels(*types.labels(ID)))
         file = writer.close()
-    entities, types = len(catalog.entities), len(catalog.types)
-    return CatalogEntry(bytes=file.bytes, entities=entities, name=path.name, types=types, xxh3=file.xxh3)
+    return CatalogEntry(bytes=file.bytes, entities=len(entities), name=path.name, types=len(types), xxh3=file.xxh3)
+
+
+def _write_type_labels(writer: FileWriter, labels: Labels) -> None:
+    """Names and ids of types without regard to case, sorted, those of a type each once."""
+    data, at = lower_strings(labels.data, labels.at, str.casefold, squeeze=False)
+    begin, end = at[:-1], at[1:]
+    order = sort_strings(data, begin, end)
+    owner = labels.owner[order]
+    kept = (mark_new(data, begin, end, order) > 0) | (np.diff(owner, prepend=-1) != 0)
+    write_sorted(writer, "type_label", Joined(*take_strings(data, begin, end, order[kept])))
+    writer.array("type_label_type", owner[kept])
 
 
 class StoredCatalog:
@@ -303,8 +305,9 @@ class StoredNumbers(dict[str, int]):
         self[key] = number = self._catalog.entity_ids.find(key) if isinstance(key, str) else -1
         return number
 
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and self[key] >= 0
+    def find_all(self, names: list[str]) -> list[int]:
+        """The numbers of some ids."""
+        return [self[name] for name in names]
 
 
 @kernel

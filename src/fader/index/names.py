@@ -17,18 +17,21 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import spans
+from fader.corpus.strings import join_strings, lower_strings, mark_new, sort_distinct, sort_strings, take_strings
 from fader.corpus.tokenise import RawVocabulary
 from fader.index.encoding.strings import Joined, Sink, SortedStrings, narrow, write_sorted
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+U8 = NDArray[np.uint8]
 BATCH = 1 << 22  # bytes of labels that are cut into words at once
 
 # Letters that readers take for others with an accent, or for two, but that Unicode does not take apart.
@@ -41,10 +44,10 @@ def fold(text: str) -> str:
 
     A mark combines if its combining class is not 0: accents and points do, vowel signs of Indian scripts do not.
     """
-    if not text.isascii():
-        apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-        text = "".join([c for c in apart if not unicodedata.combining(c)]).translate(_PLAIN)
-    return " ".join(text.lower().split())
+    if text.isascii():
+        return " ".join(text.lower().split())
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return " ".join("".join([c for c in apart if not unicodedata.combining(c)]).translate(_PLAIN).split())
 
 
 def words_of(folded: str) -> list[str]:
@@ -66,59 +69,60 @@ class InMemory:
         return self._arrays[name]
 
 
-def write_names(sink: Sink, kind: str, labels: Iterable[Sequence[str]]) -> None:
-    """Store the labels of all things, of each its name first."""
-    folded, owner, first = _flat(labels)
-    order = np.array(sorted(range(len(folded)), key=folded.__getitem__), dtype=np.int64)
-    place, kept = _rows(folded, owner, order)
-    joined = Joined.of([folded[i] for i in order[kept].tolist()])
+def write_names(sink: Sink, kind: str, labels: Labels) -> None:
+    """Store the labels of all things."""
+    folded, at = lower_strings(labels.data, labels.at, fold, squeeze=True)
+    order = sort_strings(folded, at[:-1], at[1:])
+    owner = labels.owner[order]
+    # A thing's label that it has already makes no new row.
+    kept = (mark_new(folded, at[:-1], at[1:], order) > 0) | (np.diff(owner, prepend=-1) != 0)
+    place = np.empty(order.size, dtype=np.int32)
+    place[order] = np.cumsum(kept, dtype=np.int32) - 1
+    joined = Joined(*take_strings(folded, at[:-1], at[1:], order[kept]))
     write_sorted(sink, kind + "_folded", joined)
-    sink.array(kind + "_folded_of", owner[order[kept]])
-    sink.array(kind + "_folded_name", place[first])
+    sink.array(kind + "_folded_of", owner[kept])
+    sink.array(kind + "_folded_name", place[labels.first])
     words, raw, ends = _split_words(joined)
     write_sorted(sink, kind + "_word", words)
-    at, rows = _postings(raw, ends, len(words))
-    sink.array(kind + "_rows_at", narrow(at))
+    rows_at, rows = _postings(raw, ends, len(words))
+    sink.array(kind + "_rows_at", narrow(rows_at))
     sink.array(kind + "_rows", rows)
 
 
-def _flat(labels: Iterable[Sequence[str]]) -> tuple[list[str], I32, I64]:
-    """All labels, folded, the thing of each, and where each thing's begin."""
-    folded: list[str] = []
-    first = [0]
-    for each in labels:
-        folded += map(fold, each)
-        first.append(len(folded))
-    begin = np.array(first, dtype=np.int64)
-    return folded, np.repeat(np.arange(begin.size - 1, dtype=np.int32), np.diff(begin)), begin[:-1]
+@dataclass(frozen=True)
+class Labels:
+    """Labels laid end to end: label i is `data[at[i]:at[i+1]]`, of thing `owner[i]`; `first` is the name of each."""
+
+    data: U8
+    at: I64
+    owner: I32
+    first: I64
+
+    @classmethod
+    def of(cls, labels: Iterable[Sequence[str]]) -> Labels:
+        """The labels of all things, of each its name first."""
+        flat, first = list[str](), [0]
+        for each in labels:
+            flat += each
+            first.append(len(flat))
+        begin = np.array(first, dtype=np.int64)
+        owner = np.repeat(np.arange(begin.size - 1, dtype=np.int32), np.diff(begin))
+        return cls(*join_strings(flat), owner, begin[:-1])
 
 
-def _rows(folded: list[str], owner: I32, order: I64) -> tuple[I32, NDArray[np.bool_]]:
-    """The row of each label, and which of the sorted labels make a new row: not those that a thing has already."""
-    kept = np.ones(order.size, dtype=bool)
-    for i in (np.flatnonzero(np.diff(owner[order]) == 0) + 1).tolist():
-        kept[i] = folded[order[i]] != folded[order[i - 1]]
-    place = np.empty(order.size, dtype=np.int32)
-    place[order] = np.cumsum(kept, dtype=np.int32) - 1
-    return place, kept
-
-
-def _split_words(labels: Joined) -> tuple[list[bytes], I32, I64]:
+def _split_words(labels: Joined) -> tuple[Joined, I32, I64]:
     """The distinct words, sorted; the number of each word as it stands in the labels; the end of each label's words."""
     vocabulary = RawVocabulary()
     numbers, ends, before, a = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)], 0, 0
     while a < len(labels):
         b = max(a + 1, int(np.searchsorted(labels.at, labels.at[a] + BATCH, side="right")) - 1)
         piece = labels.data[labels.at[a] : labels.at[b]]
-        raw, _first, _last, end = vocabulary.tokenise(piece, labels.at[a + 1 : b + 1] - labels.at[a])
-        numbers.append(raw.copy())
-        ends.append(end + before)
-        before, a = before + raw.size, b
-    runs = vocabulary.runs()
-    order = sorted(range(len(runs)), key=runs.__getitem__)
-    rank = np.empty(len(runs), dtype=np.int32)
-    rank[order] = np.arange(len(runs), dtype=np.int32)
-    return [runs[i] for i in order], rank[np.concatenate(numbers)], np.concatenate(ends)
+        tokens = vocabulary.tokenise(piece, labels.at[a + 1 : b + 1] - labels.at[a])
+        numbers.append(tokens.raw.copy())
+        ends.append(tokens.ends + before)
+        before, a = before + tokens.raw.size, b
+    data, at, rank = sort_distinct(*vocabulary.joined())
+    return Joined(data, at), rank[np.concatenate(numbers)], np.concatenate(ends)
 
 
 @kernel
@@ -161,7 +165,7 @@ class StoredNames:
     def of(cls, labels: Iterable[Sequence[str]]) -> StoredNames:
         """The same made in memory, for an index that does not store it."""
         memory = InMemory()
-        write_names(memory, "", labels)
+        write_names(memory, "", Labels.of(labels))
         return cls(memory, "")
 
     def equal(self, folded: str) -> tuple[int, int]:

@@ -25,6 +25,7 @@ EVERY_BITS = 6
 EVERY = 1 << EVERY_BITS
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+U8 = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +43,34 @@ class Samples:
 
 
 @kernel
-def _sample(first: I32, byte: I64, tokens_end: I64, ends: I64, count: I32, character: I32, extra: I32) -> int:
+def _sample(text: U8, ends: I64, begin: I32, tokens_end: I64, count: I32, character: I32, extra: I32) -> int:
     n, t = 0, 0
     for d in range(ends.size):
-        begin = ends[d - 1] if d > 0 else 0
+        i = ends[d - 1] if d > 0 else 0
+        characters, more = 0, 0
         count[d] = max(0, tokens_end[d] - t - 1) >> EVERY_BITS
-        for i in range(t + EVERY, tokens_end[d], EVERY):
-            character[n] = first[i]
-            extra[n] = byte[i] - begin - first[i]
+        for token in range(t + EVERY, tokens_end[d], EVERY):
+            within = 0  # bytes that do not begin a character
+            for j in range(i, begin[token]):
+                within += (text[j] & 0xC0) == 0x80
+            characters += begin[token] - i - within
+            more += within
+            i = np.int64(begin[token])
+            character[n], extra[n] = characters, more
             n += 1
         t = tokens_end[d]
     return n
 
 
-def sample_tokens(first: I32, byte: I64, tokens_end: I64, ends: I64) -> Samples:
+def sample_tokens(text: U8, ends: I64, begin: I32, tokens_end: I64) -> Samples:
     """The samples of texts laid end to end.
 
-    Given are the first character of each token within its text, its first byte among those of all texts, and the end
-    of each text's tokens and bytes.
+    Given are the end of each text, the first byte of each token among those of all texts, and the end of each text's
+    tokens.
     """
     count = np.empty(ends.size, dtype=np.int32)
-    character, extra = np.empty((2, (first.size >> EVERY_BITS) + 1), dtype=np.int32)
-    n = _sample(first, byte, tokens_end, ends, count, character, extra)
+    character, extra = np.empty((2, (begin.size >> EVERY_BITS) + 1), dtype=np.int32)
+    n = _sample(text, ends, begin, tokens_end, count, character, extra)
     return Samples(count, character[:n], extra[:n])
 
 

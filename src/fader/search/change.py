@@ -25,7 +25,7 @@ def add(
     *,
     on_error: str = "skip",
     memory_mb: int = 2048,
-    threads: int = 1,
+    threads: int | None = None,
     keep: int | None = None,
     merge: bool = True,
     limits: Limits | None = None,

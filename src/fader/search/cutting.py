@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.corpus.tokenise import _scan, classes_of
+from fader.corpus.tokenise import character_spans, classes_of, scan_tokens
 from fader.errors import DamagedError
 from fader.index.excerpts import UNKNOWN, Excerpts
 from fader.kernel import inline_kernel, kernel
@@ -56,7 +56,7 @@ class Tokens:
         """The characters of a token."""
         i = int(self.offset[piece]) + token
         start = int(self.byte[i])
-        return self.data[start : start + abs(int(self.size[i]))].tobytes().decode("utf-8", "replace")
+        return self.data[start : start + int(self.size[i])].tobytes().decode("utf-8", "replace")
 
 
 def find_tokens(excerpts: Excerpts, marks_at: I64) -> Tokens:
@@ -70,17 +70,15 @@ def find_tokens(excerpts: Excerpts, marks_at: I64) -> Tokens:
         raise DamagedError(
             "samples of a stored text are not where characters begin; check the index with `fader check`"
         )
-    room = len(excerpts.data) // 2 + excerpts.token.size + 1
-    byte, end = np.empty(room, dtype=np.int64), np.empty(excerpts.token.size, dtype=np.int64)
-    size, first, last = np.empty((3, room), dtype=np.int32)
-    n = _scan(data, excerpts.at[1:], classes, byte, size, first, last, end)
+    byte, stop, end = scan_tokens(data, excerpts.at[1:], classes)
+    first, last = character_spans(data, excerpts.at[1:], byte, stop, end)
     begin = np.empty_like(end)
     begin[:1], begin[1:] = 0, end[:-1]
     count = excerpts.tokens
     if (count == UNKNOWN).any():
         whole = excerpts.piece[marks_at[:-1]]
         count = np.where(count == UNKNOWN, end[whole] - begin[whole], count)
-    return Tokens(data, byte[:n], size[:n], first[:n], last[:n], begin - excerpts.token, end, count)
+    return Tokens(data, byte.astype(np.int64), stop - byte, first, last, begin - excerpts.token, end, count)
 
 
 @inline_kernel

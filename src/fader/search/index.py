@@ -297,7 +297,7 @@ def build(
     catalog_on_error: str = "fail",
     memory_mb: int = 2048,
     segment_tokens: int | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     store_text: bool = True,
     overwrite: bool = False,
     keep: int = KEEP,

@@ -26,7 +26,7 @@ import xxhash
 
 from fader.arrays import I32, I64, U8, U64
 from fader.corpus.analysis import normalise
-from fader.corpus.tokenise import RawVocabulary, batch_bytes
+from fader.corpus.tokenise import RawVocabulary, batch_bytes, character_spans
 from fader.kernel import inline_kernel, kernel
 
 SOFT, HARD, BREAK, KINDS = 0, 1, 2, 3  # KINDS masks them
@@ -77,10 +77,13 @@ class Scanner:
         if self.vocabulary.size > MOST_RUNS:
             self._clear()
         buf, ends = batch_bytes(encoded)
-        raw, first, last, tokens_end = self.vocabulary.tokenise(buf, ends)
-        at, size = self.vocabulary.last_bytes(raw.size)
+        raw, begin, end, foreign, tokens_end = self.vocabulary.tokenise(buf, ends)
+        first, last = character_spans(buf, ends, begin, end, tokens_end)
+        size = np.where(foreign, begin - end, end - begin).astype(np.int32)
         self._learn()
-        tokens = Tokens(buf, raw, first, last, at, size, np.empty(raw.size, dtype=np.uint8), tokens_end)
+        tokens = Tokens(
+            buf, raw, first, last, begin.astype(np.int64), size, np.empty(raw.size, dtype=np.uint8), tokens_end
+        )
         _mark_capitals(tokens, self.runs)
         _mark_gaps(tokens, GAP_CLASSES)
         return tokens

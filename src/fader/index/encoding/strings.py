@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.corpus.strings import join_strings
 from fader.index.encoding.varint import get_varint, put_varint
 from fader.index.format import Container
 from fader.kernel import kernel
@@ -246,7 +247,7 @@ class Joined:
 
     @classmethod
     def of(cls, strings: Iterable[str | bytes]) -> Joined:
-        return cls(*_join(strings))
+        return cls(*join_strings(strings))
 
     def merge(self, other: Joined) -> tuple[Joined, I32, I32]:
         """The strings of both, and the place of each string of this one and of the other among them."""
@@ -256,13 +257,6 @@ class Joined:
     def select(self, kept: U8) -> Joined:
         """The strings that are marked."""
         return Joined(*_select(self.data, self.at, kept))
-
-
-def _join(strings: Iterable[str | bytes]) -> tuple[U8, I64]:
-    encoded = [s.encode("utf-8") if isinstance(s, str) else s for s in strings]
-    at = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum([len(e) for e in encoded], out=at[1:])
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), at
 
 
 def narrow(offsets: I64) -> NDArray[Any]:
@@ -281,7 +275,11 @@ class Sink(Protocol):
 
 def write_strings(writer: Sink, name: str, strings: Iterable[str | bytes]) -> None:
     """Store strings in any order under `name` (bytes) and `name_at` (offsets)."""
-    data, at = _join(strings)
+    write_joined(writer, name, *join_strings(strings))
+
+
+def write_joined(writer: Sink, name: str, data: U8, at: I64) -> None:
+    """The same for strings that are laid end to end already."""
     writer.array(name + "_at", narrow(at))
     writer.array(name, data)
 

@@ -17,7 +17,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
-from fader.corpus.tokenise import _scan, character_classes
+from fader.corpus.tokenise import scan_tokens
 from fader.index.format import WITH_FRAMES, Array, Container
 from fader.index.textframes import FRAME_BYTES, Frames
 from fader.index.tokensamples import Samples, StoredSamples, sample_tokens
@@ -128,11 +128,8 @@ def _batches(document_at: Array) -> Iterator[tuple[int, int]]:
 
 def _tokens(data: U8, ends: I64) -> tuple[I64, Samples]:
     """How many tokens each text has, and their samples."""
-    quota = data.size // 2 + ends.size + 1
-    size, first, last = (np.empty(quota, dtype=np.int32) for _ in range(3))
-    at, tokens_end = np.empty(quota, dtype=np.int64), np.empty(ends.size, dtype=np.int64)
-    n = _scan(data, ends, character_classes(), at, size, first, last, tokens_end)
-    return np.diff(tokens_end, prepend=0), sample_tokens(first[:n], at[:n], tokens_end, ends)
+    begin, _end, tokens_end = scan_tokens(data, ends)
+    return np.diff(tokens_end, prepend=0), sample_tokens(data, ends, begin, tokens_end)
 
 
 def _equal(found: Samples, expected: Samples) -> bool:

@@ -49,7 +49,7 @@ class ChangeOptions:
 
     on_error: str = "skip"
     memory_mb: int = option(2048, help="Memory that making a segment may take.", flags=("--memory",), metavar="MB")
-    threads: int = option(1, help="Threads; the index is the same with any.")
+    threads: int | None = option(None, help="Threads, one a core unless given; the index is the same with any.")
     keep: int | None = option(None, help=KEEP_HELP, least=1, metavar="N")
     merge: bool = option(True, help="Merge no segments on this occasion.", flags=("--no-merge",))
     limits: Limits | None = None

@@ -7,7 +7,9 @@ from or of commits.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +58,21 @@ class MentionColumns:
 
 
 @dataclass(frozen=True)
+class TokenColumns:
+    """Tokens as numbers of runs, those of document d from `begin[d]` on; the term of each run, -1 for a stop word."""
+
+    raw: I32
+    begin: I64
+    term_of: I32
+
+
+@dataclass(frozen=True)
 class Frozen:
-    """The documents of a segment: `tokens` are numbers of `terms`, -1 for a stop word, document after document."""
+    """The documents of a segment, in the order of their ids."""
 
     lengths: I64
     terms: Joined
-    tokens: I32
+    tokens: TokenColumns
     mentions: MentionColumns
 
     @property
@@ -72,37 +83,44 @@ class Frozen:
         return ends.astype(np.int32)
 
 
+# Columns of what is counted of a term, side by side because all are needed at once.
+COUNT, DOCUMENTS, LAST, RUN = 0, 1, 2, 3
+
+
 @kernel
-def _count(tokens: I32, base: I32, counts: I64, df: I32, distinct: I32, square: I64, seen: I32, run: I32) -> None:
+def _count(raw: I32, begin: I64, lengths: I64, term_of: I32, counted: I32, distinct: I32, square: I64) -> None:
     """Per term its occurrences and documents; per document its distinct terms and the sum of squared counts."""
-    t = 0
-    for d in range(base.size - 1):
-        for _i in range(base[d + 1] - base[d] - 1):
-            term = tokens[t]
-            t += 1
+    U = np.uintp
+    for d in range(lengths.size):
+        different, squares = np.int32(0), np.int64(0)
+        for i in range(begin[d], begin[d] + lengths[d]):
+            term = term_of[U(raw[U(i)])]
             if term < 0:
                 continue
-            counts[term + 1] += 1
-            if seen[term] != d:
-                seen[term] = d
-                run[term] = 0
-                df[term] += 1
-                distinct[d] += 1
-            run[term] += 1
-            square[d] += 2 * run[term] - 1  # k^2 - (k-1)^2
+            t = U(term)
+            run = counted[t, U(RUN)] + np.int32(1)
+            if counted[t, U(LAST)] != d:
+                run = np.int32(1)
+                counted[t, U(LAST)] = d
+                counted[t, U(DOCUMENTS)] += np.int32(1)
+                different += np.int32(1)
+            counted[t, U(RUN)] = run
+            counted[t, U(COUNT)] += np.int32(1)
+            squares += 2 * np.int64(run) - 1  # k^2 - (k-1)^2
+        distinct[d] = different
+        square[d] = squares
 
 
 @kernel
-def _invert(tokens: I32, base: I32, put: I64, positions: I32) -> None:
+def _invert(raw: I32, begin: I64, base: I32, term_of: I32, put: I64, positions: I32) -> None:
     """Counting sort of the positions by term."""
-    t = 0
-    for d in range(base.size - 1):
+    U = np.uintp
+    for d in range(begin.size):
         for i in range(base[d + 1] - base[d] - 1):
-            term = tokens[t]
-            t += 1
+            term = term_of[U(raw[U(begin[d] + i)])]
             if term >= 0:
-                positions[put[term]] = base[d] + i
-                put[term] += 1
+                positions[U(put[U(term)])] = base[d] + i
+                put[U(term)] += 1
 
 
 @kernel
@@ -133,11 +151,15 @@ def _rows_by_type(entity: I32, types_at: I32, types: I32, above_at: I32, above: 
     return at, rows
 
 
-def write_segment(folder: Path, name: str, frozen: Frozen, catalog: Closure, text: FileEntry) -> SegmentEntry:
-    """Write the files of a segment beside its text, which is written already."""
+def write_segment(
+    folder: Path, name: str, frozen: Frozen, catalog: Closure, text: FileEntry, pool: ThreadPoolExecutor | None = None
+) -> SegmentEntry:
+    """Write the files of a segment beside its text, which is written already; with a pool two of them at once."""
     base = frozen.base
-    mentions, mentions_at = _write_mentions(folder / f"{name}.mentions", frozen.mentions, base, catalog)
+    write = partial(_write_mentions, folder / f"{name}.mentions", frozen.mentions, base, catalog)
+    beside = None if pool is None else pool.submit(write)
     terms, distinct, square = _write_terms(folder / f"{name}.terms", frozen, base)
+    mentions, mentions_at = write() if beside is None else beside.result()
     with writing(folder / f"{name}.documents", "documents") as w:
         w.array("base", base)
         w.array("cell", _cells(base))
@@ -151,19 +173,22 @@ def write_segment(folder: Path, name: str, frozen: Frozen, catalog: Closure, tex
         mentions=int(frozen.mentions.document.size),
         name=name,
         terms=len(frozen.terms),
-        tokens=int(frozen.tokens.size),
+        tokens=int(frozen.lengths.sum()),
     )
 
 
 def _write_terms(path: Path, frozen: Frozen, base: I32) -> tuple[FileEntry, I32, I64]:
     n, documents = len(frozen.terms), base.size - 1
-    at, df = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.int32)
-    distinct, square = np.zeros(documents, dtype=np.int32), np.zeros(documents, dtype=np.int64)
-    seen, run = np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.int32)
-    _count(frozen.tokens, base, at, df, distinct, square, seen, run)
-    np.cumsum(at, out=at)
+    counted = np.zeros((n, 4), dtype=np.int32)
+    counted[:, LAST] = -1
+    distinct, square = np.empty(documents, dtype=np.int32), np.empty(documents, dtype=np.int64)
+    t = frozen.tokens
+    _count(t.raw, t.begin, frozen.lengths, t.term_of, counted, distinct, square)
+    at = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(counted[:, COUNT], out=at[1:])
     positions = np.empty(at[-1], dtype=np.int32)
-    _invert(frozen.tokens, base, at[:-1].copy(), positions)
+    _invert(t.raw, t.begin, base, t.term_of, at[:-1].copy(), positions)
+    df = np.ascontiguousarray(counted[:, DOCUMENTS])
     with writing(path, "terms") as w:
         write_sorted(w, "term", frozen.terms)
         write_lists(w, "postings", encode_lists(positions, at, df))
@@ -173,8 +198,10 @@ def _write_terms(path: Path, frozen: Frozen, base: I32) -> tuple[FileEntry, I32,
 def _write_mentions(path: Path, mentions: MentionColumns, base: I32, catalog: Closure) -> tuple[FileEntry, I32]:
     m = mentions
     columns = (base[m.document] + m.start, m.length, m.document, m.entity, m.confidence)
-    order = np.lexsort((m.entity, m.length, columns[0]))
-    start, length, document, entity, confidence = (c[order] for c in columns)
+    if not _is_sorted(columns[0], m.length, m.entity):
+        order = np.lexsort((m.entity, m.length, columns[0]))
+        columns = tuple(c[order] for c in columns)
+    start, length, document, entity, confidence = columns
     c = catalog
     at, rows = _rows_by_type(entity, c.types_at, c.types, c.above_at, c.above, c.above_at.size - 1)
     with writing(path, "mentions") as w:
@@ -185,6 +212,20 @@ def _write_mentions(path: Path, mentions: MentionColumns, base: I32, catalog: Cl
         write_lists(w, "type", encode_lists(rows, at, np.zeros(at.size - 1, dtype=np.int32)))
         described = w.close()
     return described, np.searchsorted(document, np.arange(base.size)).astype(np.int32)
+
+
+@kernel
+def _is_sorted(start: I32, length: I32, entity: I32) -> bool:
+    """Whether mentions stand by start, then length, then entity, as those of most corpora do."""
+    for i in range(1, start.size):
+        if start[i] < start[i - 1]:
+            return False
+        if start[i] == start[i - 1]:
+            if length[i] < length[i - 1]:
+                return False
+            if length[i] == length[i - 1] and entity[i] < entity[i - 1]:
+                return False
+    return True
 
 
 def _cells(base: I32) -> I32:

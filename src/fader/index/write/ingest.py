@@ -7,7 +7,7 @@ already.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,11 +17,13 @@ from typing import Any
 import xxhash
 
 from fader.corpus.analysis import Analysis
-from fader.corpus.documents import Document, DocumentBatch, Faults, read_corpus
+from fader.corpus.columns import ColumnBatch, ColumnReader, Columns, join_columns, read_columns
+from fader.corpus.documents import DocumentBatch, Faults
 from fader.corpus.readers import file_size
 from fader.errors import InputError, quote
 from fader.index.manifest import SegmentEntry
-from fader.index.write.builder import CatalogView, SegmentBuilder
+from fader.index.write.builder import CatalogView, EntityNumbers, SegmentBuilder
+from fader.jobs.runners import count_cores
 from fader.limits import Limits
 from fader.progress import Progress
 
@@ -30,7 +32,10 @@ BATCH_CHARACTERS = 1 << 18
 
 @dataclass(frozen=True)
 class Intake:
-    """Where documents go and how; segments are named by the commit and numbered from 0."""
+    """Where documents go and how; segments are named by the commit and numbered from 0.
+
+    Without a number of threads there is one a core; a corpus that is no list of files is then read by the caller's own.
+    """
 
     folder: Path
     commit: int
@@ -39,7 +44,7 @@ class Intake:
     faults: Faults
     memory_mb: int
     segment_tokens: int | None = None
-    threads: int = 1
+    threads: int | None = 1
     keep_text: bool = True
     limits: Limits | None = None
 
@@ -47,17 +52,24 @@ class Intake:
         """Read everything; the entries of the segments for the manifest. Their files are written and synced."""
         given = list(sources) if isinstance(sources, list | tuple) else sources
         total = sum(file_size(s) for s in given if isinstance(s, str | Path)) if isinstance(given, list) else 0
-        return self.build_segments(read_corpus(given, self.faults, self.limits), progress, total)
+        ahead = self.threads is not None or (isinstance(given, list) and not any(isinstance(s, Mapping) for s in given))
+        return self._build(read_columns(given, self.faults, self.limits), progress, total, ahead)
 
     def build_segments(
         self, batches: Iterator[DocumentBatch], progress: Progress, total: int = 0
     ) -> list[SegmentEntry]:
         """The same for documents that are read already."""
-        pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        reader = ColumnReader(self.faults, self.limits or Limits.from_environment())
+        return self._build(map(reader.documents, batches), progress, total, self.threads is not None)
+
+    def _build(self, batches: Iterator[ColumnBatch], progress: Progress, total: int, ahead: bool) -> list[SegmentEntry]:
+        """Segments of batches; with `ahead` and several threads the next batch is read while one is indexed."""
+        threads = self.threads or count_cores()
+        pool = ThreadPoolExecutor(threads) if threads > 1 else None
         run = _Run(self, pool, progress)
         try:
             with _pause_collector():
-                return run.read(batches, total)
+                return run.read(batches, total, ahead)
         finally:
             run.abort()
             if pool is not None:
@@ -76,7 +88,7 @@ def _pause_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _translate_errors(batches: Iterator[DocumentBatch]) -> Iterator[DocumentBatch]:
+def _translate_errors(batches: Iterator[ColumnBatch]) -> Iterator[ColumnBatch]:
     """The same batches; a system error while they are read is the input's, not the index's."""
     try:
         yield from batches
@@ -84,7 +96,7 @@ def _translate_errors(batches: Iterator[DocumentBatch]) -> Iterator[DocumentBatc
         raise InputError(f"the corpus cannot be read: {error.strerror or error}") from error
 
 
-def _read_ahead(batches: Iterator[DocumentBatch], pool: ThreadPoolExecutor) -> Iterator[DocumentBatch]:
+def _read_ahead(batches: Iterator[ColumnBatch], pool: ThreadPoolExecutor) -> Iterator[ColumnBatch]:
     """The same batches, the next one read by another thread while this one is indexed."""
     pending = pool.submit(next, batches, None)
     while (batch := pending.result()) is not None:
@@ -98,22 +110,24 @@ class _Run:
     def __init__(self, how: Intake, pool: ThreadPoolExecutor | None, progress: Progress) -> None:
         self._how, self._pool, self._progress = how, pool, progress
         self._seen: set[int] = set()
+        self._entities = EntityNumbers(how.catalog.number)
         self._segments: list[SegmentEntry] = []
         self._builder: SegmentBuilder | None = None
 
-    def read(self, given: Iterator[DocumentBatch], total: int) -> list[SegmentEntry]:
+    def read(self, given: Iterator[ColumnBatch], total: int, ahead: bool) -> list[SegmentEntry]:
         """All segments; one at least, which may be empty."""
         before, source = 0, ""
         documents = 0
         consumed = 0
         batches = _translate_errors(given)
-        for batch in batches if self._pool is None else _read_ahead(batches, self._pool):
+        for batch in _read_ahead(batches, self._pool) if ahead and self._pool is not None else batches:
             if batch.source != source:
                 before, source = before + consumed, batch.source
             consumed = batch.consumed
-            for part in self._parts(batch):
+            self._entities.learn(batch.names, batch.first_name)
+            for part in self._parts(batch.columns):
                 self._add(part)
-            documents += len(batch.documents)
+            documents += len(batch.columns)
             self._progress.update(before + consumed, total or None, f"{documents:,} documents")
         if self._builder is None and not self._segments:
             self._builder = self._new_builder()
@@ -125,42 +139,38 @@ class _Run:
         if self._builder is not None:
             self._builder.abort()
 
-    def _parts(self, batch: DocumentBatch) -> Iterator[list[Document]]:
+    def _parts(self, columns: Columns) -> Iterator[Columns]:
         """A batch without repeated ids, in parts of bounded size, cut where a segment must end."""
-        part: list[Document] = []
-        size = 0
-        limit = self._how.segment_tokens
-        for document in batch.documents:
-            if self._is_duplicate(document):
+        # By a 128-bit hash, so that memory does not grow with the ids' lengths.
+        keys = [xxhash.xxh3_128_intdigest(head.id.encode("utf-8", "surrogatepass")) for head in columns.heads]
+        kept, size, a = list[Columns](), 0, 0
+        limit = BATCH_CHARACTERS if self._how.segment_tokens is None else 0
+        for d, (key, characters) in enumerate(zip(keys, columns.characters.tolist(), strict=True)):
+            if key in self._seen:
+                place, name = columns.place(d), quote(columns.heads[d].id)
+                self._how.faults.add("repeated documents", f"{place}: duplicate document id {name}")
+                kept, a = [*kept, columns.cut(a, d)], d + 1
                 continue
-            part.append(document)
-            size += len(document.text)
-            if size >= BATCH_CHARACTERS or limit is not None:
-                yield part
-                part, size = [], 0
-        if part:
-            yield part
-
-    def _is_duplicate(self, document: Document) -> bool:
-        """Whether the id was seen before: by a 128-bit hash, so that memory does not grow with the ids' lengths."""
-        key = xxhash.xxh3_128_intdigest(document.id.encode("utf-8", "surrogatepass"))
-        if key in self._seen:
-            self._how.faults.add("repeated documents", f"{document.place}: duplicate document id {quote(document.id)}")
-            return True
-        self._seen.add(key)
-        return False
+            self._seen.add(key)
+            size += characters
+            if size >= limit:
+                yield join_columns([*kept, columns.cut(a, d + 1)])
+                kept, size, a = [], 0, d + 1
+        rest = join_columns([*kept, columns.cut(a, len(columns))])
+        if len(rest):
+            yield rest
 
     def _new_builder(self) -> SegmentBuilder:
         h = self._how
         name = f"{h.commit:08d}-{len(self._segments)}"
         return SegmentBuilder(h.folder, name, h.catalog, h.analysis, h.faults, self._pool, h.keep_text)
 
-    def _add(self, documents: list[Document]) -> None:
-        if self._builder is not None and self._builder.quota < sum(len(d.text) + 1 for d in documents):
+    def _add(self, part: Columns) -> None:
+        if self._builder is not None and self._builder.quota < int(part.characters.sum()) + len(part):
             self._freeze()
         if self._builder is None:
             self._builder = self._new_builder()
-        self._builder.add(documents)
+        self._builder.add(part, self._entities)
         limit = self._how.segment_tokens
         full = self._builder.memory >= self._how.memory_mb << 20
         if full or (limit is not None and self._builder.tokens >= limit):

@@ -18,7 +18,7 @@ from fader.index.manifest import SegmentEntry
 from fader.index.numbering import number_documents
 from fader.index.segment import CELL_BITS, Segment
 from fader.index.textstore import TextWriter
-from fader.index.write.freeze import Closure, Frozen, MentionColumns, write_segment
+from fader.index.write.freeze import Closure, Frozen, MentionColumns, TokenColumns, write_segment
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -55,17 +55,16 @@ def _uninvert(
                 used[term_of[i]] = 1
 
 
-def _tokens(segments: Sequence[Segment], number: Sequence[I32], lengths: I64) -> tuple[Joined, I32]:
-    """The sorted terms of the documents that are left, and the term of each of their tokens, -1 for a stop word."""
+def _tokens(segments: Sequence[Segment], number: Sequence[I32], lengths: I64) -> tuple[Joined, TokenColumns]:
+    """The sorted terms of the documents that are left, and the tokens of these documents."""
     terms, places = _dictionary([segment.terms.decode_all() for segment in segments])
     used = np.zeros(len(terms), dtype=np.uint8)
     begin = np.cumsum(lengths) - lengths
-    out = np.full(int(lengths.sum()), -1, dtype=np.int32)
+    out = np.full(int(lengths.sum()), len(terms), dtype=np.int32)  # stop words stay so
     for segment, n, place in zip(segments, number, places, strict=True):
         _uninvert(*segment.postings.all(), place, segment.base, segment.cell, n, begin, out, used)
-    # The last entry is for -1.
     renumbered = np.append(np.cumsum(used, dtype=np.int32) - np.int32(1), np.int32(-1)).astype(np.int32)
-    return terms.select(used), renumbered[out]
+    return terms.select(used), TokenColumns(out, begin, renumbered)
 
 
 def _dictionary(own: list[Joined]) -> tuple[Joined, list[I32]]:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from fader.corpus.analysis import Analysis
-from fader.corpus.catalog import Catalog, Rows, read_catalog
+from fader.corpus.catalog import Catalog, Given, read_catalog
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable
+from fader.corpus.rows import ID
 from fader.errors import StorageError, UsageError, quote
-from fader.index.catalog import csr, type_ancestors, write_catalog
+from fader.index.catalog import type_ancestors, write_catalog
 from fader.index.commit import commit_numbers, is_debris, remove_debris, remove_unneeded, write_commit
 from fader.index.lock import lock_for_writing
 from fader.index.manifest import KEEP, Manifest, build_manifest
@@ -44,7 +45,7 @@ class BuildOptions:
     catalog_on_error: str = "fail"
     memory_mb: int = option(2048, help="Memory a segment may take.", flags=("--memory",), metavar="MB")
     segment_tokens: int | None = None
-    threads: int = option(1, help="Threads; the index is the same with any.")
+    threads: int | None = option(None, help="Threads, one a core unless given; the index is the same with any.")
     keep_text: bool = option(True, help="Do not store texts: smaller, but without snippets.", flags=("--no-text",))
     overwrite: bool = option(False, help="Replace the index in DIR once the new one is whole.")
     keep: int = option(KEEP, help=KEEP_HELP, least=1, metavar="N", show_default=False)
@@ -80,8 +81,8 @@ class BuildReport:
 def build(
     folder: Path,
     corpus: Corpus,
-    entities: Rows,
-    types: Rows,
+    entities: Given,
+    types: Given,
     options: BuildOptions,
     progress: Progress | None = None,
 ) -> BuildReport:
@@ -123,8 +124,8 @@ def _build_in(
 
 
 def _intake(folder: Path, number: int, catalog: Catalog, options: BuildOptions, faults: Faults) -> Intake:
-    entity_number = Numbers((e.id, i) for i, e in enumerate(catalog.entities))
-    view = CatalogView(entity_number, Closure(*csr(catalog.entity_types), *type_ancestors(catalog)))
+    numbers = Numbers(*catalog.entities.column(ID))
+    view = CatalogView(numbers, Closure(*catalog.above_entities, *type_ancestors(catalog)))
     o = options
     return Intake(
         folder, number, view, o.analysis, faults, o.memory_mb, o.segment_tokens, o.threads, o.keep_text, o.limits
