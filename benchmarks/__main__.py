@@ -1,5 +1,5 @@
-"""All benchmarks in one run: queries, indexing, growth, living, training, systems, completion, importing, annotating,
-shards.
+"""All benchmarks in one run: queries, indexing, growth, living, training, systems, completion, catalogs, importing,
+annotating, shards.
 
 The service needs a testbed and is run by itself; with --quick it is tried on the demo, if its packages are installed.
 
@@ -13,6 +13,7 @@ import sys
 
 from benchmarks import (
     annotating,
+    catalog,
     cluster,
     common,
     growth,
@@ -31,13 +32,13 @@ from benchmarks import (
 
 def main() -> None:
     args = common.arguments(
-        "Query time, indexing, growth, changes, training, systems, completion, importing, annotating, shards."
+        "Query time, indexing, growth, changes, training, systems, completion, catalogs, importing, annotating, shards."
     ).parse_args()
     if args.json:
         sys.exit("--json: each benchmark writes its own report; give --work instead")
     shared = [f"--scale={args.scale}", f"--work={args.work}", f"--seed={args.seed}"]
     shared += ["--quick"] if args.quick else []
-    benchmarks = [query, indexing, growth, living, training, systems, suggest]
+    benchmarks = [query, indexing, growth, living, training, systems, suggest, catalog]
     benchmarks += [importing, importing_web, importing_catalogs, annotating, cluster]
     if args.quick and importlib.util.find_spec("fastapi"):
         benchmarks.append(service)

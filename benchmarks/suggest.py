@@ -27,10 +27,10 @@ import numpy as np
 from benchmarks import common
 from benchmarks.common import Clock
 from benchmarks.synthetic import _draw, _zipf_cdf, make_types, make_words
-from fader.corpus.catalog import Catalog, Row
+from fader.corpus.catalog import read_catalog
+from fader.corpus.rows import Row
 from fader.index.catalog import StoredCatalog, write_catalog
-from fader.index.names import InMemory, fold, words_of, write_names
-from fader.limits import DEFAULTS
+from fader.index.names import InMemory, Labels, fold, words_of, write_names
 from fader.search.suggest import Suggester
 
 TYPES, ENTITIES, VOCABULARY = 200_000, 2_000_000, 400_000
@@ -46,8 +46,8 @@ def labels(rng: np.random.Generator, words: list[str], count: int, most: int) ->
     return [" ".join(words[next(drawn)].capitalize() for _ in range(n)) for n in lengths.tolist()]
 
 
-def make_catalog(scale: float, seed: int) -> Catalog:
-    """A catalog as it is read from files; the numbers of things are the order of their ids."""
+def draw_rows(scale: float, seed: int) -> tuple[list[Row], list[Row]]:
+    """Entities and types as they stand in files; the numbers of things are the order of their ids."""
     rng = np.random.default_rng(seed)
     words = make_words(rng, max(2_000, round(VOCABULARY * min(1.0, scale) ** 0.5)))
     types, entities = max(300, round(TYPES * scale)), max(3_000, round(ENTITIES * scale))
@@ -56,16 +56,28 @@ def make_catalog(scale: float, seed: int) -> Catalog:
     aliases = [rng.random(entities) < share for share in (0.4, 0.1)]
     others = labels(rng, words, int(aliases[1].sum()), 2)
     direct = rng.integers(types // 4, types, (entities, 2))
-    rows = [Row(f"Q{i:08}", name, [], [], "") for i, name in enumerate(names)]
+    ids = [f"T{i:07}" for i in range(types)]
+    rows = [
+        Row(f"Q{i:08}", name, [ids[t] for t in sorted(set(pair))], [], "")
+        for i, (name, pair) in enumerate(zip(names, direct.tolist(), strict=True))
+    ]
     for i in np.flatnonzero(aliases[0]).tolist():
         rows[i].aliases.append(names[i].rpartition(" ")[2])
     for i, other in zip(np.flatnonzero(aliases[1]).tolist(), others, strict=True):
         rows[i].aliases.append(other)
-    return Catalog(
-        entities=rows, types=[Row(f"T{i:07}", name, [], [], "") for i, name in enumerate(type_names)],
-        entity_types=[sorted(set(pair)) for pair in direct.tolist()],
-        supertypes=[sorted({p for p in pair if p >= 0}) for pair in parents.tolist()], notes=[], limits=DEFAULTS,
-    )  # fmt: skip
+    above = ([ids[p] for p in sorted({p for p in pair if p >= 0})] for pair in parents.tolist())
+    return rows, [Row(*each, [], "") for each in zip(ids, type_names, above, strict=True)]
+
+
+def write_files(folder: Path, entities: list[Row], types: list[Row]) -> tuple[Path, Path]:
+    """The files of a catalog."""
+    paths = folder / "entities.tsv", folder / "types.tsv"
+    for path, rows in zip(paths, (entities, types), strict=True):
+        with open(path, "w", encoding="utf-8") as file:
+            for row in rows:
+                cells = [row.id, row.name, "|".join(row.above)] + (["|".join(row.aliases)] if row.aliases else [])
+                file.write("\t".join(cells) + "\n")
+    return paths
 
 
 class Plain:
@@ -187,16 +199,18 @@ def typed(suggester: Suggester, names: Sequence[str], types: Sequence[str], args
 
 
 def measure(work: Path, args: Any) -> dict[str, Any]:
-    catalog = make_catalog(args.scale, args.seed)
-    entity_labels = [(e.name, *e.aliases) for e in catalog.entities]
-    type_labels = [(t.name, t.id) for t in catalog.types]
+    entities, types = draw_rows(args.scale, args.seed)
+    catalog = read_catalog(*write_files(work, entities, types))
+    entity_labels = [(e.name, *e.aliases) for e in entities]
+    type_labels = [(t.name, t.id) for t in types]
+    del entities, types
     path = work / "suggest.catalog"
     path.unlink(missing_ok=True)
-    write_names(InMemory(), "", entity_labels[:100])  # compiles
+    write_names(InMemory(), "", Labels.of(entity_labels[:100]))  # compiles
     with Clock() as written:
         described = write_catalog(path, catalog)
     with Clock() as stored:
-        write_names(InMemory(), "", entity_labels)
+        write_names(InMemory(), "", Labels.of(entity_labels))
     rng = np.random.default_rng(args.seed)
     documents = np.minimum(rng.zipf(1.6, len(entity_labels)), 1 << 20).astype(np.int32)
     reader: Any = SimpleNamespace(catalog=StoredCatalog(path, described), entity_documents=documents)
