@@ -197,7 +197,7 @@ def _write_terms(path: Path, frozen: Frozen, base: I32) -> tuple[FileEntry, I32,
 
 def _write_mentions(path: Path, mentions: MentionColumns, base: I32, catalog: Closure) -> tuple[FileEntry, I32]:
     m = mentions
-    columns = (base[m.document] + m.start, m.length, m.document, m.entity, m.confidence)
+    columns: tuple[I32, ...] = (base[m.document] + m.start, m.length, m.document, m.entity, m.confidence)
     if not _is_sorted(columns[0], m.length, m.entity):
         order = np.lexsort((m.entity, m.length, columns[0]))
         columns = tuple(c[order] for c in columns)
