@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.index.encoding.list_writer import encode_lists, write_lists
+from fader.index.encoding.list_writer import EncodedLists, encode_lists, write_lists
 from fader.index.encoding.packed import write_packed
 from fader.index.encoding.strings import Joined, write_sorted
 from fader.index.format import FileEntry, writing
@@ -154,12 +154,21 @@ def _rows_by_type(entity: I32, types_at: I32, types: I32, above_at: I32, above: 
 def write_segment(
     folder: Path, name: str, frozen: Frozen, catalog: Closure, text: FileEntry, pool: ThreadPoolExecutor | None = None
 ) -> SegmentEntry:
-    """Write the files of a segment beside its text, which is written already; with a pool two of them at once."""
+    """Write the files of a segment beside its text, which is written already, always in the same order.
+
+    With a pool, mentions are put in order and packed while postings are.
+    """
     base = frozen.base
-    write = partial(_write_mentions, folder / f"{name}.mentions", frozen.mentions, base, catalog)
-    beside = None if pool is None else pool.submit(write)
-    terms, distinct, square = _write_terms(folder / f"{name}.terms", frozen, base)
-    mentions, mentions_at = write() if beside is None else beside.result()
+    order = partial(_order_mentions, frozen.mentions, base, catalog)
+    beside = None if pool is None else pool.submit(order)
+    postings, distinct, square = _encode_postings(frozen, base)
+    columns, types = order() if beside is None else beside.result()
+    mentions = _write_mentions(folder / f"{name}.mentions", columns, types, frozen.mentions.confidences)
+    mentions_at = np.searchsorted(columns[2], np.arange(base.size)).astype(np.int32)
+    with writing(folder / f"{name}.terms", "terms") as w:
+        write_sorted(w, "term", frozen.terms)
+        write_lists(w, "postings", postings)
+        terms = w.close()
     with writing(folder / f"{name}.documents", "documents") as w:
         w.array("base", base)
         w.array("cell", _cells(base))
@@ -177,7 +186,8 @@ def write_segment(
     )
 
 
-def _write_terms(path: Path, frozen: Frozen, base: I32) -> tuple[FileEntry, I32, I64]:
+def _encode_postings(frozen: Frozen, base: I32) -> tuple[EncodedLists, I32, I64]:
+    """The positions of each term; per document its distinct terms and the sum of squared counts."""
     n, documents = len(frozen.terms), base.size - 1
     counted = np.zeros((n, 4), dtype=np.int32)
     counted[:, LAST] = -1
@@ -189,29 +199,27 @@ def _write_terms(path: Path, frozen: Frozen, base: I32) -> tuple[FileEntry, I32,
     positions = np.empty(at[-1], dtype=np.int32)
     _invert(t.raw, t.begin, base, t.term_of, at[:-1].copy(), positions)
     df = np.ascontiguousarray(counted[:, DOCUMENTS])
-    with writing(path, "terms") as w:
-        write_sorted(w, "term", frozen.terms)
-        write_lists(w, "postings", encode_lists(positions, at, df))
-        return w.close(), distinct, square
+    return encode_lists(positions, at, df), distinct, square
 
 
-def _write_mentions(path: Path, mentions: MentionColumns, base: I32, catalog: Closure) -> tuple[FileEntry, I32]:
-    m = mentions
+def _order_mentions(m: MentionColumns, base: I32, catalog: Closure) -> tuple[tuple[I32, ...], EncodedLists]:
+    """Start, length, document, entity and confidence of mentions by position, and the rows of each type."""
     columns: tuple[I32, ...] = (base[m.document] + m.start, m.length, m.document, m.entity, m.confidence)
     if not _is_sorted(columns[0], m.length, m.entity):
         order = np.lexsort((m.entity, m.length, columns[0]))
         columns = tuple(c[order] for c in columns)
-    start, length, document, entity, confidence = columns
     c = catalog
-    at, rows = _rows_by_type(entity, c.types_at, c.types, c.above_at, c.above, c.above_at.size - 1)
+    at, rows = _rows_by_type(columns[3], c.types_at, c.types, c.above_at, c.above, c.above_at.size - 1)
+    return columns, encode_lists(rows, at, np.zeros(at.size - 1, dtype=np.int32))
+
+
+def _write_mentions(path: Path, columns: tuple[I32, ...], types: EncodedLists, confidences: F64) -> FileEntry:
     with writing(path, "mentions") as w:
-        names = ("start", "length", "document", "entity", "confidence")
-        for name, column in zip(names, (start, length, document, entity, confidence), strict=True):
+        for name, column in zip(("start", "length", "document", "entity", "confidence"), columns, strict=True):
             write_packed(w, name, column)
-        w.array("confidences", m.confidences)
-        write_lists(w, "type", encode_lists(rows, at, np.zeros(at.size - 1, dtype=np.int32)))
-        described = w.close()
-    return described, np.searchsorted(document, np.arange(base.size)).astype(np.int32)
+        w.array("confidences", confidences)
+        write_lists(w, "type", types)
+        return w.close()
 
 
 @kernel
