@@ -79,7 +79,7 @@ class _Room(threading.local):
 
 @final
 class FusedRanker:
-    """Ranks queries of one reader. `integers` is how much room decoded lists have."""
+    """Ranks queries of one reader. `integers` is how much room decoded lists have; with 0 it ranks nothing."""
 
     def __init__(self, reader: IndexReader, integers: int = ARENA) -> None:
         self._reader, self._integers = reader, integers
@@ -95,7 +95,7 @@ class FusedRanker:
         """The k best entities, a table of the `best` rows of each that contribute most, how many contexts there are,
         and which rows are whose. None: the system or the query has no fused form.
         """
-        if max(len(query.literals), len(query.forbidden)) > MOST_LITERALS:
+        if not self._integers or max(len(query.literals), len(query.forbidden)) > MOST_LITERALS:
             return None
         matched = self._match(query, options)
         if matched is None:

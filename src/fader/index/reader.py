@@ -65,7 +65,7 @@ class IndexReader:
     `segments` opens only some segments, by their places in the manifest. Their documents have the numbers that they
     have in the whole index, and counts (documents, tokens, mentions) are those of the whole index; what is found in
     segments (contexts, documents that mention an entity) is of these alone. `starts` (`numbering.find_starts`) saves
-    reading the ids of the other segments.
+    reading the ids of the other segments. Up to `cache_mb` megabytes of lists stay decoded; with 0, none.
     """
 
     def __init__(
@@ -78,7 +78,9 @@ class IndexReader:
         starts: Sequence[int] | None = None,
     ) -> None:
         keep_freed_memory()
-        self.folder, self._starts = Path(folder), starts
+        if cache_mb < 0:
+            raise UsageError(f"cache_mb must be at least 0, not {cache_mb}; 0 keeps nothing decoded")
+        self.folder, self.cache_mb, self._starts = Path(folder), cache_mb, starts
         cache = Cache(cache_mb << 20)
 
         def open_segments(head: CommitHead) -> tuple[CommitHead, list[int], list[Segment]]:

@@ -22,7 +22,7 @@ from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.errors import CatalogError, QueryError, UsageError
 from fader.index.manifest import KEEP
-from fader.index.reader import IndexReader
+from fader.index.reader import CACHE_MB, IndexReader
 from fader.index.write.change import ChangeReport
 from fader.index.write.writer import BuildOptions, BuildReport
 from fader.index.write.writer import build as build_index
@@ -67,10 +67,19 @@ class Index:
 
     @classmethod
     def open(
-        cls, folder: str | Path, verify: bool = False, at: int | None = None, limits: Limits | None = None
+        cls,
+        folder: str | Path,
+        verify: bool = False,
+        at: int | None = None,
+        limits: Limits | None = None,
+        cache_mb: int = CACHE_MB,
     ) -> Index:
-        """The index in a folder at its newest commit, or at commit `at`; with `verify` it is checked first."""
-        return cls(LocalCollection(IndexReader(folder, verify, at=at)), limits)
+        """The index in a folder at its newest commit, or at commit `at`; with `verify` it is checked first.
+
+        Lists that queries have read stay decoded, up to `cache_mb` megabytes of those that ranking reads, and as much
+        of those that tables of contexts are made from. With 0 every query decodes what it reads.
+        """
+        return cls(LocalCollection(IndexReader(folder, verify, cache_mb, at)), limits)
 
     def __repr__(self) -> str:
         c = self.collection
@@ -280,9 +289,18 @@ class Index:
         return [(term, a, b) for term, a, b in self.collection.analysis.tokens(text) if term is not None]
 
 
-def open(path: str | Path, verify: bool = False, at: int | None = None, limits: Limits | None = None) -> Index:
-    """Open an index at its newest commit, or at commit `at`; with `verify` it is checked first."""
-    return Index.open(path, verify, at, limits)
+def open(
+    path: str | Path,
+    verify: bool = False,
+    at: int | None = None,
+    limits: Limits | None = None,
+    cache_mb: int = CACHE_MB,
+) -> Index:
+    """Open an index at its newest commit, or at commit `at`; with `verify` it is checked first.
+
+    `cache_mb` is how many megabytes of lists stay decoded: see `Index.open`.
+    """
+    return Index.open(path, verify, at, limits, cache_mb)
 
 
 def build(

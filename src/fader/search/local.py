@@ -21,6 +21,7 @@ from fader.search.collection import RankedContexts
 from fader.systems.shared.weighting import in_best_documents
 
 I32 = NDArray[np.int32]
+INTEGERS_PER_MB = 1 << 18
 
 
 @final
@@ -37,7 +38,7 @@ class LocalCollection:
         )
         self.commit, self.origin = head.commit, head.manifest.origin
         self.documents, self.tokens, self.mentions = head.manifest.live
-        self._fused = FusedRanker(reader)
+        self._fused = FusedRanker(reader, reader.cache_mb * INTEGERS_PER_MB)
 
     @property
     def entity_documents(self) -> I32:
@@ -83,7 +84,7 @@ class LocalCollection:
     def refresh(self) -> LocalCollection:
         if read_commit(self.folder) == self.manifest:
             return self
-        return LocalCollection(IndexReader(self.folder))
+        return LocalCollection(IndexReader(self.folder, cache_mb=self.reader.cache_mb))
 
 
 def rank_contexts(contexts: Contexts, system: System, k: int) -> RankedContexts:
