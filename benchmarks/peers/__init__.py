@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 PEERS = {
     "fader": ("fader_peer", "FaderPeer"),
+    "fader-default": ("fader_peer", "DefaultFaderPeer"),
     "fader-undecoded": ("fader_peer", "UndecodedFaderPeer"),
+    "fader-new": ("fader_peer", "NewListsFaderPeer"),
     "numpy": ("numpy_peer", "NumpyPeer"),
     "polars": ("polars_peer", "PolarsPeer"),
     "duckdb": ("duckdb_peer", "DuckDBPeer"),

@@ -10,31 +10,48 @@ from pathlib import Path
 import fader
 from benchmarks.common import Answer, Dataset, K, Peer, Query
 from benchmarks.synthetic import type_id
-from fader.index.reader import IndexReader
-from fader.search.index import Index
-from fader.search.local import LocalCollection
 
 
 class FaderPeer(Peer):
     name = "Fader"
+    model = "proximity"
 
     def prepare(self, data: Dataset, queries: Sequence[Query]) -> None:
         self.index = built_index(data.folder)
 
     def answer(self, query: Query) -> Answer:
-        found = self.index.rank(query.text, type=type_id(query.type), k=K, model="proximity")
+        found = self.index.rank(query.text, type=type_id(query.type), k=K, model=self.model)
         scores = [float(score) for score in found.scores]
         return [(int(entity[1:]), score) for entity, score in zip(found.entities, scores, strict=True)]
 
 
+class DefaultFaderPeer(FaderPeer):
+    """The default model, which the peers do not have."""
+
+    name = "Fader, default model"
+    model = "default"
+    same_answer = False
+
+
 class UndecodedFaderPeer(FaderPeer):
-    """With no memory of decoded lists: every query unpacks what it reads, as the first of its kind would."""
+    """With no memory of decoded lists: every query unpacks what its plan reads, and keeps nothing."""
 
     name = "Fader, nothing kept decoded"
 
     def prepare(self, data: Dataset, queries: Sequence[Query]) -> None:
         super().prepare(data, queries)
-        self.index = Index(LocalCollection(IndexReader(data.folder / "fader", cache_mb=0)))
+        self.index = fader.open(data.folder / "fader", cache_mb=0)
+
+
+class NewListsFaderPeer(FaderPeer):
+    """Lists are forgotten before each query: it decodes them whole and keeps them, as the first of its kind does."""
+
+    name = "Fader, lists decoded anew"
+
+    def answer(self, query: Query) -> Answer:
+        ranker = self.index.collection._fused
+        ranker._begin_anew(ranker._arena)
+        return super().answer(query)
 
 
 def code_fingerprint() -> str:

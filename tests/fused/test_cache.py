@@ -29,7 +29,8 @@ def test_nothing_kept(world: World) -> None:
                 options, system = MatchOptions(limits=kept.limits), parse_system("proximity")
                 asking = kept.parse(query, answer_type), options, system, 3
                 plans = [i.collection.evidence(*asking, best=1).contexts.plan for i in (kept, decoded)]
-                assert plans[0] == "fused" and plans[1] != "fused"
+                assert plans[0] == "fused"
+                assert plans[1] != "fused"
                 answers = [i.search(query, answer_type, model="proximity") for i in (kept, decoded)]
                 assert replace(answers[0], took_ms=0.0) == replace(answers[1], took_ms=0.0)
 
