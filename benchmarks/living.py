@@ -73,8 +73,8 @@ def query_ratios(
     for query in [queries[0], *queries]:  # the first loads kernels and numbers documents, and is not counted
         best = dict.fromkeys(times, float("inf"))
         answers = {}
-        for _ in range(rounds):
-            for path, index in opened.items():
+        for turn in range(rounds):
+            for path, index in sorted(opened.items(), reverse=bool(turn % 2)):
                 with Clock() as clock:
                     answers[path] = index.rank(query.text, type_id(query.type), 10, model)
                 best[path] = min(best[path], 1000 * clock.cpu)
