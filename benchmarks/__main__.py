@@ -1,7 +1,8 @@
 """All benchmarks in one run: queries, indexing, growth, living, training, systems, completion, catalogs, importing,
 annotating, shards.
 
-The service needs a testbed and is run by itself; with --quick it is tried on the demo, if its packages are installed.
+Testbeds, stages and throughput need testbeds, the service one too; they are run by themselves. With --quick they are
+tried on the demo, the service if its packages are installed.
 
 python -m benchmarks --scale 1.0
 """
@@ -24,8 +25,11 @@ from benchmarks import (
     living,
     query,
     service,
+    stages,
     suggest,
     systems,
+    testbeds,
+    throughput,
     training,
 )
 
@@ -40,6 +44,8 @@ def main() -> None:
     shared += ["--quick"] if args.quick else []
     benchmarks = [query, indexing, growth, living, training, systems, suggest, catalog]
     benchmarks += [importing, importing_web, importing_catalogs, annotating, cluster]
+    if args.quick:
+        benchmarks += [testbeds, stages, throughput]
     if args.quick and importlib.util.find_spec("fastapi"):
         benchmarks.append(service)
     for benchmark in benchmarks:

@@ -15,7 +15,8 @@ import functools
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -103,15 +104,23 @@ class Stopwatch:
         return timed
 
 
-def wrap_stages(watch: Stopwatch) -> None:
-    """Time every function of `STAGES` from now on."""
+@contextmanager
+def wrapped_stages(watch: Stopwatch) -> Iterator[None]:
+    """Time every function of `STAGES` meanwhile."""
+    originals = []
     for stage, functions in STAGES.items():
         found = [(where, name) for where, name in functions if name in vars(where)]
         if not found:
             names = ", ".join(f"{where.__name__}.{name}" for where, name in functions)
             raise SystemExit(f"stage {stage!r}: none of {names} exists any more; name its functions in STAGES")
-        for where, name in found:
-            setattr(where, name, watch.wrap(vars(where)[name], stage))
+        originals += [(where, name, stage, vars(where)[name]) for where, name in found]
+    for where, name, stage, function in originals:
+        setattr(where, name, watch.wrap(function, stage))
+    try:
+        yield
+    finally:
+        for where, name, _stage, function in originals:
+            setattr(where, name, function)
 
 
 def search(opened: fader.Index, line: QueryLine, model: Any, watch: Stopwatch) -> None:
@@ -204,8 +213,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error("which testbeds? Give their folders, or --quick for the demo")
     common.one_thread()
     watch = Stopwatch()
-    wrap_stages(watch)
-    reports = {folder.name: measure(folder, args, watch) for folder in args.folders}
+    with wrapped_stages(watch):
+        reports = {folder.name: measure(folder, args, watch) for folder in args.folders}
     for name, means in reports.items():
         print(f"\n{markdown(name, means)}")
     common.write_report(args.json or args.work / "stages.json", {"model": args.model, "testbeds": reports})
