@@ -12,7 +12,6 @@ With `--quick`, the demo: does it run? The figure needs matplotlib (the extra `p
 from __future__ import annotations
 
 import functools
-import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +25,7 @@ from fader.corpus.queries import FaultCollector, QueryLine, read_queries
 from fader.fused import ranker
 from fader.rank import system
 from fader.search import evidence, index, local
+from fader.serve.api.answers import encode_answer
 
 # Stage: the functions that are timed, as (where, name). Of several for one step, those that exist.
 STAGES: dict[str, Sequence[tuple[Any, str]]] = {
@@ -55,7 +55,7 @@ MEANING = {
     "texts": "stored texts read and decompressed",
     "snippets": "snippets cut",
     "answer": "names, types, records, and the rest",
-    "JSON": "the answer as JSON",
+    "JSON": "the answer as JSON, as the service writes it",
 }
 WAYS = {"fused": "fused path", "table": "through the table"}
 COLOURS = ("#4c78a8", "#b279a2", "#72b7b2", "#54a24b", "#e45756", "#f58518", "#eeca3b", "#9d755d", "#ff9da6", "#79706e",
@@ -126,7 +126,7 @@ def wrapped_stages(watch: Stopwatch) -> Iterator[None]:
 def search(opened: fader.Index, line: QueryLine, model: Any, watch: Stopwatch) -> None:
     answer = opened.search(line.query, line.type, k=10, snippets=1, model=model)
     watch.enter("JSON")
-    json.dumps(answer.to_dict(), ensure_ascii=False)
+    encode_answer(answer)
     watch.leave()
 
 
