@@ -27,7 +27,7 @@ from fader.rank import system
 from fader.search import evidence, index, local
 from fader.serve.api.answers import encode_answer
 
-# Stage: the functions that are timed, as (where, name). Of several for one step, those that exist.
+# Stage: the functions that are timed, as (where, name).
 STAGES: dict[str, Sequence[tuple[Any, str]]] = {
     "parse": [(index.Index, "parse")],
     "table": [(local.LocalCollection, "contexts"), (local, "rank_entities")],
@@ -107,13 +107,11 @@ class Stopwatch:
 @contextmanager
 def wrapped_stages(watch: Stopwatch) -> Iterator[None]:
     """Time every function of `STAGES` meanwhile."""
-    originals = []
-    for stage, functions in STAGES.items():
-        found = [(where, name) for where, name in functions if name in vars(where)]
-        if not found:
-            names = ", ".join(f"{where.__name__}.{name}" for where, name in functions)
-            raise SystemExit(f"stage {stage!r}: none of {names} exists any more; name its functions in STAGES")
-        originals += [(where, name, stage, vars(where)[name]) for where, name in found]
+    functions = [(where, name, stage) for stage, some in STAGES.items() for where, name in some]
+    gone = [f"{where.__name__}.{name}" for where, name, _stage in functions if name not in vars(where)]
+    if gone:
+        raise SystemExit(f"no longer there: {', '.join(gone)}; say in STAGES what does their work now")
+    originals = [(where, name, stage, vars(where)[name]) for where, name, stage in functions]
     for where, name, stage, function in originals:
         setattr(where, name, watch.wrap(function, stage))
     try:
