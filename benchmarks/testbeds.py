@@ -43,10 +43,11 @@ from fader.search.models import resolve_model
 PAPER = Path(__file__).with_name("paper.json")  # noprox+rectangle x sum, the default model of 0.1
 SYSTEMS = ("proximity", "count")
 PARTS = ("accuracy", "latency", "threads", "questions")
+PASSES = ("first", "again")
 PERCENTILES = (50, 95, 99)
 THREADS = (1, 2)
 WARM = 10  # queries that load kernels and are not counted
-TARGETS = {"enwiki": 25.0}  # p95 of questions in milliseconds
+TARGETS = {"enwiki": 25.0}  # p95 of questions in milliseconds, in both passes
 
 Times = list[tuple[float, float]]  # wall and CPU milliseconds
 
@@ -91,7 +92,7 @@ def latency(path: Path, queries: Sequence[Parsed], models: dict[str, Model]) -> 
             for query in queries[:WARM]:
                 for index in ways.values():
                     call(index, query.query)
-            for again in ("first", "again"):
+            for again in PASSES:
                 found: dict[str, Times] = {way: [] for way in ways}
                 for query in queries:
                     answers = [timed(partial(call, i, query.query), found[w]) for w, i in ways.items()]
@@ -141,10 +142,13 @@ def questions(path: Path, folder: Path, model: Model, most: int | None) -> dict[
     asked = list(questions_of(index, folder))[:most]
     for text in asked[:WARM]:
         index.search(text, model=model, snippets=1)
-    times: Times = []
-    for text in asked:
-        timed(partial(index.search, text, model=model, snippets=1), times)
-    return {"questions": len(asked), "words": float(np.mean([len(t.split()) for t in asked])), **percentiles(times)}
+    report: dict[str, Any] = {"questions": len(asked), "words": float(np.mean([len(t.split()) for t in asked]))}
+    for again in PASSES:
+        times: Times = []
+        for text in asked:
+            timed(partial(index.search, text, model=model, snippets=1), times)
+        report[again] = percentiles(times)
+    return report
 
 
 def accuracy(
@@ -238,14 +242,19 @@ def show(report: dict[str, Any]) -> None:
             rows.append((name, *(f"{found[f'{n}']['a second']:,.0f}" for n in THREADS), f"{found['ratio']:.2f}x"))
         print("\n" + table(("searches per second", *(f"{n} threads" for n in THREADS), "ratio"), rows))
     if "asked" in report:
-        rows = [(name, f"{f['words']:.1f}", line(f["wall"]), line(f["cpu"])) for name, f in report["asked"].items()]
-        print("\n" + table(("questions", "words", "wall ms p50/p95/p99", "CPU ms p50/p95/p99"), rows))
+        rows = [
+            (name, f"{found['words']:.1f}", again, line(found[again]["wall"]), line(found[again]["cpu"]))
+            for name, found in report["asked"].items()
+            for again in PASSES
+        ]
+        print("\n" + table(("questions", "words", "pass", "wall ms p50/p95/p99", "CPU ms p50/p95/p99"), rows))
 
 
 def missed(report: dict[str, Any]) -> list[str]:
     """The targets that a testbed misses."""
     most = TARGETS.get(report["testbed"], float("inf"))
-    found = {name: f["wall"]["p95"] for name, f in report.get("asked", {}).items()}
+    asked = report.get("asked", {})
+    found = {f"{name}, {again}": f[again]["wall"]["p95"] for name, f in asked.items() for again in PASSES}
     return [f"{report['testbed']}, {n}: p95 {v:.1f} ms, at most {most:g}" for n, v in found.items() if v > most]
 
 
