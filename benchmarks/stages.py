@@ -23,7 +23,6 @@ import fader
 from benchmarks import common, testbeds
 from fader.corpus.queries import FaultCollector, QueryLine, read_queries
 from fader.fused import ranker
-from fader.rank import system
 from fader.search import evidence, index, local
 from fader.serve.api.answers import encode_answer
 
@@ -36,7 +35,7 @@ STAGES: dict[str, Sequence[tuple[Any, str]]] = {
         (ranker.FusedRanker, "_make_scratch"),
         (ranker.FusedRanker, "_choose_documents"),
         (ranker, "write_program"),
-        (system.FeatureScorer, "fused_scoring"),
+        (ranker.FusedRanker, "_make_scoring"),
     ],
     "kernels": [(ranker.FusedRanker, "_run")],
     "values": [(ranker.FusedRanker, "_value"), (ranker, "_rank")],

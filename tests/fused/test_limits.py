@@ -20,7 +20,7 @@ from fader.limits import Limits
 from fader.search.local import rank_contexts
 from fader.search.models import resolve_model
 from fader.systems.base import parse_system
-from fader.testing.fused import compare_paths
+from fader.testing.fused import EVERY, compare_paths
 
 TYPES = [{"id": "t", "name": "t"}, {"id": "u", "name": "u"}]
 ENTITIES = [{"id": f"e{i}", "name": f"e{i}", "types": ["t" if i % 3 else "u"]} for i in range(40)]
@@ -125,9 +125,9 @@ def test_a_window_that_would_need_too_many_codes_is_left_to_the_table(
 def test_lists_that_do_not_fit_are_left_to_the_table(wide: Any) -> None:
     """A small arena begins anew when it is full, and gives up on lists larger than itself."""
     system = parse_system("proximity")
-    small = FusedRanker(wide.collection.reader, 1 << 10)
+    small = FusedRanker(wide.collection.reader, 1 << 10, EVERY)
     assert not compare(wide, "w1", "t", system, small)
-    fair = FusedRanker(wide.collection.reader, 200_000)
+    fair = FusedRanker(wide.collection.reader, 200_000, EVERY)
     for i in range(300):
         assert compare(wide, f"w{i}", "t", system, fair)
 
@@ -169,3 +169,10 @@ def test_time_and_contexts_are_limited_inside(wide: Any) -> None:
     with pytest.raises(LimitError):
         strict.rank("w1 w2", k=5)
     assert strict.rank("+w1 +w2 +w3", k=5).entities is not None
+
+
+def test_a_large_type_is_decoded_when_it_is_asked_for_again(wide: Any) -> None:
+    """One query does not pay for the whole list of a type; the second one gets it, and the answer is the same."""
+    ranker = FusedRanker(wide.collection.reader, eager=100)
+    asked = [compare(wide, "w1 w2", "t", parse_system("proximity"), ranker) for _ in range(3)]
+    assert asked == [False, True, True]

@@ -7,5 +7,5 @@
     ranker.py    one query: from a parsed query and a system to ranked entities with the rows to show
 
 It gives the bits of the table: scores are added in the same order, document by document. Systems without a fused form
-(`System.fused_scoring`) are ranked through the table. May import index, contexts, features, aggregators and rank.
+(`System.prepare_fused`) are ranked through the table. May import index, contexts, features, aggregators and rank.
 """

@@ -61,18 +61,22 @@ class Arena:
     def __init__(self, integers: int) -> None:
         self.integers = np.empty(integers, dtype=np.int32)
         self.words = self.integers[: integers & ~1].view(np.uint64)
-        self._used = 0
+        self._used = self._shared = 0
         self._lists: dict[Hashable, LiteralList | TypeList] = {}
         self._lock = threading.RLock()
 
-    def reserve(self, size: int) -> int:
-        """Where `size` integers are free; `FullError` where there are not so many."""
+    def reserve(self, size: int, share: int = 1) -> int:
+        """Where `size` integers are free; `FullError` where there are not so many.
+
+        What is reserved with a share of n may have one n-th of the array in all.
+        """
         with self._lock:
             at = self._used
             end = -(-(at + size) // ALIGNED) * ALIGNED
-            if end > self.integers.size:
+            if end > self.integers.size or (share > 1 and self._shared + size > self.integers.size // share):
                 raise FullError
             self._used = end
+            self._shared += size if share > 1 else 0
             return at
 
     def put(self, values: NDArray[np.int32]) -> int:

@@ -36,7 +36,7 @@ from fader.fused.lists import find_literal, find_type
 from fader.fused.program import write_program
 from fader.index.reader import IndexReader
 from fader.rank.ranking import ShownContexts, choose_contexts, order_entities
-from fader.rank.system import FusedScoring, Ranking, System
+from fader.rank.system import FusedMaker, FusedScoring, Ranking, System
 
 F64 = NDArray[np.float64]
 I8 = NDArray[np.int8]
@@ -48,6 +48,8 @@ ROWS = 4096  # mentions of a window, or as many as 64 documents may have
 MOST_CODES = 1 << 24  # codes of a window
 ROWS_PER_CALL = 1 << 17  # mentions between two checks of the clock: a few milliseconds
 KEPT_COLUMNS = 64
+EAGER = 1 << 14
+SHARED = 3  # of so many parts of the arena one is for codes that queries share
 COMMON_MENTIONS = 1 << 14  # of a type from which on codes of common literals are shared
 ALL = np.array([-1], dtype=np.int32)
 NO_INTEGERS = np.empty(0, dtype=np.int32)
@@ -79,10 +81,14 @@ class _Room(threading.local):
 
 @final
 class FusedRanker:
-    """Ranks queries of one reader. `integers` is how much room decoded lists have; with 0 it ranks nothing."""
+    """Ranks queries of one reader. `integers` is how much room decoded lists have; with 0 it ranks nothing.
 
-    def __init__(self, reader: IndexReader, integers: int = ARENA) -> None:
-        self._reader, self._integers = reader, integers
+    A type of more than `eager` mentions is decoded when it is asked for again: for one query the table is quicker.
+    """
+
+    def __init__(self, reader: IndexReader, integers: int = ARENA, eager: int = EAGER) -> None:
+        self._reader, self._integers, self._eager = reader, integers, eager
+        self._asked: set[int | None] = set()
         self._arena, self._lock = Arena(integers), threading.Lock()
         self._room = _Room()
         self._columns: dict[Hashable, F64] = {}
@@ -95,7 +101,9 @@ class FusedRanker:
         """The k best entities, a table of the `best` rows of each that contribute most, how many contexts there are,
         and which rows are whose. None: the system or the query has no fused form.
         """
-        if not self._integers or max(len(query.literals), len(query.forbidden)) > MOST_LITERALS:
+        make = system.prepare_fused()
+        literals = max(len(query.literals), len(query.forbidden))
+        if make is None or not self._integers or literals > MOST_LITERALS:
             return None
         matched = self._match(query, options)
         if matched is None:
@@ -112,10 +120,10 @@ class FusedRanker:
         )
         if impossible:
             return table, _rank(NO_INTEGERS, np.empty(0), np.empty(0, dtype=np.int64), k), 0, None
-        scoring = system.fused_scoring(matched.statistics, self._farthest)
         scratch = self._make_scratch(matched)
-        if scoring is None or scratch is None:
+        if scratch is None:
             return None
+        scoring = self._make_scoring(make, matched.statistics)
         chosen, values, total = ALL, None, None
         if scoring.documents is not None or system.view.top:
             if scoring.documents is not None and not system.view.takes_all:
@@ -150,6 +158,10 @@ class FusedRanker:
             touched = scratch.touched[: scratch.state[kernels.TOUCHED]]
             scratch.total[touched, 1] = 0.0
 
+    def _make_scoring(self, make: FusedMaker, statistics: Statistics) -> FusedScoring:
+        """The system as data; the largest distance is that of two tokens of the longest document."""
+        return make(statistics, self._farthest)
+
     @cached_property
     def _documents(self) -> Documents:
         """Lengths and counts of all documents, by their numbers."""
@@ -168,7 +180,6 @@ class FusedRanker:
 
     @cached_property
     def _farthest(self) -> int:
-        """The largest distance that two tokens of a document can have."""
         return int(self._documents.length.max(initial=0))
 
     def _match(self, query: Query, options: MatchOptions) -> _Matched | None:
@@ -181,6 +192,9 @@ class FusedRanker:
                 if arena.find(("type", number)) is None:
                     listed = sum(count_listed(segment, number) for segment in reader.segments)
                     ContextQuota(options.limits, len(query.literals)).check_list(listed)
+                    if listed > self._eager and number not in self._asked:
+                        self._asked.add(number)
+                        return None
                 mentions = find_type(arena, reader, number)
                 found = [(find_literal(arena, reader, one), one) for one in query.literals]
                 forbidden = [(find_literal(arena, reader, one), one) for one in query.forbidden]
@@ -212,17 +226,17 @@ class FusedRanker:
     def _share_codes(self, arena: Arena, query: Query, number: int | None, mentions: TypeList, lists: Lists) -> None:
         """Point literals that most documents have, many times over, to their codes at all mentions of the type."""
         documents = lists.literals[:, kernels.DOCUMENTS]
-        if mentions.mentions < COMMON_MENTIONS or 4 * int(documents.max()) < self._counts[0]:
+        if mentions.mentions < COMMON_MENTIONS or 2 * int(documents.max()) < self._counts[0]:
             return
 
         def find_codes(own: Arena, t: int) -> LiteralList:
             budget.check()
-            at = own.reserve(mentions.mentions)
+            at = own.reserve(mentions.mentions, SHARED)
             own.integers[at : at + mentions.mentions] = 0
             kernels.find_all_codes(lists, lists.literals[t], at)
             return LiteralList(at, 0, 0, 0, 0)
 
-        for t in np.flatnonzero(4 * documents >= self._counts[0]).tolist():
+        for t in np.flatnonzero(2 * documents >= self._counts[0]).tolist():
             literal = query.literals[t]
             key = ("codes", literal.terms, literal.offsets, number)
             try:

@@ -6,7 +6,7 @@
     literal_weights   in which proportion literals share what a context adds
     pieces            the score of one context, by feature cell
     view              how contexts must be matched: policy, window, overlap, top
-    fused_scoring     the same as data, where it can be computed while contexts are matched
+    prepare_fused     the same as data, where it can be computed while contexts are matched
 
 Order, explanations and "what if this context were gone" follow from these for every system (`fader.rank.ranking`). A
 system is a frozen dataclass whose fields are its parameters. `ContextScorer` is the common case: an aggregator over the
@@ -128,6 +128,10 @@ class FusedScoring:
     documents: Callable[[Contexts], tuple[F64, NDArray[np.bool_] | None]] | None = None
 
 
+# From the statistics of a query and the largest distance that there can be.
+FusedMaker = Callable[[Statistics, int], FusedScoring]
+
+
 class System(ABC):
     """Values the candidates of a query, and says what each context adds.
 
@@ -177,11 +181,8 @@ class System(ABC):
         """Features, weights, aggregator and policy, where the system is exactly that."""
         return None
 
-    def fused_scoring(self, statistics: Statistics, farthest: int) -> FusedScoring | None:
-        """The system as data for the fused path; None where it must be ranked through the table.
-
-        `farthest` is the largest distance there can be.
-        """
+    def prepare_fused(self) -> FusedMaker | None:
+        """What makes the system data for the fused path; None where it must be ranked through the table."""
         return None
 
     @property
@@ -241,10 +242,12 @@ class FeatureScorer(ContextScorer):
     def entity_aggregator(self) -> Aggregator:
         return self.feature_scoring.aggregator
 
-    def fused_scoring(self, statistics: Statistics, farthest: int) -> FusedScoring | None:
+    def prepare_fused(self) -> FusedMaker | None:
         scoring = self.feature_scoring
         make = scoring.make_terms
-        return None if make is None else FusedScoring(make(statistics, farthest), scoring.aggregator, scoring.policy)
+        if make is None:
+            return None
+        return lambda statistics, farthest: FusedScoring(make(statistics, farthest), scoring.aggregator, scoring.policy)
 
     def scores(self, contexts: Contexts) -> F64:
         return self.feature_scoring.score(contexts)

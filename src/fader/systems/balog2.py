@@ -39,7 +39,7 @@ from fader.contexts.policy import Evidence
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice
-from fader.rank.system import FusedScoring, Ranking, System
+from fader.rank.system import FusedMaker, FusedScoring, Ranking, System
 from fader.systems.shared.likelihood import (
     F64,
     I32,
@@ -96,7 +96,7 @@ class Balog2(System):
         terms = ranking.scores_of(i)
         return LogSumExp().shares(terms, np.array([0, terms.size], dtype=np.int64))
 
-    def fused_scoring(self, statistics: Statistics, farthest: int) -> FusedScoring | None:
+    def prepare_fused(self) -> FusedMaker | None:
         """A document's term depends on the document alone if neither windows nor associations look at mentions."""
         if self.association != "boolean" or self.window != WHOLE:
             return None
@@ -110,8 +110,10 @@ class Balog2(System):
                 out += np.log((1.0 - lam) * p[t] + lam * share[t])
             return out, None
 
-        choice = NEAREST.prepare_terms(np.ones(1))(statistics, farthest)
-        return FusedScoring((), LogSumExp(), "document", choice, value)
+        choose = NEAREST.prepare_terms(np.ones(1))
+        return lambda statistics, farthest: FusedScoring(
+            (), LogSumExp(), "document", choose(statistics, farthest), value
+        )
 
     def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
         pairs = pairs_of(contexts)

@@ -40,10 +40,9 @@ from fader.aggregate.min import Min
 from fader.aggregate.mnz import Mnz
 from fader.aggregate.softmax import SoftMax
 from fader.aggregate.sum import Sum
-from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, did_you_mean, quote
-from fader.rank.system import ContextScorer, FusedScoring
+from fader.rank.system import ContextScorer, FusedMaker, FusedScoring
 from fader.systems.shared.weighting import check_model, document_ranking, document_scores
 
 F64 = NDArray[np.float64]
@@ -97,11 +96,12 @@ class Voting(ContextScorer):
         """The vote of each context's document; 0 outside of R."""
         return self._votes(contexts)[contexts.matching.row]
 
-    def fused_scoring(self, statistics: Statistics, farthest: int) -> FusedScoring:
+    def prepare_fused(self) -> FusedMaker:
         def vote(documents: Contexts) -> tuple[F64, NDArray[np.bool_]]:
             return self._votes(documents), self._inside(documents)
 
-        return FusedScoring((), self.entity_aggregator, self.policy, documents=vote)
+        scoring = FusedScoring((), self.entity_aggregator, self.policy, documents=vote)
+        return lambda _statistics, _farthest: scoring
 
     def can_count(self, contexts: Contexts) -> NDArray[np.bool_]:
         return self._inside(contexts)[contexts.matching.row]

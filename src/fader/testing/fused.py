@@ -25,6 +25,7 @@ from fader.testing.expect import expect
 SHOWN = 2
 QUERIES = ("a", "a b", "+a b c", '"a b" c', "a -d", "b e missing", '+"b c" a d e')
 K = 4
+EVERY = 1 << 40  # mentions of a type
 
 
 def check_fused(system: System, seeds: range = range(3)) -> bool:
@@ -62,7 +63,7 @@ def compare_paths(
     """Expect the same ranking either way, and the same rows to show; False where there is no fused form."""
     view = system.view
     options = MatchOptions(view.overlap, view.window)
-    found = (ranker or FusedRanker(collection.reader)).rank(query, options, system, k, SHOWN)
+    found = (ranker or FusedRanker(collection.reader, eager=EVERY)).rank(query, options, system, k, SHOWN)
     if found is None:
         return False
     contexts, ranking, total, _shown = found
