@@ -114,9 +114,12 @@ def test_what_is_no_model_is_refused(damaged: str) -> None:
         predict("forester", "letters", damaged, tables()[0])
 
 
-def test_what_lightgbm_does_not_read_is_refused() -> None:
-    """Its message, and whose trees they are."""
+def test_what_lightgbm_does_not_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose trees they are and what is wrong; LightGBM's own message where the check has let something through."""
     odd = pack_model("", "tree\nversion=v4\n\nend of trees\n")
+    with pytest.raises(UsageError, match=r"forester: letters is no forest, train it again: the head has no .*max_feat"):
+        predict("forester", "letters", odd, tables()[0])
+    monkeypatch.setattr(forest, "check_forest_text", lambda text: text)
     with pytest.raises(UsageError, match=r"forester: letters is no model that LightGBM [\d.]+ reads, train it again: "):
         predict("forester", "letters", odd, tables()[0])
 

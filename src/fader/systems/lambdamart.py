@@ -36,7 +36,7 @@ from fader.learn.learner import Example, Learner
 from fader.learn.objective import sum_vectors
 from fader.measures import judge
 from fader.rank.system import Ranking
-from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grow_forest, predict
+from fader.systems.shared.forest import LEAVES, TREES, check_forest, check_rate, check_sizes, grow_forest, predict
 from fader.systems.shared.thinning import seed_of, some_rows
 
 F64 = NDArray[np.float64]
@@ -72,6 +72,8 @@ class LambdaMART(Learner):
         bounds = {"trees": TREES, "leaves": LEAVES, "least": (1, MOST), "bad": (1, MOST)}
         check_sizes(self.name, {key: (getattr(self, key), bound) for key, bound in bounds.items()})
         check_rate(self.name, self.rate)
+        if self.trees_text:
+            check_forest(self.name, "trees_text", self.trees_text)
 
     @cached_property
     def maps(self) -> Combined:

@@ -41,7 +41,7 @@ from fader.learn.objective import Sparse
 from fader.learn.threads import one_blas_thread
 from fader.learn.train import check_lambda
 from fader.rank.system import Ranking
-from fader.systems.shared.forest import LEAVES, TREES, check_rate, check_sizes, grow_forest, predict
+from fader.systems.shared.forest import LEAVES, TREES, check_forest, check_rate, check_sizes, grow_forest, predict
 from fader.systems.shared.ladder import MOST_COLUMNS, Rungs, rungs
 from fader.systems.shared.thinning import seed_of
 from fader.systems.shared.weighting import MODELS, check_model, document_ranking
@@ -94,6 +94,8 @@ class Macdonald(Learner):
             raise UsageError(f"{self.name}: {len(self.weights)} weights for {self.size} features; train it anew")
         if not np.isfinite(self.weights).all():
             raise UsageError(f"{self.name}: weights must be finite")
+        if self.forest:
+            check_forest(self.name, "forest", self.forest)
 
     def _names(self, field: str) -> list[str]:
         names: list[str] = getattr(self, field).split("/")

@@ -7,8 +7,8 @@
 LightGBM keeps a gain for every label up to the largest, so that labels are the places 0, 1, ... of the grades that
 occur and not the grades themselves, which may be in the billions: grades 0, 1 and 2000000000 are the labels 0, 1 and 2
 with the gains 0, 1 and 2000000000. Letters come from files that others may have written: what is too large, cut,
-altered or no model is refused before LightGBM sees it, because LightGBM ends the process on some texts. Every message
-begins with the owner, the system whose trees they are.
+altered or no forest (`fader.systems.shared.treetext`) is refused before LightGBM sees it, because LightGBM ends the
+process on some texts and runs for ever on others. Every message begins with the owner, the system whose trees they are.
 
 Golden case: LightGBM's own prediction. Burges, "From RankNet to LambdaRank to LambdaMART", Microsoft Research
 MSR-TR-2010-82; Ke et al., "LightGBM", NIPS 2017. Needs the optional package lightgbm. Knows nothing of where features
@@ -29,18 +29,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import UsageError, quote
+from fader.errors import InputError, UsageError, quote
+from fader.systems.shared.treetext import FIRST, LAST, MOST_LEAVES, MOST_TREES, check_forest_text
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-TREES = (1, 10_000)
-LEAVES = (2, 131_072)  # LightGBM's own bound
+TREES = (1, MOST_TREES)
+LEAVES = (2, MOST_LEAVES)
 THREADS = 1  # folds are fitted side by side; threads of trees then only wait for each other
 LARGEST_TEXT = 256 << 20
 SEEDS = 2**31  # LightGBM's is a whole number of 32 bits
-FIRST, LAST = "tree\n", "\nend of trees\n"
 
 
 def check_sizes(owner: str, sizes: Mapping[str, tuple[object, tuple[int, int]]]) -> None:
@@ -143,8 +143,17 @@ def _decompress(letters: str) -> str:
 
 
 @lru_cache(maxsize=8)
+def check_forest(owner: str, field: str, letters: str) -> str:
+    """The text of the trees; refuse letters that are no forest."""
+    try:
+        return check_forest_text(unpack_model(owner, field, letters))
+    except InputError as error:
+        raise UsageError(f"{owner}: {field} is no forest, train it again: {error}") from None
+
+
+@lru_cache(maxsize=8)
 def _booster(owner: str, field: str, letters: str) -> Any:
-    text, package = unpack_model(owner, field, letters), lightgbm(owner)
+    text, package = check_forest(owner, field, letters), lightgbm(owner)
     with _refuse(package, f"{owner}: {field} is no model that LightGBM {package.__version__} reads, train it again"):
         return package.Booster(model_str=text)
 
