@@ -341,16 +341,21 @@ def parse(package: str, text: str) -> Any:
 
 def name_and_arguments(package: str, text: str) -> tuple[type[Any], dict[str, str]]:
     """The class that a text names, and its parameters as they are written."""
-    match = _CALL.fullmatch(text)
-    if match is None:
+    name, inside = read_call(text)
+    if not name:
         raise UsageError(f"{quote(text)} is not of the form name or name(parameter=value,...)")
-    name, inside = match[1], match[2] or ""
     part = find_part(package, name)
     if part is None:
         known = discover(package)
         hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
         raise UsageError(f"unknown {_KIND_OF[package].noun} {quote(name)}{hint}")
     return part, split_arguments(inside, getattr(part, "first", ""))
+
+
+def read_call(text: str) -> tuple[str, str]:
+    """The name of `name(inside)` or `name`, and what is inside; two empty texts where it has another form."""
+    match = _CALL.fullmatch(text)
+    return ("", "") if match is None else (match[1], match[2] or "")
 
 
 def split_arguments(inside: str, first: str = "") -> dict[str, str]:

@@ -24,6 +24,7 @@ from fader.search.suggest import Suggester
 from fader.search.typetree import TypeTree
 from fader.serve.backing import Backing
 from fader.serve.errors import BadRequest, NotFound, Refusal
+from fader.serve.requested import check_requested
 from fader.systems.base import parse_system
 
 MODEL_CHARACTERS = 1_000
@@ -138,6 +139,7 @@ class Served:
                 field="model",
             )
         try:
+            check_requested(text)
             found = parse_system(text)
         except UsageError as error:
             message, _, hint = str(error).partition("; ")
