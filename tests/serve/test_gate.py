@@ -56,6 +56,23 @@ async def settled(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.001)
 
 
+def test_threads_that_do_not_come_back_are_counted() -> None:
+    """From some seconds after the time of their call on, until they come back."""
+
+    async def scene(gate: Gate, work: Work) -> list[int]:
+        late = begin(gate, work, clock=Clock(time.monotonic() - 59, LONG))
+        fine = begin(gate, work)
+        await settled(lambda: len(work.order) == 2)
+        seen = [gate.count_overdue(0)]
+        await settled(lambda: gate.count_overdue(0) == 1)
+        seen += [gate.count_overdue(0), gate.count_overdue(60)]
+        work.let_go.set()
+        await asyncio.gather(late, fine)
+        return [*seen, gate.count_overdue(-LONG)]
+
+    assert trial(2, 0, scene) == [0, 1, 0, 0]
+
+
 def test_who_would_wait_in_vain_is_refused_at_once() -> None:
     """Where calls take as long as a request has time, no more wait than there are threads, whatever the places."""
 

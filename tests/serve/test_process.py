@@ -88,6 +88,52 @@ def test_it_ends_when_its_requests_are_answered(folder: Path, tmp_path: Path, nu
         assert running.wait(60) == 0
 
 
+# A server with a thread that a query puts to sleep in native code, where no clock reaches it.
+STUCK = """
+import ctypes, sys
+from pathlib import Path
+from fader import Index
+from fader.serve.run import run
+from fader.serve.settings import Settings
+searched, begun = Index.search, Path(sys.argv[2])
+def search(*given, **named):
+    if given[1] == "slow":
+        begun.touch()
+        ctypes.CDLL(None).sleep(600)
+    return searched(*given, **named)
+Index.search = search
+bounds = dict(time_ms=1000, drain_seconds=0.5, stop_seconds=0.5, overdue_seconds=0.2)
+settings = Settings(indexes={"index": Path(sys.argv[1])}, port=0, workers=2, **bounds)
+run(settings, lambda address: print("Serving at", address, file=sys.stderr, flush=True))
+"""
+
+
+def test_it_says_that_a_thread_is_stuck_and_ends_nevertheless(folder: Path, tmp_path: Path) -> None:
+    """Its health fails with the reason; after the signal it ends by force, with a line in the log."""
+    command = [sys.executable, "-c", STUCK, str(folder), str(tmp_path / "begun")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stderr is not None
+            url = next(line for line in running.stderr if "Serving at" in line).split(" at ")[1].strip().rstrip("/")
+            until(lambda: "systems" in httpx.get(f"{url}/v1/systems", timeout=60).json())
+            with pytest.raises(httpx.TimeoutException):
+                httpx.get(f"{url}/v1/search", params={"q": "slow"}, timeout=2)
+            assert (tmp_path / "begun").exists()
+            until(lambda: httpx.get(f"{url}/healthz", timeout=60).status_code == 503)
+            health = httpx.get(f"{url}/healthz", timeout=60).json()
+            assert health["status"] == "stuck"
+            assert health["problems"] == {
+                "lane engine": "1 of 2 threads have not come back long after the time of their requests; "
+                "restart the service"
+            }
+            assert 'fader_lane_overdue{lane="engine"} 1.0' in httpx.get(f"{url}/metrics", timeout=60).text
+            running.send_signal(signal.SIGTERM)
+            assert running.wait(30) == 1
+            assert "ended by force" in running.stderr.read()
+        finally:
+            running.kill()
+
+
 def _refuses(url: str) -> bool:
     try:
         httpx.get(f"{url}/healthz", timeout=5)

@@ -64,6 +64,7 @@ class Gate:
         self._threads = ThreadPoolExecutor(workers, f"fader-{name}", _yield_to_the_loop)
         self._free = workers
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._clocks: dict[int, Clock] = {}  # of calls that run, by thread
 
     @property
     def full(self) -> bool:
@@ -87,6 +88,10 @@ class Gate:
     def busy(self) -> int:
         """How many threads work."""
         return self.workers - self._free
+
+    def count_overdue(self, seconds: float) -> int:
+        """How many threads work on calls whose time has been over for so many seconds."""
+        return sum(clock.left_ms < -1000 * seconds for clock in list(self._clocks.values()))
 
     async def run(self, function: Callable[..., T], *args: Any, clock: Clock, gone: Gone | None = None) -> T:
         """The value of a call in a thread, when it is its turn; `gone` returns when the client has gone away."""
@@ -133,7 +138,8 @@ class Gate:
 
     def _call(self, clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
         """The call, with what is left of its time."""
-        began = time.monotonic()
+        began, thread = time.monotonic(), threading.get_ident()
+        self._clocks[thread] = clock
         try:
             left = clock.left_ms
             if left <= 0:
@@ -143,6 +149,7 @@ class Gate:
         except BudgetError:
             raise OutOfTime(clock.time_ms) from None
         finally:  # threads may overwrite each other's mean: any of them will do
+            del self._clocks[thread]
             self._mean += RECENT * (time.monotonic() - began - self._mean)
 
     def _release(self) -> None:

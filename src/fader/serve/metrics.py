@@ -73,6 +73,10 @@ class _Looked(Collector):
         yield _gauge("fader_lane_waiting", "Requests that wait.", "lane", {n: g.waiting for n, g in lanes.items()})
         yield _gauge("fader_lane_threads", "Threads.", "lane", {n: g.workers for n, g in lanes.items()})
         yield _gauge("fader_lane_room", "Requests that may wait.", "lane", {n: g.queue for n, g in lanes.items()})
+        overdue = self._service.find_overdue()
+        yield _gauge(
+            "fader_lane_overdue", "Threads that do not come back.", "lane", {n: overdue.get(n, 0) for n in lanes}
+        )
         served = {s.name: s for s in self._service.library}
         commits = {name: s.index.commit for name, s in served.items()}
         yield _gauge("fader_index_commit", "The commit that is served.", "index", commits)

@@ -2,13 +2,17 @@
 
 The port is taken first, so that one in use is known at once, and so that clients that come while indexes are being
 opened wait instead of being turned away. SIGHUP reads everything again. SIGTERM and SIGINT end the process when the
-requests that are there are answered; SIGINT a second time, at once. Knows nothing of routes.
+requests that are there are answered; SIGINT a second time, at once. A thread that is stuck in native code cannot be
+stopped, and Python waits for it when it ends: a watchdog then ends the process without that, with exit code 1.
+Knows nothing of routes.
 """
 
 from __future__ import annotations
 
 import errno
 import gc
+import logging
+import os
 import signal
 import socket
 import threading
@@ -28,12 +32,25 @@ from fader.serve.wire import Wire
 
 BACKLOG = 2048
 ENDING = (signal.SIGINT, signal.SIGTERM)
+log = logging.getLogger("fader.serve")
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn's server; one that a signal ended has not failed."""
+    """uvicorn's server; one that a signal ended has not failed.
+
+    With `stop_seconds`, the process has so much longer to end than requests have to be answered.
+    """
 
     on_ready: Callable[[], None] = staticmethod(lambda: None)
+    stop_seconds: float | None = None
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.stop_seconds is not None:
+            seconds = (self.config.timeout_graceful_shutdown or 0) + self.stop_seconds
+            watchdog = threading.Timer(seconds, _end_process, (seconds,))
+            watchdog.daemon = True
+            watchdog.start()
+        await super().shutdown(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -62,10 +79,19 @@ def run(settings: Settings, on_ready: Callable[[str], None] = lambda address: No
         app.state.service.warm()
         gc.enable()
         server = HttpServer(configure(app, settings))
+        server.stop_seconds = settings.stop_seconds
         server.on_ready = lambda: on_ready(address_of(listening))
         server.run([listening])
     finally:
         listening.close()
+
+
+def _end_process(seconds: float) -> None:
+    """End the process whatever its threads do."""
+    try:
+        log.critical("ended by force", extra={"fields": {"seconds": seconds, "reason": "threads do not come back"}})
+    finally:
+        os._exit(1)
 
 
 def configure(app: ASGIApp, settings: Settings) -> uvicorn.Config:

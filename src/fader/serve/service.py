@@ -117,6 +117,15 @@ class Service:
             await asyncio.sleep(self.settings.watch_seconds)
             await asyncio.to_thread(self.reload)
 
+    def find_overdue(self) -> dict[str, int]:
+        """How many threads of each lane do not come back, where there are any.
+
+        While systems are compiled, a thread may well wait for that.
+        """
+        seconds = self.settings.overdue_seconds
+        found = {name: 0 if self.preparing else gate.count_overdue(seconds) for name, gate in self.lanes.items()}
+        return {name: count for name, count in found.items() if count}
+
     def close(self) -> None:
         """Take no more work."""
         for gate in self.lanes.values():

@@ -20,7 +20,9 @@ class Settings:
     A model is a file and the index it ranks, None for every index that it fits. `rate` is requests per second of a key,
     or of an address where there are no keys; 0 is no limit. The head of a request may have `head_bytes`, its address
     included, and a request must arrive whole within `arrival_seconds`. A server that ends gives the requests that it
-    has `drain_seconds` on top of the longest request. Look-ups have threads and a queue of their own (`light_workers`,
+    has `drain_seconds` on top of the longest request, and `stop_seconds` more to threads that do not come back; then it
+    ends without them. A thread that is at work `overdue_seconds` after the time of its request is over does not come
+    back, as far as `/healthz` can say. Look-ups have threads and a queue of their own (`light_workers`,
     `light_queue`). `report_bytes` bounds a report.json. `backing` is where the indexes are.
     """
 
@@ -43,6 +45,8 @@ class Settings:
     head_bytes: int = 65_536
     arrival_seconds: float = 30.0
     drain_seconds: float = 10.0
+    stop_seconds: float = 5.0
+    overdue_seconds: float = 30.0
     report_bytes: int = 256 << 20
     k: int = 1_000
     snippets: int = 100

@@ -105,12 +105,12 @@ class Systems:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether requests are answered; `problems` are newer commits that cannot be opened.
+    """Whether requests are answered; `problems` are newer commits that cannot be opened, and threads that are stuck.
 
     `cluster` is there where the index is on one: its groups of shards, and how many replicas some of them lack.
     """
 
-    status: Literal["ok", "starting", "incomplete"]
+    status: Literal["ok", "starting", "incomplete", "stuck"]
     version: str
     indexes: dict[str, int]
     problems: dict[str, str]

@@ -24,6 +24,7 @@ from fader.serve.service import Service
 from fader.serve.settings import Settings
 
 PROBLEM = "a newer commit cannot be opened; the log says why"  # with folders, which are not for everyone
+STUCK = "have not come back long after the time of their requests; restart the service"
 
 
 def router(settings: Settings) -> APIRouter:
@@ -72,7 +73,7 @@ async def systems(request: Request, asked: IndexParameters) -> Response:
 
 
 async def healthz(request: Request) -> Response:
-    """`ok` once indexes are open and a first query has been answered, while no part of an index is missing."""
+    """`ok` once a first query has been answered, while no part of an index is missing and all threads come back."""
     health = health_of(service_of(request))
     return Response(encode_health(health), 200 if health.status == "ok" else 503, media_type=JSON)
 
@@ -99,9 +100,12 @@ def systems_of(served: Served) -> Systems:
 def health_of(service: Service) -> Health:
     """How the service is."""
     commits = {each.name: each.index.commit for each in service.library}
-    problems = dict.fromkeys(service.problems, PROBLEM)
+    overdue = service.find_overdue()
+    problems = dict.fromkeys(service.problems, PROBLEM) | {
+        f"lane {name}": f"{count} of {service.lanes[name].workers} threads {STUCK}" for name, count in overdue.items()
+    }
     cluster = service.settings.backing.health()
     whole = cluster is None or cluster.status == "ok"
     told = None if cluster is None else {k: v for k, v in asdict(cluster).items() if k != "status"}
-    status: Literal["ok", "incomplete"] = "ok" if whole else "incomplete"
+    status: Literal["ok", "incomplete", "stuck"] = "stuck" if overdue else "ok" if whole else "incomplete"
     return Health(status if service.ready else "starting", __version__, commits, problems, told)
