@@ -64,6 +64,7 @@ def refused(reply: bytes, status: int) -> None:
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"hello\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
     b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
 ])  # fmt: skip
 def test_what_is_no_http_is_refused(address: tuple[str, int], junk: bytes) -> None:
     refused(said(address, junk), 400)
@@ -77,6 +78,39 @@ def test_a_head_without_end_is_refused(address: tuple[str, int]) -> None:
 
 def test_an_address_without_end_is_refused(address: tuple[str, int]) -> None:
     refused(said(address, b"GET /?q=", *[b"a" * 8000] * 40), 431)
+
+
+@pytest.mark.parametrize("step", [1 << 20, 4096, 65_535, 7])
+def test_the_head_has_a_limit_to_the_byte(folder: Path, step: int) -> None:
+    """However it comes in, also where a body comes with it, and for the second request of a connection too."""
+    head = b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: %s\r\n"
+    body = b'{"q": "violin"}' + b"\r\n\r\n" * 30
+    room = 65_536 if step > 7 else 1_000
+
+    def request(size: int, connection: bytes) -> bytes:
+        start = head % connection + b"Content-Length: %d\r\nX-A: " % len(body)
+        return start + b"a" * (size - len(start) - 4) + b"\r\n\r\n" + body
+
+    def answers(text: bytes) -> bytes:
+        return said(address, *(text[i : i + step] for i in range(0, len(text), step)))
+
+    with listening(Settings(indexes={"small": folder}, time_ms=30_000, head_bytes=room)) as address:
+        assert answers(request(room, b"close")).startswith(b"HTTP/1.1 200 ")
+        refused(answers(request(room + 1, b"close")), 431)
+        refused(answers(b"\r\n" * 10 + request(room - 19, b"close")), 431)
+        assert answers(b"\r\n" * 10 + request(room - 20, b"close")).startswith(b"HTTP/1.1 200 ")
+        both = answers(request(room, b"keep-alive") + request(room, b"close"))
+        assert both.count(b"HTTP/1.1 200 ") == 2
+
+
+@pytest.mark.parametrize("encoding", [b"gzip, chunked", b"gzip", b"identity", b"x"])
+def test_other_transfer_encodings_are_refused(address: tuple[str, int], encoding: bytes) -> None:
+    """Nobody here would decode them."""
+    head = b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    reply = said(address, head + b"Transfer-Encoding: " + encoding + b"\r\n\r\n1\r\na\r\n0\r\n\r\n")
+    assert reply.startswith(b"HTTP/1.1 501 Not Implemented\r\n"), reply[:100]
+    assert json.loads(reply.partition(b"\r\n\r\n")[2])["error"]["code"] == "unsupported"
+    assert reply.count(b"HTTP/1.1") == 1
 
 
 @pytest.mark.parametrize("part", [

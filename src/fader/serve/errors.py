@@ -12,6 +12,7 @@
     429 rate_limited   more requests than a key may make; Retry-After
     431 bad_request    the head of the request, its address included, is too large
     500 internal       a fault of ours: its number in the log, nothing else
+    501 unsupported    a transfer encoding other than chunked
     503 overloaded     the queue is full; Retry-After
     503 incomplete     a part of the index does not answer, and a partial answer would be a wrong one; Retry-After
     504 out_of_time    the time of the request is over

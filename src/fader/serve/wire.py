@@ -1,13 +1,16 @@
 """HTTP on the wire, by uvicorn and httptools, with two bounds that these lack.
 
 The head of a request has a largest size, and a request must arrive whole within some seconds: else one client could
-fill the memory, or hold connections for nothing. Errors here have the form and the headers of all others. Knows nothing
-of what is asked.
+fill the memory, or hold connections for nothing. A head is counted to the byte, up to the empty line that ends it,
+however it comes in; only what arrives together with the body of the request before is not. A body in another transfer
+encoding than `chunked` is refused, as nobody here would decode it (RFC 9112, 6.1). Errors here have the form and the
+headers of all others. Knows nothing of what is asked.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -15,6 +18,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from fader.serve.errors import JSON, Refusal
 from fader.serve.middleware.headers import SECURITY
+
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
 
 
 class Wire(HttpToolsProtocol):
@@ -24,6 +29,7 @@ class Wire(HttpToolsProtocol):
         super().__init__(**given)
         self._head_bytes, self._arrival_seconds = head_bytes, arrival_seconds
         self._head, self._in_head, self._whole = 0, True, False
+        self._begun, self._tail = False, b""  # whether a head has begun, and the last bytes of what there is of it
         self._late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -35,18 +41,34 @@ class Wire(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._in_head:
-            self._head += len(data)
-        super().data_received(data)
-        if self._in_head and self._head > self._head_bytes:
-            self._refuse_head()
-        elif self._whole:
+        while data and not self.transport.is_closing():
+            piece = data
+            if self._in_head:
+                piece = data[: self._measure_head(data)]
+                self._head += len(piece)
+                if self._head > self._head_bytes:
+                    self._refuse_head()
+                    return
+            self._tail = (self._tail + piece)[-2:]
+            data = data[len(piece) :]
+            super().data_received(piece)
+        if self._whole:
             self._stop_waiting()
         else:
             self._await_rest()
 
+    def _measure_head(self, data: bytes) -> int:
+        """How many of the bytes are of the head: up to the empty line that ends it, or line ends before it."""
+        if not self._begun:
+            between = len(data) - len(data.lstrip(b"\r\n"))
+            if between:
+                return between
+        tail = self._tail if self._begun else b""
+        end = _EMPTY_LINE.search(tail + data)
+        return end.end() - len(tail) if end else len(data)
+
     def on_message_begin(self) -> None:
-        self._in_head, self._whole = True, False
+        self._in_head, self._whole, self._begun = True, False, True
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -54,18 +76,27 @@ class Wire(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        if self._has_unknown_encoding():
+            raise ValueError("an unknown transfer encoding")  # ends the parser, which lets `send_400_response` answer
         self._in_head, self._head = False, 0
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        self._in_head, self._whole = True, True
+        self._in_head, self._whole, self._begun = True, True, False
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        if self._in_head and self._head >= self._head_bytes:
+        if self._has_unknown_encoding():
+            message = "a body may come in the transfer encoding chunked, and in no other"
+            self._refuse(501, message, "send it as it is", "unsupported")
+        elif self._in_head and self._head >= self._head_bytes:
             self._refuse_head()
         else:
             self._refuse(400, "this is not an HTTP request", "ask for http://, not https://, where that was meant")
+
+    def _has_unknown_encoding(self) -> bool:
+        encodings = [value for name, value in self.headers or () if name == b"transfer-encoding"]
+        return any(value.strip().lower() != b"chunked" for value in encodings)
 
     def _refuse_head(self) -> None:
         message = f"the head of a request has at most {self._head_bytes:,} bytes, its address included"
@@ -81,12 +112,12 @@ class Wire(HttpToolsProtocol):
             self._late.cancel()
             self._late = None
 
-    def _refuse(self, status: int, message: str, hint: str = "") -> None:
+    def _refuse(self, status: int, message: str, hint: str = "", code: str = "bad_request") -> None:
         """Answer and hang up; only hang up where an answer has begun."""
         if self.transport.is_closing():
             return
         if self.cycle is None or self.cycle.response_complete:
-            self.transport.write(_write(Refusal(status, "bad_request", message, hint)))
+            self.transport.write(_write(Refusal(status, code, message, hint)))
         self.transport.close()
 
 
