@@ -82,9 +82,9 @@ def test_any_aggregator_can_be_kept(name: str) -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=5, max_size=5))
-def test_any_finite_weight_survives(weights: list[float]) -> None:
-    """The largest, the smallest and -0 too."""
+@given(st.lists(st.floats(-module.LARGEST, module.LARGEST), min_size=5, max_size=5))
+def test_any_weight_survives(weights: list[float]) -> None:
+    """The largest that a model may have, the smallest and -0 too."""
     model = Model(feature_model("noprox", weights), ModelScope())
     equal(parse_model(model.to_text(), "m"), model)
 
@@ -150,6 +150,29 @@ DAMAGED = {
         "weights must be finite, but weight 2 is nan",
     ),
     "infinite": (changed(lambda p: p["parameters"]["weights"].__setitem__(0, float("inf"))), "weight 1 is inf"),
+    "huge": (
+        changed(lambda p: p["parameters"]["weights"].__setitem__(0, -1e308)),
+        r"weights must be numbers up to 1e\+100, not -1e\+308; train the model again",
+    ),
+    "400 digits as a weight": (
+        changed(lambda p: p["parameters"]["weights"].__setitem__(0, int("9" * 400))),
+        "numbers may have 100 digits at most, not 400; train the model again",
+    ),
+    "400 digits as a count": (
+        changed(lambda p: p["collection"].update(documents=int("9" * 400))),
+        "100 digits at most",
+    ),
+    "10,000 digits": (TEXT.replace('"seed": 3', f'"seed": {"9" * 10_000}'), "100 digits at most, not 10,000"),
+    "nested": (TEXT.replace('"seed": 3', '"seed": ' + "[" * 990 + "]" * 990), "model.json: "),
+    "stop words as a number": (
+        changed(lambda p: p.update(analysis={"stopwords": 7})),
+        "analysis must have a stemmer's",
+    ),
+    "stemmer as a list": (
+        changed(lambda p: p.update(analysis={"stemmer": [1]})),
+        "analysis must have a stemmer's name",
+    ),
+    "analysis as a list": (changed(lambda p: p.update(analysis=[["stemmer", 1]])), "not a whole model"),
     "null": (changed(lambda p: p["parameters"]["weights"].__setitem__(0, None)), "weight 1 is nan"),
     "too few weights": (changed(lambda p: p["parameters"]["weights"].pop()), r"needs 17 weights, not 16"),
     "weights of text": (changed(parameters(weights=["a"] * 17)), "not a whole model"),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.errors import FaderError, InputError, quote
-from fader.learn.modelfile import ModelScope, parse_file, read_text, seal_file, write_text
+from fader.learn.modelfile import ModelScope, check_numbers, parse_file, read_text, seal_file, write_text
 from fader.rank.system import System
 from fader.registry import find_part, list_plugins, require_plugins
 
@@ -74,10 +74,12 @@ def parse_model(text: str, name: str) -> Model:
         require_plugins(plain.get("plugins"), name)
         if plain["version"] == 1 and "system" not in plain:
             plain = plain | {"system": "fader", "parameters": _read_version_1(plain)}
-        return Model(_build_system(plain, name), ModelScope.from_dict(plain))
+        made = Model(_build_system(plain, name), ModelScope.from_dict(plain))
+        check_numbers(plain["parameters"])
+        return made
     except FaderError as error:
         raise InputError(str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}") from None
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{name}: not a whole model ({type(error).__name__}: {error})") from None
 
 

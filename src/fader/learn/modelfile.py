@@ -19,6 +19,8 @@ from fader.errors import InputError, StorageError, quote
 FORMAT, VERSION = "fader-model", 2
 READ_VERSIONS = (1, 2)
 LARGEST_BYTES = 64 << 20
+MOST_DIGITS = 100
+LARGEST = 1e100  # of numbers; scores, which are sums of products of them, stay finite
 AGED = 0.2  # a collection that has grown or shrunk by more than this share may need a new model
 
 
@@ -97,9 +99,14 @@ class ModelScope:
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> ModelScope:
         """What `to_dict` gave."""
-        collection = plain["collection"]
+        collection, analysis = plain["collection"], plain["analysis"]
+        stopwords = analysis.get("stopwords") or []
+        if not isinstance(analysis.get("stemmer"), str | None) or not isinstance(stopwords, list):
+            raise InputError(
+                "analysis must have a stemmer's name or null, and a list of stop words; train the model again"
+            )
         return cls(
-            analysis=dict(plain["analysis"]),
+            analysis=dict(analysis),
             collection=None if collection is None else CollectionFacts(**collection),
             portable=bool(plain["portable"]),
             provenance=dict(plain["provenance"]),
@@ -140,10 +147,27 @@ def read_text(path: str | Path) -> str:
         raise StorageError(f"{path}: cannot be read as a model file: {error}") from None
 
 
+def _parse_whole(text: str) -> int:
+    """A whole number that can be computed with as with any other."""
+    if len(text) > MOST_DIGITS:
+        raise InputError(f"numbers may have {MOST_DIGITS} digits at most, not {len(text):,}; train the model again")
+    return int(text)
+
+
+def check_numbers(parameters: dict[str, Any]) -> None:
+    """Refuse numbers with which scores would not be finite."""
+    for key, value in parameters.items():
+        for number in value if isinstance(value, list) else [value]:
+            if isinstance(number, float) and not abs(number) <= LARGEST:
+                raise InputError(f"{key} must be numbers up to {LARGEST:g}, not {number:g}; train the model again")
+
+
 def parse_file(text: str, name: str) -> dict[str, Any]:
     """The contents of a model file's text, if its checksum fits."""
     try:
-        plain = json.loads(text)
+        plain = json.loads(text, parse_int=_parse_whole)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name}: not a model file (no JSON: {error})") from None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
@@ -152,6 +176,10 @@ def parse_file(text: str, name: str) -> dict[str, Any]:
         known = " and ".join(map(str, READ_VERSIONS))
         raise InputError(f"{name}: a model of version {quote(plain.get('version'))}, this release reads {known}")
     given = plain.pop("checksum", None)
-    if given != _checksum(plain):
+    try:
+        fits = given == _checksum(plain)
+    except RecursionError:
+        raise InputError(f"{name}: not a model file (nested too deeply)") from None
+    if not fits:
         raise InputError(f"{name}: the checksum does not fit: the file was cut or altered; train the model again")
     return plain
