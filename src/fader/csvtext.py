@@ -1,4 +1,4 @@
-"""CSV that every program reads back and in which no spreadsheet finds a formula.
+"""CSV that every program reads back, in which no spreadsheet finds a formula and no terminal a command.
 
     file   := line*               lines end with CR LF (RFC 4180) unless another end is given
     cell   := text | number       the standard library's `csv` quotes a text with a comma, a quote or a line end, and
@@ -6,14 +6,17 @@
     guard  := '                   before a text that a spreadsheet could take for a formula: its first visible
                                   character is = + - @ or one of their full-width forms, or it begins with a tab or a
                                   line end
+    hidden := U+FFFD              for a control character that could steer a terminal, such as the escape that begins
+                                  a sequence of ANSI's; tabs and line ends stay
 
 Several values in one cell are separated by `|`. Golden case: the name `=1+1, x` is `"'=1+1, x"`, the score -1.5 is
-`-1.5`. Formulas in CSV: OWASP, "CSV injection". Knows nothing of what the cells mean.
+`-1.5`. Formulas in CSV: OWASP, "CSV injection"; control characters: ECMA-48. Knows nothing of what the cells mean.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -23,6 +26,7 @@ Cell = str | bool | int | float | None | Sequence[str]
 _LINE_END = ";\t\r\n"
 _FORMULA = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
 _LINE_STARTS = tuple("\t\r\n\v\f\x85\u2028\u2029")
+_STEERING = re.compile("[\x01-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 
 
 class _LineBuffer:
@@ -42,10 +46,11 @@ def format_csv(lines: Iterable[Sequence[Cell]], line_end: str = "\r\n") -> str:
     return "".join(line + line_end for line in written.lines)
 
 
-def guard_formula(text: str) -> str:
-    """The text, with an apostrophe before it if a spreadsheet could take it for a formula."""
+def guard_text(text: str) -> str:
+    """The text without what steers a terminal, after an apostrophe if a spreadsheet could take it for a formula."""
     visible = (c for c in text if not (c.isspace() or unicodedata.category(c) in ("Cc", "Cf")))
-    return f"'{text}" if next(visible, "") in _FORMULA or text.startswith(_LINE_STARTS) else text
+    is_risky = next(visible, "") in _FORMULA or text.startswith(_LINE_STARTS)
+    return ("'" if is_risky else "") + _STEERING.sub("\ufffd", text)
 
 
 def _prepare(cell: Cell) -> str | float | None:
@@ -54,4 +59,4 @@ def _prepare(cell: Cell) -> str | float | None:
         return str(cell).lower()
     if cell is None or isinstance(cell, int | float):
         return cell
-    return guard_formula(cell if isinstance(cell, str) else "|".join(map(str, cell)))
+    return guard_text(cell if isinstance(cell, str) else "|".join(map(str, cell)))

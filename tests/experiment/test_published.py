@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from experiment.hostile import NAMES, Reader
-from fader.csvtext import guard_formula
+from fader.csvtext import guard_text
 from fader.errors import UsageError
 from fader.experiment.published import OTHER_DATA, PlainTable, format_published
 
@@ -113,7 +113,7 @@ def test_published_tables_keep_their_form_whatever_the_texts(name: str) -> None:
     """In names, cells, caption and note: no column, line, tag or command comes from a text."""
     table = PlainTable(name, ["MAP", name + "x"], {name: [name, 0.5]}, note=name)
     rows = list(csv.reader(io.StringIO(format_published(table, "csv"), newline="")))
-    assert rows[1] == [guard_formula(name), guard_formula(name), "0.5"]
+    assert rows[1] == [guard_text(name), guard_text(name), "0.5"]
     body = [line for line in format_published(table, "markdown").split("\n") if line.startswith("| ")]
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in body[-3:]} == {4}
     reader = Reader()

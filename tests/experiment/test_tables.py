@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from experiment.hostile import NAMES, Reader
-from fader.csvtext import guard_formula
+from fader.csvtext import guard_text
 from fader.errors import InputError, UsageError
 from fader.experiment.comparison import Comparison, SystemResult, measure_title
 from fader.experiment.reporting.markup import clean_text, format_p
@@ -291,7 +291,7 @@ def test_p_values_for_people() -> None:
 def test_csv_reads_back_any_name(name: str) -> None:
     data = comparison(a=name)
     rows = list(csv.reader(io.StringIO(to_csv(make_table(data)), newline="")))
-    assert rows[1][1] == guard_formula(name or "a")
+    assert rows[1][1] == guard_text(name or "a")
     assert {len(row) for row in rows} == {6}
 
 

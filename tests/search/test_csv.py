@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fader
-from fader.csvtext import format_csv, guard_formula
+from fader.csvtext import format_csv, guard_text
 from fader.errors import UsageError
 from fader.search.csv import to_csv
 
@@ -51,7 +52,16 @@ def test_no_text_is_a_formula(text: str) -> None:
     """Nor is one after what a program may strip or not show; the guard is put nowhere else."""
     visible = text.lstrip(" \t\r\n\u202e\u200b\u00a0\u2028")
     risky = visible[:1] in tuple("=+-@\uff1d") or text[:1] in tuple("\t\r\n\u2028")
-    assert guard_formula(text) == (f"'{text}" if risky else text)
+    assert guard_text(text) == (f"'{text}" if risky else text)
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(max_codepoint=0xFF)))
+def test_no_text_steers_a_terminal(text: str) -> None:
+    """No control character is left but tabs, line ends and NUL, and nothing else is lost."""
+    guarded = guard_text(text)
+    assert {c for c in guarded if unicodedata.category(c) == "Cc"} <= set("\0\t\n\v\f\r\x85")
+    assert len(guarded.removeprefix("'" * (len(guarded) - len(text)))) == len(text)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +70,8 @@ def test_no_text_is_a_formula(text: str) -> None:
         ("=1+1, x", '"\'=1+1, x"'), ("plain", "plain"), ('say "hi"', '"say ""hi"""'), (-1.5, "-1.5"), ("-1.5", "'-1.5"),
         ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "\"'\t=1\""), ("a;b", '"a;b"'), ("", ""), (None, ""), (("a", "b"), "a|b"),
         ("\x00=1", "'\x00=1"), ("1e5", "1e5"), ("'=1", "'=1"),
+        ("a\x1b[31mb", "a\ufffd[31mb"), ("\x9b2Ja\x07\x08\x7f", "\ufffd2Ja\ufffd\ufffd\ufffd"), ("\x1b=1", "'\ufffd=1"),
+        ("\x1b]0;x\x07", '"\ufffd]0;x\ufffd"'),
     ],
 )  # fmt: skip
 def test_golden_cells(value: Any, shown: str) -> None:
