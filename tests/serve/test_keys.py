@@ -143,6 +143,22 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         read_keys(tmp_path / "keys.txt")
 
 
+@pytest.mark.parametrize(("mode", "warned"), [(0o600, 0), (0o640, 0), (0o644, 1), (0o602, 1)])
+def test_a_file_that_is_open_to_all_is_warned_of(
+    file: Path, mode: int, warned: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At the start and whenever it is read again, with the remedy and no key."""
+    file.chmod(mode)
+    layer = Keys(echo, file, 0)
+    assert len(caplog.records) == warned
+    layer.reload()
+    assert len(caplog.records) == 2 * warned
+    for record in caplog.records:
+        assert record.levelname == "WARNING"
+        assert record.__dict__["fields"]["remedy"] == "chmod 600"
+        assert ADA not in str(record.__dict__)
+
+
 def test_an_address_that_guesses_keys_must_wait(file: Path) -> None:
     """Twenty at once, then ten a second; who has a key is not held up by it."""
     time = Time()

@@ -4,14 +4,18 @@ A file of keys has a line for each: `name key [rate]`, or `name sha256:HEX [rate
 itself; `#` begins a comment. A client shows its key as `Authorization: Bearer KEY` or `X-Api-Key: KEY`. Only hashes are
 kept, and the hash of what is shown is compared with every one of them, in constant time. Each key has a bucket of
 tokens that fills at its rate and holds twice as many as it gets in a second; a request takes one. Without keys each
-address has a bucket. Knows nothing of what is asked.
+address has a bucket. A file that every user of the machine can read or write is warned of in the log. Knows nothing of
+what is asked.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import math
+import os
+import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -24,6 +28,7 @@ from fader.errors import InputError, StorageError
 from fader.serve.errors import Refusal
 from fader.serve.middleware.trace import refuse, trace_of
 
+log = logging.getLogger("fader.serve")
 HASHED = "sha256:"
 GUARDED = ("/v1/", "/mcp", "/metrics")  # the page, its files, the description and healthz are for everyone
 METERED = ("/v1/", "/mcp")
@@ -63,6 +68,14 @@ def read_keys(path: Path) -> list[Key]:
         if key.name in {other.name for other in keys[:i]}:
             raise InputError(f"{path}: has two keys of the name {key.name}; names tell keys apart in logs")
     return keys
+
+
+def warn_if_open(path: Path) -> None:
+    """Write to the log that others than the file's owner and group may read or change it; where files have modes."""
+    mode = path.stat().st_mode
+    if os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
+        fields = {"file": str(path), "mode": stat.filemode(mode), "remedy": "chmod 600"}
+        log.warning("key file open to all users", extra={"fields": fields})
 
 
 def _parse_digest(place: str, text: str) -> bytes:
@@ -121,6 +134,8 @@ class Keys:
     def reload(self) -> None:
         """Read the file again."""
         self._keys = read_keys(self._path) if self._path else []
+        if self._path:
+            warn_if_open(self._path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope) if scope["type"] == "http" else None
