@@ -11,6 +11,7 @@ calls is never run in its old form: numba by itself looks at the caller's file a
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import re
 import shutil
@@ -22,10 +23,24 @@ from typing import Any
 
 from numba import njit
 from numba.core import caching, config
+from numba.np import linalg
 
 PACKAGE = Path(__file__).parent
 KEPT_DAYS = 30  # folders of other contents that were not used for so long are removed
 _IMPORT = re.compile(r"^\s*from (fader(?:\.\w+)*) import \(?([\w, ]+)", re.MULTILINE)
+
+
+def _load_without_blas() -> None:
+    """Load numba's functions of arrays, and keep them from importing scipy.linalg to see whether there is a BLAS.
+
+    That import takes 0.2 to 0.4 s of every process that runs a kernel, and no kernel of this package calls BLAS. Code
+    of others that does is served as ever: numba asks `ensure_blas` again where such a call is compiled.
+    """
+    ensure, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = ensure
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -143,5 +158,6 @@ def _remove_unused(folder: Path) -> None:
             continue
 
 
+_load_without_blas()
 if _ByContent not in caching.CacheImpl._locator_classes:
     caching.CacheImpl._locator_classes.insert(0, _ByContent)
