@@ -22,7 +22,8 @@ def package(tmp_path):
     folder = tmp_path / "first" / "fader"
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("")
-    shutil.copy(SOURCE / "kernel.py", folder)
+    for name in ("kernel.py", "compiling.py"):
+        shutil.copy(SOURCE / name, folder)
     (folder / "inner.py").write_text("from fader.kernel import kernel\n\n@kernel\ndef inner(x):\n    return x + 1\n")
     imports = "from fader.inner import inner\nfrom fader.kernel import kernel\n"
     (folder / "outer.py").write_text(f"{imports}\n@kernel\ndef outer(x):\n    return inner(x)\n")

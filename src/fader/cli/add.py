@@ -28,7 +28,6 @@ def command(
     or, if something fails, not at all. Entities and types are those of the index. Documents that cannot be used are
     skipped and counted; --on-error fail stops at the first, and nothing is changed.
     """
-    out.say_when_compiling()
     began = time.perf_counter()
     options = replace(options, on_error=documents.on_error or "skip", limits=documents.limits)
     with out.progress("Adding") as reporter:

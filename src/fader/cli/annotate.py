@@ -38,7 +38,6 @@ def command(job: JobOptions, options: Options, documents: DocumentOptions, out: 
     """
     if out.as_json and job.output == "-":
         raise click.UsageError("--json and the corpus cannot both go to standard output")
-    out.say_when_compiling()
     with out.progress("Annotating") as reporter:
         report = annotate_files(
             job.text,

@@ -25,7 +25,6 @@ from fader.search.options import BatchOptions
 @speaks()
 def command(folder: Path, options: BatchOptions, out: Output) -> None:
     """Run every query of a file on the index in DIR and write a TREC run."""
-    out.say_when_compiling()
     refuse_overwriting(options.output, options.queries, options.qrels)
     index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     search_all(index, lambda *asked: write_run(index, *asked), options, out)

@@ -16,11 +16,14 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from fader import compiling
+from fader.cli.announcer import Announcer
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.limits import Limits
 from fader.options import Option, option, options, options_of
@@ -162,12 +165,10 @@ class Output:
         """The progress of long work."""
         return progress(title, self.quiet)
 
-    def say_when_compiling(self) -> None:
-        """Say that the first run takes longer, where nothing compiled is cached yet."""
-        from fader.kernel import is_compiled  # loads numba, which not every command needs
-
-        if not is_compiled("contexts.nearest"):
-            self.remark("First run: compiling kernels, once, which may take a minute.")
+    @cached_property
+    def announcer(self) -> Announcer:
+        """Says what is compiled, while it is."""
+        return Announcer(self.quiet)
 
 
 def speaks(*, json: bool = True, quiet: bool = True) -> Decorator:
@@ -176,7 +177,9 @@ def speaks(*, json: bool = True, quiet: bool = True) -> Decorator:
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def speaking(as_json: bool = False, quiet: bool = False, **given: Any) -> Any:
-            return command(**given, out=Output(as_json, quiet))
+            out = Output(as_json, quiet)
+            with compiling.watch(out.announcer):
+                return command(**given, out=out)
 
         options = [click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")] if json else []
         if quiet:

@@ -34,7 +34,6 @@ def command(folder: Path, options: CompareOptions, out: Output) -> None:
     A system that learns is tested only on queries that it was not trained on, and chooses its parameters on the
     training queries. `fader systems` lists the systems; alternatives to choose among are written with |.
     """
-    out.say_when_compiling()
     check_destination(options.output, options.overwrite)
     index = Index.open(folder, at=options.at)
     compare_all(index, lambda judged, reporter: (judged, options.workers, reporter), options, out)

@@ -26,7 +26,6 @@ from fader.search.options import ContextsOptions
 @speaks()
 def command(folder: Path, options: ContextsOptions, out: Output) -> None:
     """Write every context of every query, a row per mention, with all distances and sides."""
-    out.say_when_compiling()
     check_output(options)
     index = Index.open(folder, at=options.at)
     write = write_letor if options.format == "letor" else write_contexts

@@ -43,7 +43,6 @@ def command(folder: Path, which: IdOptions, options: ChangeOptions, out: Output)
     its bytes go when its segment is merged and no commit that is kept needs them.
     """
     ids = which.read()
-    out.say_when_compiling()
     began = time.perf_counter()
     with out.progress("Deleting") as reporter:
         report = delete(folder, ids, options, reporter)

@@ -27,7 +27,6 @@ def command(folder: Path, options: EntityOptions, out: Output) -> None:
 
     With QUERY also its rank and all contexts that count, from the one that contributes most on.
     """
-    out.say_when_compiling()
     index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     card, evidence = index.entity(options.entity), None
     if options.query is not None:

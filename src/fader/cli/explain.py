@@ -28,7 +28,6 @@ def command(folder: Path, options: ExplainOptions, out: Output) -> None:
     What each feature, word and context contributes, and for features with a grid of IDF share by distance, the cells
     that the entity's words fall into.
     """
-    out.say_when_compiling()
     index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     ranker = resolve_model(options.model, index.collection, options.any_index)
     why = index.why(options.query, options.entity, options.type, ranker)

@@ -16,6 +16,7 @@ from fader.corpora.frame.base import Importer
 from fader.corpora.frame.run import UNFINISHED, importer, run
 from fader.errors import InputError, UsageError, did_you_mean, quote
 from fader.jobs.runners import count_cores
+from fader.kernel import is_compiled
 from fader.options import option, options
 from fader.registry import discover
 from fader.search.options import on_error_option
@@ -136,8 +137,8 @@ def _run(part: type[Importer], options: ImportOptions, own: dict[str, Any], out:
             raise UsageError(f"--option {quote(each)} is not of the form NAME=VALUE")
         values[name.strip().replace("-", "_")] = value
     made, folder = importer(part.name, **values), options.output
-    if made.compiles:
-        out.say_when_compiling()
+    if made.compiles and not is_compiled("corpora.annotate.scan"):  # maybe in another process
+        out.announcer.announce()
     processes = count_cores() if options.processes is None else options.processes
     on_error = options.on_error or "skip"
     try:

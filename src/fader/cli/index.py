@@ -53,7 +53,6 @@ def command(sources: SourceOptions, options: BuildOptions, documents: DocumentOp
     catalog stops the build; --on-error chooses for both.
     """
     options, folder = sources.complete(options, documents), Path(sources.output)
-    out.say_when_compiling()
     began = time.perf_counter()
     with out.progress("Indexing") as reporter:
         report = build(folder, list(sources.corpus), sources.entities, sources.types, options, reporter)

@@ -22,7 +22,6 @@ def command(folder: Path, options: ChangeOptions, out: Output) -> None:
     Answers stay the same, bit for bit. `add` and `delete` merge small segments by themselves, so this is needed only
     to get rid of deleted texts, or before an index is copied elsewhere.
     """
-    out.say_when_compiling()
     began = time.perf_counter()
     with out.progress("Merging") as reporter:
         report = merge(folder, options, reporter)

@@ -28,7 +28,6 @@ def command(folder: Path, options: SearchOptions, as_csv: bool, out: Output) -> 
     from fader.search.index import Index
     from fader.search.models import resolve_model
 
-    out.say_when_compiling()
     if out.as_json and as_csv:
         raise click.UsageError("--json and --csv are two formats; give one")
     index = Index.open(folder, options.verify, options.at, Limits.from_environment(time_ms=options.timeout_ms))

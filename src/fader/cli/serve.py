@@ -47,7 +47,6 @@ def command(folders: tuple[str, ...], published: PublishOptions, out: Output, **
     An index has the name of its folder unless one is given; a request that names no index asks the first. New commits
     are served as they appear. Ctrl-C ends the server when all requests that it has are answered.
     """
-    out.say_when_compiling()
     serve(collect_settings(name_paths(folders, "index"), published, given), published.open_page, out)
 
 

@@ -39,7 +39,6 @@ def command(folder: Path, options: TrainOptions, family: FeatureModel, out: Outp
     Lambda, and the best of alternatives such as --aggregator 'sum|logsumexp', are chosen by cross-validation over the
     queries. A system that is not fitted, such as --system 'voting(cutoff=10|100)', takes what is best on all of them.
     """
-    out.say_when_compiling()
     refuse_overwriting(options.output, options.queries, options.qrels)
     _check_alone(options.system)
     index = Index.open(folder, at=options.at)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.features.cellmaps.staircase import cover, unite
-from fader.kernel import inline_kernel, kernel
+from fader.kernel import inline_kernel, inner_kernel, kernel
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -178,13 +178,14 @@ def _set_bits(integers: I32, begin: int, end: int, first: int, bits: U64) -> Non
         bits[d >> U(6)] |= np.uint64(1) << np.uint64(d & U(63))
 
 
-@kernel
+@inner_kernel
 def _match_window(lists: Lists, scratch: Scratch, first: int, last: int) -> None:
     """Set the bits of the documents [first, last) that match, and find where each literal's documents end."""
     integers, literals, forbidden = lists.integers, lists.literals, lists.forbidden
     match, other, pointer, ahead = scratch.match, scratch.other, scratch.pointer, scratch.ahead
     words = (last - first + 63) >> 6
-    match[:words] = np.uint64(0)
+    for w in range(words):
+        match[w] = np.uint64(0)
     required = 0
     for t in range(literals.shape[0]):
         required += literals[t, REQUIRED]
@@ -197,7 +198,8 @@ def _match_window(lists: Lists, scratch: Scratch, first: int, last: int) -> None
         if required > 0 and literals[t, REQUIRED] == 0:
             continue
         if required > 0 and combined:
-            other[:words] = np.uint64(0)
+            for w in range(words):
+                other[w] = np.uint64(0)
             _set_bits(integers, begin, end, first, other)
             for w in range(words):
                 match[w] &= other[w]
@@ -255,7 +257,7 @@ def count_mentions(lists: Lists, documents: I32) -> int:
     return total
 
 
-@kernel
+@inner_kernel
 def _choose_window(lists: Lists, documents: int, rows: int, first: int) -> int:
     """The end of the window from `first` on: as wide as the mentions of its documents have room."""
     integers = lists.integers
@@ -268,11 +270,12 @@ def _choose_window(lists: Lists, documents: int, rows: int, first: int) -> int:
     return last
 
 
-@kernel
+@inner_kernel
 def _choose_documents(chosen: I32, scratch: Scratch, first: int, last: int) -> None:
     """Leave the bits of the chosen documents alone."""
     words = (last - first + 63) >> 6
-    scratch.other[:words] = np.uint64(0)
+    for w in range(words):
+        scratch.other[w] = np.uint64(0)
     begin = scratch.state[NEXT_CHOSEN]
     end = _find_from(chosen, begin, chosen.size, last)
     _set_bits(chosen, begin, end, first, scratch.other)
@@ -280,7 +283,7 @@ def _choose_documents(chosen: I32, scratch: Scratch, first: int, last: int) -> N
         scratch.match[w] &= scratch.other[w]
 
 
-@kernel
+@inner_kernel
 def _take_mentions(lists: Lists, scratch: Scratch, chosen: I32, first: int, last: int) -> Any:
     """The documents of the window that match and mention the type, and where their rows go; items and rows."""
     U = np.uintp
@@ -397,7 +400,7 @@ def find_all_codes(lists: Lists, literal: I64, to_code: int) -> None:
         )
 
 
-@kernel
+@inner_kernel
 def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, items: int, rows: int) -> None:
     """For every literal its counts in the documents of the window and its codes at their mentions."""
     U = np.uintp
@@ -451,7 +454,7 @@ def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, it
                 code[own + a + U(x)] = found + cap + np.int32(1) if program.signed and right else found
 
 
-@kernel
+@inner_kernel
 def _value_documents(
     program: Program, documents: Documents, scratch: Scratch, term: Any, literals: int, items: int
 ) -> None:
@@ -506,7 +509,7 @@ def _value_documents(
             value[U(y)] += column[U(y)] * weight
 
 
-@kernel
+@inner_kernel
 def _value_staircase(program: Program, scratch: Scratch, term: Any, literals: int, rows: int, x: int) -> Any:
     """The cells that a context fires, looked up by its columns where these were seen before."""
     integers, numbers = program.integers, program.numbers
@@ -549,7 +552,7 @@ def _value_staircase(program: Program, scratch: Scratch, term: Any, literals: in
     return value
 
 
-@kernel
+@inner_kernel
 def _add_terms(
     lists: Lists,
     program: Program,
@@ -623,7 +626,7 @@ def _transform(score: float, how: int, parameter: float) -> Any:
     return max(score, 0.0) ** parameter
 
 
-@kernel
+@inner_kernel
 def _choose_mentions(
     lists: Lists, program: Program, scratch: Scratch, choice: F64, value: F64, items: int, rows: int
 ) -> Any:
@@ -662,7 +665,7 @@ def _choose_mentions(
     return np.int64(n), dropped
 
 
-@kernel
+@inner_kernel
 def _choose_best_mentions(lists: Lists, scratch: Scratch, score: F64, items: int) -> Any:
     """The common case of `_choose_mentions`, one best mention per entity and document, without a branch on scores."""
     U = np.uintp
@@ -685,7 +688,7 @@ def _choose_best_mentions(lists: Lists, scratch: Scratch, score: F64, items: int
     return np.int64(n)
 
 
-@kernel
+@inner_kernel
 def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, count: int) -> None:
     """Add the pairs of a window to the values of their entities, in their order."""
     U = np.uintp
@@ -710,11 +713,10 @@ def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, count: int) ->
             total[s, U(0)] = max(total[s, U(0)], score)
     state[TOUCHED] = n
     if program.keep:
-        at = state[PAIRS]
-        pairs.slot[at : at + count] = pair_slot[:count]
-        pairs.row[at : at + count] = pair_row[:count]
-        pairs.score[at : at + count] = pair_score[:count]
-        state[PAIRS] = at + count
+        at, slot, row, own = U(state[PAIRS]), pairs.slot, pairs.row, pairs.score
+        for i in range(count):  # copies of slices take two seconds to compile
+            slot[at + U(i)], row[at + U(i)], own[at + U(i)] = pair_slot[U(i)], pair_row[U(i)], pair_score[U(i)]
+        state[PAIRS] += count
 
 
 @kernel
@@ -745,12 +747,12 @@ def rank_windows(
                 scratch.pointer[t] = scratch.ahead[t]
         else:
             _find_codes(lists, program, scratch, first, items, rows)
-            terms = program.terms.shape[0]
-            _add_terms(lists, program, documents, scratch, program.choice, terms, items, rows, scratch.score)
+            begin, end = program.choice, np.int64(program.terms.shape[0])
+            _add_terms(lists, program, documents, scratch, begin, end, items, rows, scratch.score)
             choice, dropped = scratch.score, np.int64(0)
             if program.choice > 0:
-                choice = scratch.value
-                _add_terms(lists, program, documents, scratch, 0, program.choice, items, rows, choice)
+                choice, begin, end = scratch.value, np.int64(0), program.choice
+                _add_terms(lists, program, documents, scratch, begin, end, items, rows, choice)
             if program.choice > 0 or program.by_mention or program.window >= 0:
                 count, dropped = _choose_mentions(lists, program, scratch, choice, scratch.score, items, rows)
             else:

@@ -29,6 +29,7 @@ from fader.systems.base import parse_system
 
 MODEL_CHARACTERS = 1_000
 SAMPLE = "the of a in and"  # words that most collections have
+SHAPES = '+the "of the" -a in'  # required, a phrase, forbidden, optional
 TRIED, FEW = 50, 2_000  # entities whose names are tried, contexts that are few
 KEPT_SYSTEMS = 256  # texts of systems that are not parsed anew
 
@@ -75,8 +76,14 @@ class Served:
         return plain
 
     def warm(self) -> None:
-        """Answer a query, so that kernels are loaded and files mapped."""
-        self.index.search(SAMPLE, k=1, model=self.ranker(None), snippets=1, explain=True)
+        """Answer queries of every shape, so that kernels are loaded and files mapped.
+
+        What is not loaded here is loaded behind what `prepare` compiles, for numba does one at a time.
+        """
+        ranker, types = self.ranker(None), self.collection.catalog.type_ids
+        self.index.search(SAMPLE, k=1, model=ranker, snippets=1, explain=True)
+        for name in (types[0],) if len(types) else ():
+            self.index.search(SHAPES, name, k=1, model=ranker, snippets=1)
 
     def prepare(self) -> None:
         """Make what is made once: orders of names, the tree, statistics; import the systems."""

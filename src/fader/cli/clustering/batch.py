@@ -31,7 +31,6 @@ def command(folder: str, cluster: ClusterOptions, options: BatchOptions, out: Ou
 
     It has the bytes that `fader batch` writes. After a crash of anything the same command goes on where it was.
     """
-    out.say_when_compiling()
     refuse_overwriting(options.output, options.queries, options.qrels)
     check_index(folder, options.at)
     limits = Limits.from_environment(time_ms=options.timeout_ms)

@@ -55,7 +55,6 @@ def command(
     )
     given = (sources.output, sources.corpus, sources.entities, sources.types, whole)
     refuse_early(*given)
-    out.say_when_compiling()
     began = time.perf_counter()
     with connect(cluster.address) as connection, out.progress("Building") as reporter:
         runner = OnRay(connection)

@@ -35,7 +35,6 @@ def command(folder: str, cluster: ClusterOptions, options: CompareOptions, out: 
     The report is that of `fader compare`, but for the seconds. With --keep the same command goes on where it was after
     a crash of anything.
     """
-    out.say_when_compiling()
     check_destination(options.output, options.overwrite)
     check_index(folder, options.at)
     limits = Limits.from_environment()

@@ -32,7 +32,6 @@ def command(folder: str, cluster: ClusterOptions, options: ContextsOptions, out:
     The file has the bytes that `fader contexts` writes. After a crash of anything the same command goes on where it
     was.
     """
-    out.say_when_compiling()
     check_output(options)
     check_index(folder, options.at)
     write = batch.letor if options.format == "letor" else batch.contexts

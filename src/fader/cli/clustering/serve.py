@@ -43,7 +43,6 @@ def command(folder: str, options: HoldOptions, published: PublishOptions, out: O
     from fader.serve import logs
     from fader.serve.run import listen
 
-    out.say_when_compiling()
     indexes = name_paths((folder,), "index")
     settings = collect_settings(indexes, published, given)
     (path,) = indexes.values()

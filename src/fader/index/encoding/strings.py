@@ -63,7 +63,8 @@ def _get(data: U8, at: Any, i: int) -> U8:
             size = shared + rest
             longest = max(longest, size)
             if fill:
-                out[shared:size] = data[p : p + rest]
+                for j in range(rest):  # a copy of slices takes two seconds to compile
+                    out[shared + j] = data[p + j]
             p += rest
     return out[:size]
 
