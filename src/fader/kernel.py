@@ -28,12 +28,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+import numba
 from numba.core import caching, config, event
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 from fader import compiling
 
+njit: Any = numba.njit  # its annotations leave out options that it documents
 PACKAGE = Path(__file__).parent
 KEPT_DAYS = 30  # folders of other contents that were not used for so long are removed
 _warned: list[str] = []
@@ -69,7 +70,7 @@ def _refuse(*_args: Any, **_named: Any) -> None:
 
 def _with_cache(made: Any) -> Any:
     """A compiled function whose code is kept; the function itself where numba is told not to compile."""
-    if not config.DISABLE_JIT:
+    if not getattr(config, "DISABLE_JIT", 0):
         made._cache = _KernelCache(made.py_func)
     return made
 
@@ -179,6 +180,9 @@ def _remove_unused(folder: Path) -> None:
             continue
 
 
+_FunctionCache: Any = caching.FunctionCache
+
+
 class _KernelCache(caching._Cache):
     """The cache of one kernel: looked for when it is needed, given up where it cannot be written."""
 
@@ -188,7 +192,7 @@ class _KernelCache(caching._Cache):
     @cached_property
     def _kept(self) -> Any:
         try:
-            return caching.FunctionCache(self._function)
+            return _FunctionCache(self._function)
         except RuntimeError:  # numba has found no folder
             _warn_once("no folder for compiled kernels can be written")
             return caching.NullCache()
@@ -273,6 +277,7 @@ def _load_without_blas() -> None:
         linalg.ensure_blas = ensure
 
 
-event.register("numba:compile", _Listener())
+_register: Any = event.register
+_register("numba:compile", _Listener())
 if _ByContent not in caching.CacheImpl._locator_classes:
     caching.CacheImpl._locator_classes.insert(0, _ByContent)

@@ -713,9 +713,11 @@ def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, count: int) ->
             total[s, U(0)] = max(total[s, U(0)], score)
     state[TOUCHED] = n
     if program.keep:
-        at, slot, row, own = U(state[PAIRS]), pairs.slot, pairs.row, pairs.score
+        at = U(state[PAIRS])
         for i in range(count):  # copies of slices take two seconds to compile
-            slot[at + U(i)], row[at + U(i)], own[at + U(i)] = pair_slot[U(i)], pair_row[U(i)], pair_score[U(i)]
+            pairs.slot[at + U(i)] = pair_slot[U(i)]
+            pairs.row[at + U(i)] = pair_row[U(i)]
+            pairs.score[at + U(i)] = pair_score[U(i)]
         state[PAIRS] += count
 
 
@@ -747,12 +749,12 @@ def rank_windows(
                 scratch.pointer[t] = scratch.ahead[t]
         else:
             _find_codes(lists, program, scratch, first, items, rows)
-            begin, end = program.choice, np.int64(program.terms.shape[0])
-            _add_terms(lists, program, documents, scratch, begin, end, items, rows, scratch.score)
-            choice, dropped = scratch.score, np.int64(0)
+            terms, none = np.int64(program.terms.shape[0]), np.int64(0)
+            _add_terms(lists, program, documents, scratch, program.choice, terms, items, rows, scratch.score)
+            choice, dropped = scratch.score, none
             if program.choice > 0:
-                choice, begin, end = scratch.value, np.int64(0), program.choice
-                _add_terms(lists, program, documents, scratch, begin, end, items, rows, choice)
+                choice = scratch.value
+                _add_terms(lists, program, documents, scratch, none, program.choice, items, rows, choice)
             if program.choice > 0 or program.by_mention or program.window >= 0:
                 count, dropped = _choose_mentions(lists, program, scratch, choice, scratch.score, items, rows)
             else:
