@@ -65,3 +65,85 @@ def test_a_folder_that_cannot_be_written_is_no_error(package, tmp_path):
     cache = tmp_path / "cache"
     cache.write_text("a file, no folder")
     assert run(package, cache) == "4"
+
+
+def python(program: str, folder: Path, cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(folder.parent), "FADER_KERNEL_CACHE": str(cache), **more}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    return subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+
+
+def test_cached_kernels_are_loaded_without_what_only_compiling_needs(package, tmp_path):
+    """Neither time nor memory goes to numba's library or to scipy.linalg; a kernel that allocates works all the same."""
+    (package / "made.py").write_text(
+        "import numpy as np\nfrom fader.kernel import kernel\n\n@kernel\ndef made(n):\n    return np.arange(n)\n"
+    )
+    program = (
+        "import sys; from fader.made import made; print(made(4).sum());"
+        "print(*[m in sys.modules for m in ('numba.np.arraymath', 'scipy.linalg')])"
+    )
+    assert python(program, package, tmp_path / "cache").stdout.split() == ["6", "True", "False"]
+    assert python(program, package, tmp_path / "cache").stdout.split() == ["6", "False", "False"]
+
+
+def test_blas_serves_those_who_call_it(package, tmp_path):
+    program = (
+        "from fader.outer import outer; outer(1); import numba, numpy as np;"
+        "print(numba.njit(lambda a: np.dot(a, a))(np.arange(3.0)), numba.njit(np.kron)(np.eye(1), np.eye(1))[0, 0])"
+    ).replace("numba.njit(np.kron)", "numba.njit(lambda a, b: np.kron(a, b))")
+    pytest.importorskip("scipy")
+    assert python(program, package, tmp_path / "cache").stdout.split() == ["5.0", "1.0"]
+
+
+def test_a_cache_that_cannot_be_written_costs_one_warning(package, tmp_path):
+    """As on a full disk: files of some size cannot be written, which numba takes for a reason to fail."""
+    program = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)); {PROGRAM}"
+    done = python("import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); " + program, package, tmp_path / "cache")
+    assert done.stdout.strip() == "4"
+    assert done.stderr.count("RuntimeWarning") == 1
+    assert "FADER_KERNEL_CACHE" in done.stderr
+    assert not compiled(tmp_path / "cache")
+
+
+def test_damaged_code_is_compiled_anew(package, tmp_path):
+    cache = tmp_path / "cache"
+    assert run(package, cache) == "4"
+    for file in cache.glob("*/*.nb?"):
+        file.write_bytes(file.read_bytes()[:40])
+    assert run(package, cache) == "4"
+
+
+def test_an_inner_kernel_is_not_for_python(package, tmp_path):
+    """It has no code that Python could jump to: called from there it refuses, before and after it is compiled."""
+    source = (package / "inner.py").read_text().replace("kernel\n\n@kernel", "inner_kernel\n\n@inner_kernel")
+    (package / "inner.py").write_text(source)
+    program = """
+from fader.inner import inner
+from fader.outer import outer
+for _ in range(2):
+    try:
+        inner(3)
+    except TypeError as error:
+        print(error)
+    print(outer(3), inner.py_func(3))
+"""
+    for _again in range(2):
+        said = python(program, package, tmp_path / "cache").stdout
+        assert said.count("called by kernels alone") == 2
+        assert said.count("4 4") == 2
+
+
+def test_watchers_hear_of_what_is_compiled_and_not_of_what_is_loaded(package, tmp_path):
+    program = """
+from fader import compiling
+class Watcher:
+    def began(self, name): print("began", name)
+    def ended(self): print("ended")
+from fader.outer import outer
+with compiling.watch(Watcher()):
+    outer(3)
+outer(3.0)
+"""
+    assert python(program, package, tmp_path / "cache").stdout.split() == ["began", "outer", "ended"]
+    assert python(program, package, tmp_path / "cache").stdout == ""

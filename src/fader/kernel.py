@@ -24,6 +24,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -213,8 +214,12 @@ class _KernelCache(caching._Cache):
         rtsys.initialize(target)
         try:
             found = self._kept._load_overload(signature, target)
-        except (OSError, EOFError, ValueError, pickle.UnpicklingError):  # unreadable or cut off: made anew
+        except OSError:
             found = None
+        except (EOFError, ValueError, IndexError, pickle.UnpicklingError):  # cut off: made anew
+            found = None
+            with suppress(OSError):
+                self._kept.flush()
         if found is None:
             _load_without_blas()
         return found
