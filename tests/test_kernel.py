@@ -99,7 +99,9 @@ def test_blas_serves_those_who_call_it(package, tmp_path):
 def test_a_cache_that_cannot_be_written_costs_one_warning(package, tmp_path):
     """As on a full disk: files of some size cannot be written, which numba takes for a reason to fail."""
     program = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)); {PROGRAM}"
-    done = python("import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); " + program, package, tmp_path / "cache")
+    done = python(
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); " + program, package, tmp_path / "cache"
+    )
     assert done.stdout.strip() == "4"
     assert done.stderr.count("RuntimeWarning") == 1
     assert "FADER_KERNEL_CACHE" in done.stderr

@@ -154,9 +154,11 @@ def _join(pieces: I64, n: int, margin: int) -> int:
             pieces[j - 1, BEGIN] > held[BEGIN]
             or (pieces[j - 1, BEGIN] == held[BEGIN] and pieces[j - 1, STOP] > held[STOP])
         ):
-            pieces[j] = pieces[j - 1]
+            for c in range(held.size):  # a copy of a row takes two seconds to compile
+                pieces[j, c] = pieces[j - 1, c]
             j -= 1
-        pieces[j] = held
+        for c in range(held.size):
+            pieces[j, c] = held[c]
     kept = 0
     for i in range(1, n):
         apart = pieces[i, BEGIN] - pieces[kept, STOP]
@@ -167,7 +169,8 @@ def _join(pieces: I64, n: int, margin: int) -> int:
             pieces[kept, REACHES] |= pieces[i, REACHES]
         else:
             kept += 1
-            pieces[kept] = pieces[i]
+            for c in range(pieces.shape[1]):
+                pieces[kept, c] = pieces[i, c]
     return min(n, kept + 1)
 
 
