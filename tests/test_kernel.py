@@ -75,7 +75,7 @@ def python(program: str, folder: Path, cache: Path, **more: str) -> subprocess.C
 
 
 def test_cached_kernels_are_loaded_without_what_only_compiling_needs(package, tmp_path):
-    """Neither time nor memory goes to numba's library or to scipy.linalg; a kernel that allocates works all the same."""
+    """Nothing goes to numba's library or to scipy.linalg; a kernel that allocates works all the same."""
     (package / "made.py").write_text(
         "import numpy as np\nfrom fader.kernel import kernel\n\n@kernel\ndef made(n):\n    return np.arange(n)\n"
     )

@@ -17,12 +17,11 @@ from fader.cli.announcer import Announcer
 
 def hear(quiet: bool = False, terminal: bool = False, seconds: float = 0.0) -> str:
     """What two kernels, each of which takes some seconds, are heard of."""
-    clock = iter(seconds * n for n in range(100))
     heard = io.StringIO()
     with (
         mock.patch.object(sys, "stderr", heard),
-        mock.patch.object(heard, "isatty", lambda: terminal),
-        mock.patch.object(announcer.time, "monotonic", lambda: next(clock)),
+        mock.patch.object(heard, "isatty", return_value=terminal),
+        mock.patch.object(announcer.time, "monotonic", side_effect=[seconds * n for n in range(100)]),
     ):
         told = Announcer(quiet)
         for name in ("first", "second"):
@@ -35,7 +34,8 @@ def test_a_line_comes_first_and_others_every_ten_seconds() -> None:
     assert hear().count("\n") == 1
     slow = hear(seconds=11.0).splitlines()
     assert slow[0].startswith("Compiling kernels, once per machine")
-    assert slow[-1].startswith("Compiling: 1 kernels in 2") and slow[-1].endswith("now second")
+    assert slow[-1].startswith("Compiling: 1 kernels in 2")
+    assert slow[-1].endswith("now second")
 
 
 def test_a_terminal_shows_the_kernel_and_is_left_clean() -> None:
@@ -63,6 +63,7 @@ def test_a_command_says_so_on_standard_error(tmp_path: Path, quiet: bool) -> Non
             [*command, *(["--quiet"] if quiet else [])], env=environment, cwd=tmp_path, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        assert "Ada Quill wrote." in done.stdout and "Compiling" not in done.stdout
+        assert "Ada Quill wrote." in done.stdout
+        assert "Compiling" not in done.stdout
         heard.append("Compiling kernels" in done.stderr)
     assert heard == [not quiet, False]
