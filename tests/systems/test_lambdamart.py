@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from contracts.worlds import World, worlds
+from fader import budget
 from fader.contexts.table import Contexts
-from fader.errors import UsageError
+from fader.errors import BudgetError, UsageError
 from fader.rank.ranking import explain_entity, rank_entities, rank_without
+from fader.systems import lambdamart
 from fader.systems.base import parse_system
 from fader.systems.lambdamart import LambdaMART
-from fader.systems.shared.forest import pack_model, unpack_model
+from fader.systems.shared.forest import pack_model, predict, unpack_model
 from learn.cases import vectors
 from systems.learning import TABLES, examples
 
@@ -190,3 +192,22 @@ def test_bad_parameters_are_refused(given: dict[str, Any], message: str) -> None
     """With the parameter, what it may be, and what it was."""
     with pytest.raises(UsageError, match=message):
         LambdaMART(**given)
+
+
+def test_time_is_counted_while_trees_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table has a few rows only, and the clock is looked at before each; the values are the same to the bit."""
+    ranker = TRAINED["document"]
+    query = ranker.encode(TABLES[0])
+    whole, rows = ranker.values_of(query), []
+
+    def counted(owner: str, field: str, letters: str, table: F64) -> F64:
+        rows.append(table.shape[0])
+        return predict(owner, field, letters, table)
+
+    monkeypatch.setattr(budget, "CHUNK", 2 * ranker.maps.size)
+    monkeypatch.setattr(lambdamart, "predict", counted)
+    with budget.deadline(10**9):
+        assert ranker.values_of(query).tobytes() == whole.tobytes()
+    assert sum(rows) == whole.size > max(rows) == 2
+    with budget.deadline(1e-6), pytest.raises(BudgetError):
+        ranker.values_of(query)

@@ -26,6 +26,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
@@ -132,7 +133,11 @@ class LambdaMART(Learner):
     def values_of(self, query: QueryData) -> F64:
         if not query.entity.size:
             return np.empty(0)
-        return predict(self.name, "trees_text", self.trees_text, self.vectors(query))
+        parts = []
+        for a, b in budget.chunks(query.entity.size, weight=self.maps.size):  # a dense row of features each
+            some = query.of(np.arange(a, b)) if b - a < query.entity.size else query
+            parts.append(predict(self.name, "trees_text", self.trees_text, self.vectors(some)))
+        return np.concatenate(parts)
 
     def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         self.check_fitted()

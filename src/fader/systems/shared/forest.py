@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.errors import InputError, UsageError, quote
 from fader.systems.shared.treetext import FIRST, LAST, MOST_LEAVES, MOST_TREES, check_forest_text
 
@@ -110,7 +111,11 @@ def predict(owner: str, field: str, letters: str, table: NDArray[Any]) -> F64:
         )
     if not table.shape[0]:
         return np.zeros(0)
-    return np.asarray(model.predict(table, num_threads=THREADS, validate_features=False), dtype=np.float64)
+    parts = [
+        model.predict(table[a:b], num_threads=THREADS, validate_features=False)
+        for a, b in budget.chunks(table.shape[0], weight=model.num_trees())
+    ]
+    return np.asarray(np.concatenate(parts), dtype=np.float64)
 
 
 def pack_model(owner: str, text: str) -> str:
