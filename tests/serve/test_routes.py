@@ -192,6 +192,14 @@ def plain_list(values: list[Any]) -> list[Any]:
     return [json.loads(json.dumps(asdict(value))) for value in values]
 
 
+def test_an_empty_choice_is_refused(http: httpx.Client) -> None:
+    """A choice that is left empty is none of those there are; the default is for what is left out."""
+    for path in ("/v1/suggest?prefix=a&kind=", "/v1/search?q=violin&format="):
+        refused = http.get(path)
+        assert refused.status_code == 400
+        assert refused.json()["error"]["field"] in ("kind", "format")
+
+
 def test_stats_and_systems(http: httpx.Client, index: fader.Index) -> None:
     """As `info --json` and `systems --json`, without a folder of the server."""
     stats = http.get("/v1/stats").json()

@@ -220,17 +220,17 @@ def query_reader(kind: type[Any]) -> Callable[[Any], Any]:
     Stricter than pydantic's own conversion, which takes `yes` for true and ` 1_0` for ten.
     """
     check_names = names_checker(kind)
-    kinds = {name: (each.kind, each.required) for name, each in options_of(kind).items()}
+    known = options_of(kind)
 
     def read(given: Mapping[str, str]) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for name, text in check_names(given).items():
-            wanted, required = kinds[name]
-            if wanted is bool and text in ("true", "false"):
+            each = known[name]
+            if each.kind is bool and text in ("true", "false"):
                 values[name] = text == "true"
-            elif wanted is int and _WHOLE.fullmatch(text):
+            elif each.kind is int and _WHOLE.fullmatch(text):
                 values[name] = int(text)
-            elif text or required or wanted is not str:
+            elif text or each.required or each.declared.choices or each.kind is not str:
                 values[name] = text
         return values
 
