@@ -194,6 +194,15 @@ def compare(path: Path, limits: Limits, policy: str) -> None:
 
 @settings(deadline=None, max_examples=400)
 @given(st.lists(lines, max_size=8), st.booleans(), st.sampled_from(["skip", "fail"]), st.booleans())
+@example(
+    [
+        b'{"id":"a","text":"","mentions":[{}]}',
+        b'{"id":"b","text":"","mentions":[{"start":0,"end":1,"entity":"Q","start":999999999}]}',
+    ],
+    True,
+    "skip",
+    False,
+)
 @example([b'{"id":"a","text":"t","id":"b"}', b'{"text":"x","contents":"y","id":1}'], True, "skip", False)
 def test_lines_are_read_as_documents_are(
     tmp_path_factory: pytest.TempPathFactory, given: list[bytes], ended: bool, policy: str, tight: bool

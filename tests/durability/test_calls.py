@@ -40,10 +40,24 @@ def from_calls(calls: list[Call], root: Path) -> Seen:
     return found
 
 
+def joined(lines: list[str]) -> list[str]:
+    """The lines of a trace, a call that another thread's call interrupted as one line, where it ended."""
+    found, begun = [], {}
+    for line in lines:
+        thread = line.split(maxsplit=1)[0]
+        if line.endswith("<unfinished ...>"):
+            begun[thread] = line.removesuffix("<unfinished ...>").rstrip()
+        elif "resumed>" in line:
+            found.append(begun.pop(thread, thread) + line.split("resumed>", 1)[1])
+        else:
+            found.append(line)
+    return found
+
+
 def from_trace(lines: list[str], root: Path) -> Seen:
     """The calls below the root that succeeded; those that open to read are not wanted."""
     found: Seen = []
-    for line in lines:
+    for line in joined(lines):
         match = re.search(r"(\w+)\((.*)\) += (\d+)", line)
         if match is None or str(root) not in line:
             continue

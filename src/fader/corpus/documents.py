@@ -23,7 +23,7 @@ from fader.limits import Limits
 
 EXAMPLES_KEPT = 5
 DICTIONARIES = 4096  # taken together as one batch
-MAX_TEXT = 1 << 28  # no offset in a document is beyond
+LARGEST_OFFSET = (1 << 63) - 1  # a larger one becomes -1
 OBJECTS = 8  # a line with so many times more objects than mentions are allowed is not decoded
 OVER = "documents over a limit"
 LARGEST = 2**256
@@ -285,7 +285,7 @@ def _bound(values: list[int | None]) -> I64:
     try:
         return np.array(values, dtype=np.int64)
     except (TypeError, OverflowError):
-        return np.array([-1 if v is None or not 0 <= v <= MAX_TEXT else v for v in values], dtype=np.int64)
+        return np.array([-1 if v is None or abs(v) > LARGEST_OFFSET else v for v in values], dtype=np.int64)
 
 
 def mention_fields(mention: RawMention) -> tuple[int | None, int | None, str | None, float]:

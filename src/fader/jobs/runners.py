@@ -12,9 +12,10 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -113,7 +114,8 @@ class Processes:
 
         try:
             for item in items:
-                waiting.append((item, pool.submit(_work_on, item)))
+                with _block_interrupts():
+                    waiting.append((item, pool.submit(_work_on, item)))
                 if len(waiting) > AHEAD * self.count:
                     take_first()
             while waiting:
@@ -130,6 +132,19 @@ def _check_result(result: Result) -> Result:
     if isinstance(result, Failure):
         raise result.to_error()
     return result
+
+
+@contextmanager
+def _block_interrupts() -> Iterator[None]:
+    """Keep Ctrl-C from processes that are started here, from their first moment on; this one gets it a little later."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _worker: Callable[[Any], Any] | None = None  # the function of this worker process
