@@ -150,7 +150,7 @@ def _count_bits(x: np.uint64) -> np.uint64:
 
 
 @inline_kernel
-def _find_from(values: I32, low: int, end: int, key: int) -> int:
+def find_from(values: I32, low: int, end: int, key: int) -> int:
     """The first of ascending values [low, end) that is not below the key, found in steps that double."""
     if low >= end or values[low] >= key:
         return low
@@ -193,7 +193,7 @@ def _match_window(lists: Lists, scratch: Scratch, first: int, last: int) -> None
     for t in range(literals.shape[0]):
         base = literals[t, DOCUMENT]
         begin = base + pointer[t]
-        end = _find_from(integers, begin, base + literals[t, DOCUMENTS], last)
+        end = find_from(integers, begin, base + literals[t, DOCUMENTS], last)
         ahead[t] = end - base
         if required > 0 and literals[t, REQUIRED] == 0:
             continue
@@ -209,7 +209,7 @@ def _match_window(lists: Lists, scratch: Scratch, first: int, last: int) -> None
     for f in range(forbidden.shape[0]):
         base, p = forbidden[f, DOCUMENT], literals.shape[0] + f
         begin = base + pointer[p]
-        end = _find_from(integers, begin, base + forbidden[f, DOCUMENTS], last)
+        end = find_from(integers, begin, base + forbidden[f, DOCUMENTS], last)
         pointer[p] = end - base
         for i in range(begin, end):
             d = np.uintp(integers[np.uintp(i)] - first)
@@ -277,7 +277,7 @@ def _choose_documents(chosen: I32, scratch: Scratch, first: int, last: int) -> N
     for w in range(words):
         scratch.other[w] = np.uint64(0)
     begin = scratch.state[NEXT_CHOSEN]
-    end = _find_from(chosen, begin, chosen.size, last)
+    end = find_from(chosen, begin, chosen.size, last)
     _set_bits(chosen, begin, end, first, scratch.other)
     for w in range(words):
         scratch.match[w] &= scratch.other[w]
@@ -810,7 +810,7 @@ def locate_rows(
         start, end = integers[lists.start + rows[x]], integers[lists.end + rows[x]]
         for t in range(literals.shape[0]):
             base, n = literals[t, DOCUMENT], literals[t, DOCUMENTS]
-            i = _find_from(integers, base, base + n, document[x]) - base
+            i = find_from(integers, base, base + n, document[x]) - base
             distances[t, x], sides[t, x] = -1, 0
             if i == n or integers[base + i] != document[x]:
                 continue

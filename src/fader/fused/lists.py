@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.contexts.query import Literal
 from fader.fused.arena import Arena, LiteralList, TypeList
+from fader.fused.kernels import find_from
 from fader.index.reader import IndexReader
 from fader.index.segment import CELL_BITS, number_entities
-from fader.kernel import inline_kernel, kernel
+from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -148,7 +149,7 @@ def _retain(one: Any, other: Any, offset: int, out: Any) -> Any:
     out_at[0] = 0
     for i in range(document.size):
         d = document[i]
-        j = _gallop(other_document, d, j)
+        j = find_from(other_document, j, other_document.size, d)
         if j == other_document.size:
             break
         if other_document[j] != d:
@@ -167,23 +168,6 @@ def _retain(one: Any, other: Any, offset: int, out: Any) -> Any:
             n += 1
             out_at[n] = m
     return n, m
-
-
-@inline_kernel
-def _gallop(values: I32, key: int, low: int) -> int:
-    """The first of ascending values from `low` on that is not below the key, found in steps that double."""
-    step = 1
-    while low + step < values.size and values[low + step] < key:
-        low += step
-        step *= 2
-    high = min(values.size, low + step)
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def _decode_type(arena: Arena, reader: IndexReader, number: int | None) -> TypeList:
