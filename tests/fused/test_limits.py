@@ -176,3 +176,18 @@ def test_a_large_type_is_decoded_when_it_is_asked_for_again(wide: Any) -> None:
     ranker = FusedRanker(wide.collection.reader, eager=100)
     asked = [compare(wide, "w1 w2", "t", parse_system("proximity"), ranker) for _ in range(3)]
     assert asked == [False, True, True]
+
+
+def test_many_snippets_are_those_of_a_full_order(wide: Any) -> None:
+    """However many contexts are shown of an entity, they are the first of all its contexts by weight."""
+    answers = {n: wide.search("w1 w2", type="t", k=2, snippets=n).results for n in (1, 3, 8, 9, 40)}
+    longest = [[e.doc for e in result.evidence] for result in answers[40]]
+    for count, results in answers.items():
+        assert [[e.doc for e in result.evidence] for result in results] == [docs[:count] for docs in longest]
+
+
+def test_documents_have_their_own_priors(tmp_path: Path) -> None:
+    """What values documents sees the priors that were given with them."""
+    corpus = [document(n, ["a", "b"], [(1, 1, n)]) | {"prior": 1.0 + n} for n in range(4)]
+    index = build(tmp_path / "index", corpus, segment_tokens=4)
+    assert FusedRanker(index.collection.reader)._priors.tolist() == [1.0, 2.0, 3.0, 4.0]

@@ -6,7 +6,7 @@
 
 A window is a range of documents. Which of its documents match is a bit set, combined word by word; the mentions of
 those that mention the type lie together in the type's list, so that nothing is searched for. Each literal then gives
-every mention a *code*: 0 where it is absent, its distance + 1 otherwise, and `+ cap` more to the right where sides
+every mention a *code*: 0 where it is absent, its distance + 1 otherwise, and `cap + 1` more to the right where sides
 count. Scores are sums of terms (`features.fused`); of an entity's mentions in a document the first best one counts,
 or each; a pair of entity and document, or mention, adds to the entity's value at once, in the order of documents.
 

@@ -48,7 +48,7 @@ ROWS = 4096  # mentions of a window, or as many as 64 documents may have
 MOST_CODES = 1 << 24  # codes of a window
 ROWS_PER_CALL = 1 << 17  # mentions between two checks of the clock: a few milliseconds
 KEPT_COLUMNS = 64
-EAGER = 1 << 14
+EAGER = 1 << 14  # mentions of a type that are decoded for its first query
 SHARED = 3  # of so many parts of the arena one is for codes that queries share
 COMMON_MENTIONS = 1 << 14  # of a type from which on codes of common literals are shared
 ALL = np.array([-1], dtype=np.int32)
@@ -179,6 +179,15 @@ class FusedRanker:
         return Documents(length, distinct, square, ALL)
 
     @cached_property
+    def _priors(self) -> F64:
+        """The prior of every document, by number."""
+        out = np.ones(self._reader.documents)
+        for segment, numbers in zip(self._reader.segments, self._reader.numbers, strict=True):
+            alive = np.flatnonzero(numbers >= 0)
+            out[numbers[alive]] = segment.text.priors[alive]
+        return out
+
+    @cached_property
     def _farthest(self) -> int:
         return int(self._documents.length.max(initial=0))
 
@@ -293,7 +302,7 @@ class FusedRanker:
             length=documents.length[number],
             distinct=documents.distinct[number],
             square=documents.square[number],
-            prior=np.ones(count),
+            prior=self._priors[number],
         )
         table.matched_documents = count
         kept: NDArray[np.bool_] | None = None

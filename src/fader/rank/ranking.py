@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from fader.contexts.table import Contexts
 from fader.kernel import kernel
 from fader.rank.system import F64, I32, I64, Ranking, System
 
+FEW_SHOWN = 8
 FEW = 100  # entities that are inserted one by one, instead of sorting all
 
 
@@ -133,9 +135,19 @@ def choose_contexts(share: F64, at: I64, limit: int) -> tuple[I64, I64]:
     Entity i has the shares `share[at[i]:at[i+1]]`. The largest come first, of equal ones the first; where they add up
     to less than 0, as logarithms do, the smallest.
     """
+    if limit > FEW_SHOWN:  # one pass over an entity's contexts for each that is chosen would be too many
+        orders = [a + sort_shares(share[a:b])[:limit] for a, b in pairwise(at.tolist())]
+        return np.concatenate([np.empty(0, dtype=np.int64), *orders]), np.cumsum([0, *(o.size for o in orders)])
     place, begin = np.empty(limit * (at.size - 1), dtype=np.int64), np.zeros(at.size, dtype=np.int64)
     _choose_contexts(share, at, limit, np.zeros(share.size, dtype=np.bool_), place, begin)
     return place[: begin[-1]], begin
+
+
+def sort_shares(share: F64) -> I64:
+    """The places of one entity's contexts in the order of `choose_contexts`."""
+    first = choose_contexts(share, np.array([0, share.size]), 1)[0]
+    is_largest = not first.size or share[first[0]] == share.max()
+    return np.argsort(-share if is_largest else share, kind="stable")
 
 
 @kernel

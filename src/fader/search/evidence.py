@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.table import Contexts
-from fader.rank.ranking import Contributions, ShownContexts, WhatIf, choose_contexts, rank_without
+from fader.rank.ranking import Contributions, ShownContexts, WhatIf, choose_contexts, rank_without, sort_shares
 from fader.rank.system import Ranking, System
 from fader.search.answer import CellShare, ContextShare, Explanation, LiteralShare, OtherContexts, Snippet
 from fader.search.collection import Collection
@@ -44,10 +44,8 @@ def show_contexts(collection: Collection, contexts: Contexts, shown: ShownContex
 
 
 def by_weight(shares: Contributions) -> NDArray[np.int64]:
-    """All contexts in the order of `choose_contexts`: from the one that contributes most on."""
-    first = choose_contexts(shares.share, np.array([0, shares.share.size]), 1)[0]
-    is_largest = not first.size or shares.share[first[0]] == shares.share.max()
-    return np.argsort(-shares.share if is_largest else shares.share, kind="stable")
+    """All contexts, from the one that contributes most on."""
+    return sort_shares(shares.share)
 
 
 def explain_entities(
