@@ -13,6 +13,7 @@ import pytest
 from fader import budget
 from fader.serve.errors import OutOfTime, Overloaded
 from fader.serve.gate import ClientGone, Clock, Gate
+from fader.serve.turns import LATELY, Turns
 
 LONG = 60_000.0
 
@@ -85,7 +86,7 @@ def test_who_would_wait_in_vain_is_refused_at_once() -> None:
                     break
             tasks = [begin(gate, work, 0), begin(gate, work, 1)]
             await settled(lambda: len(work.order) == 1)
-            assert (gate.busy, gate.waiting, gate.full) == (1, 1, True)
+            assert (gate.busy, gate.waiting, gate.is_full()) == (1, 1, True)
             with pytest.raises(Overloaded):
                 await begin(gate, work, 2)
             work.let_go.set()
@@ -103,14 +104,14 @@ def test_no_more_work_than_threads_and_no_more_waiting_than_places() -> None:
     async def play(gate: Gate, work: Work) -> None:
         tasks = [begin(gate, work, i) for i in range(5)]
         await settled(lambda: len(work.order) == 2)
-        assert (gate.busy, gate.waiting, gate.full) == (2, 3, True)
+        assert (gate.busy, gate.waiting, gate.is_full()) == (2, 3, True)
         with pytest.raises(Overloaded) as refused:
             await begin(gate, work, 5)
         assert refused.value.headers["Retry-After"] == "1"
         work.let_go.set()
         assert await asyncio.gather(*tasks) == list(range(5))
         await settled(lambda: gate.busy == 0)
-        assert not gate.full
+        assert not gate.is_full()
 
     trial(2, 3, play)
 
@@ -172,11 +173,11 @@ def test_a_client_that_goes_away_gives_its_place_back() -> None:
 
         busy = begin(gate, work, 0)
         leaving = begin(gate, work, 1, gone=wait)
-        await settled(lambda: gate.full)
+        await settled(gate.is_full)
         gone.set()
         with pytest.raises(ClientGone):
             await leaving
-        assert not gate.full
+        assert not gate.is_full()
         staying = begin(gate, work, 2)
         work.let_go.set()
         assert await asyncio.gather(busy, staying) == [0, 2]
@@ -232,3 +233,95 @@ def test_whatever_comes_and_goes_all_places_are_free_in_the_end() -> None:
         assert gate.waiting == 0
 
     trial(3, 16, play)
+
+
+def test_a_client_with_one_request_is_served_before_one_with_eight() -> None:
+    """One thread: of eight costly requests of one client that came first, at most one more is begun before it."""
+
+    async def play(gate: Gate, work: Work) -> None:
+        tasks = [begin(gate, work, i, client="hog") for i in range(8)]
+        await settled(lambda: len(work.order) == 1)
+        tasks.append(begin(gate, work, 8, client="victim"))
+        await asyncio.sleep(0)
+        work.let_go.set()
+        await asyncio.gather(*tasks)
+        assert work.order == [0, 8, *range(1, 8)]
+
+    trial(1, 8, play)
+
+
+def test_turns_are_fair_by_cost() -> None:
+    """Two clients with requests waiting at all times get the same seconds, though one's take ten times as long."""
+    spent, now = {"dear": 0.0, "cheap": 0.0}, 0.0
+    turns: Turns[str] = Turns(1, lambda: now)
+    cost = {"dear": 1.0, "cheap": 0.1}
+    for client in spent:
+        for _ in range(2000):
+            turns.note(client)
+            turns.wait(client, client)
+    for _ in range(1100):
+        found = turns.next()
+        assert found is not None
+        turns.begin(found[0])
+        now += cost[found[1]]
+        spent[found[1]] += cost[found[1]]
+        turns.end(found[0], cost[found[1]])
+    assert abs(spent["dear"] - spent["cheap"]) <= 1.0 + 1e-9
+
+
+def test_pauses_are_not_saved_up() -> None:
+    """Who comes after an hour of another's work has no hour ahead of it: from then on both get the same."""
+    turns: Turns[str] = Turns(1, lambda: 0.0)
+    for _ in range(3600):
+        turns.note("early")
+        turns.begin("early")
+        turns.end("early", 1.0)
+    order = []
+    for client in ("early", "late"):
+        for _ in range(10):
+            turns.note(client)
+            turns.wait(client, client)
+    for _ in range(10):
+        found = turns.next()
+        assert found is not None
+        order.append(found[0])
+        turns.begin(found[0])
+        turns.end(found[0], 1.0)
+    assert order.count("early") >= 4
+
+
+def test_no_client_has_all_threads_while_others_ask() -> None:
+    """Alone it has all; for some seconds after another asked, one is left to the others, and then it has all again."""
+    now = 0.0
+    turns: Turns[int] = Turns(2, lambda: now)
+    for _ in range(2):
+        turns.note("hog")
+        assert turns.may_begin("hog")
+        turns.begin("hog")
+    turns.note("victim")
+    assert not turns.may_begin("victim")
+    turns.end("hog", 1.0)
+    assert turns.may_begin("victim")
+    assert not turns.may_begin("hog")
+    now += LATELY
+    assert turns.may_begin("hog")
+
+
+def test_a_full_queue_takes_a_place_from_who_has_most() -> None:
+    """The newest request of the client with most is refused for the first of another; its second has no such right."""
+
+    async def play(gate: Gate, work: Work) -> None:
+        hogs = [begin(gate, work, i, client="hog") for i in range(4)]
+        await settled(lambda: len(work.order) == 1 and gate.waiting == 3)
+        assert gate.is_full("hog")
+        assert not gate.is_full("victim")
+        victim = begin(gate, work, 4, client="victim")
+        with pytest.raises(Overloaded):
+            await hogs[3]
+        assert gate.waiting == 3
+        assert gate.is_full("victim")
+        work.let_go.set()
+        assert await asyncio.gather(*hogs[:3], victim) == [0, 1, 2, 4]
+        await settled(lambda: gate.busy == 0)
+
+    trial(1, 3, play)

@@ -25,7 +25,7 @@ from fader import Index
 from fader.cli import main
 searched, held = Index.search, Path(sys.argv.pop(1))
 def search(*given, **named):
-    if given[1] == "slow":
+    if getattr(given[1], "text", given[1]) == "slow":
         held.with_suffix(".begun").touch()
         while held.exists():
             time.sleep(0.005)
@@ -97,7 +97,7 @@ from fader.serve.run import run
 from fader.serve.settings import Settings
 searched, begun = Index.search, Path(sys.argv[2])
 def search(*given, **named):
-    if given[1] == "slow":
+    if getattr(given[1], "text", given[1]) == "slow":
         begun.touch()
         ctypes.CDLL(None).sleep(600)
     return searched(*given, **named)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 import time
 import weakref
@@ -139,3 +140,28 @@ def trained(folder: Path, features: str) -> bytes:
     path = folder.parent / "trained.json"
     fader.Ranker(features=features, lam=1.0).fit(folder, queries, qrels).save(path)
     return path.read_bytes()
+
+
+def test_a_truncated_file_is_noticed_and_not_read(tmp_path: Path) -> None:
+    """Within five seconds health fails and requests are refused; the other index goes on.
+
+    A file that is gone is still mapped, and no damage; one that is whole again is none any more.
+    """
+    folders = {name: build(tmp_path / name) for name in ("cut", "whole")}
+    with running(Settings(indexes=folders, watch_seconds=0, time_ms=60_000)) as url:
+        file = max(folders["cut"].glob("*.mentions"), key=lambda path: path.stat().st_size)
+        before = file.read_bytes()
+        began = time.monotonic()
+        os.truncate(file, len(before) // 2)
+        until(lambda: httpx.get(f"{url}/healthz").status_code == 503)
+        assert time.monotonic() - began < 5
+        health = httpx.get(f"{url}/healthz").json()
+        assert (health["status"], list(health["problems"])) == ("damaged", ["index cut"])
+        reply = httpx.get(f"{url}/v1/search", params={"q": "violin"})
+        assert (reply.status_code, reply.json()["error"]["code"]) == (503, "damaged")
+        assert httpx.get(f"{url}/v1/search", params={"q": "violin", "index": "whole"}).status_code == 200
+        file.write_bytes(before)
+        until(lambda: httpx.get(f"{url}/healthz").status_code == 200)
+        file.unlink()
+        time.sleep(2.5)
+        assert httpx.get(f"{url}/healthz").status_code == 200

@@ -211,10 +211,19 @@ def test_stats_and_systems(http: httpx.Client, index: fader.Index) -> None:
     assert [each["name"] for each in stats["indexes"]] == ["small", "other"]
     assert str(index.collection.folder) not in json.dumps(stats)
     systems = http.get("/v1/systems").json()
-    assert [(m["name"], m["default"]) for m in systems["models"]] == [("trained", True), ("default", False)]
+    assert [(m["name"], m["default"]) for m in systems["models"]] == [
+        ("trained", True),
+        ("default", False),
+        ("paper", False),
+        ("joint", False),
+    ]
     assert systems["systems"] == [asdict(describe_system(part)) for part in discover("fader.systems").values()]
     other = http.get("/v1/systems", params={"index": "other"}).json()
-    assert [(m["name"], m["default"]) for m in other["models"]] == [("default", True)]
+    assert [(m["name"], m["default"]) for m in other["models"]] == [
+        ("default", True),
+        ("paper", False),
+        ("joint", False),
+    ]
 
 
 def test_health_and_metrics(http: httpx.Client) -> None:

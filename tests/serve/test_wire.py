@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -157,3 +158,40 @@ def test_headers_behind_a_body_are_dropped(monkeypatch: pytest.MonkeyPatch, addr
     assert reply.startswith(b"HTTP/1.1 200 ")
     assert b"Host" in kept
     assert not [name for name in kept if name.startswith(b"X-T")]
+
+
+def test_connections_are_bounded_with_a_clear_refusal(folder: Path) -> None:
+    """One more than an address may have is answered with 503 and closed; another address, and a proxy's, still may."""
+    settings = Settings(indexes={"small": folder}, address_connections=3, connections=6, proxies=("127.0.0.9",))
+    ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with listening(settings) as address, ExitStack() as held:
+
+        def connect(source: str) -> socket.socket:
+            return held.enter_context(socket.create_connection(address, 30, (source, 0)))
+
+        def is_refused(sock: socket.socket, why: bytes) -> bool:
+            reply = b"".join(iter(lambda: sock.recv(4096), b""))
+            return reply.startswith(b"HTTP/1.1 503 ") and b'"overloaded"' in reply and why in reply
+
+        for _ in range(3):
+            kept = connect("127.0.0.1")
+        assert is_refused(connect("127.0.0.1"), b"your address has 3 connections")
+        for source in ("127.0.0.9", "127.0.0.2", "127.0.0.2"):
+            connect(source)
+        assert is_refused(connect("127.0.0.9"), b"the server has 6 connections")
+        kept.sendall(ask)
+        assert kept.recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_client_that_does_not_read_is_dropped(folder: Path) -> None:
+    """What it was to get is not kept for it; the connection ends though it never closes it."""
+    with listening(Settings(indexes={"small": folder}, time_ms=30_000, answer_seconds=0.3)) as address:
+        ask = b"GET /static/js/main.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.settimeout(30)
+            sock.connect(address)
+            sock.sendall(5_000 * ask)
+            end = select.poll()
+            end.register(sock, 0)
+            assert end.poll(30_000) == [(sock.fileno(), select.POLLERR | select.POLLHUP)]

@@ -111,8 +111,7 @@ async def _live(service: Service, keys: Keys) -> AsyncIterator[None]:
     """From the first query, which nobody asked, to the last."""
     if not service.ready:
         await asyncio.to_thread(service.warm)
-    preparing = asyncio.create_task(_prepare(service))
-    watching = asyncio.create_task(service.watch())
+    tasks = [asyncio.create_task(work) for work in (_prepare(service), service.watch(), service.guard())]
     on_signal = threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGHUP")
     if on_signal:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: reload_all(service, keys))
@@ -121,9 +120,9 @@ async def _live(service: Service, keys: Keys) -> AsyncIterator[None]:
     finally:
         if on_signal:
             asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
-        for task in (preparing, watching):
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(preparing, watching, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         service.close()
 
 

@@ -6,6 +6,7 @@ behind it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -30,6 +31,10 @@ class Backing(Protocol):
         """The same commit, for answers from what is there; where something is missing, a warning says so."""
         ...
 
+    def find_damage(self, index: Index) -> str:
+        """What has become of the files of an open index so that it must not be read any more; empty if nothing has."""
+        ...
+
     def health(self) -> ClusterHealth | None:
         """How it is; `status` is `ok`, or `incomplete` where nothing can be answered. None: no part can be missing."""
         ...
@@ -51,6 +56,21 @@ class Folders:
 
     def partial(self, index: Index) -> Index:
         return index
+
+    def find_damage(self, index: Index) -> str:
+        """A file that is shorter than it was written: to read the mapped rest of it would end the process.
+
+        A file that is gone does no harm, for it stays mapped: a merge removes those of older commits.
+        """
+        folder, manifest = index.collection.folder, index.collection.manifest
+        for name, entry in manifest.file_entries:
+            with suppress(FileNotFoundError):
+                size = (folder / name).stat().st_size
+                if size < entry.bytes:
+                    return (
+                        f"{folder / name}: has {size:,} bytes instead of {entry.bytes:,}; restore or rebuild the index"
+                    )
+        return ""
 
     def health(self) -> ClusterHealth | None:
         return None

@@ -14,6 +14,7 @@
     500 internal       a fault of ours: its number in the log, nothing else
     501 unsupported    a transfer encoding other than chunked
     503 overloaded     the queue is full; Retry-After
+    503 damaged        a file of the index was truncated while it was served
     503 incomplete     a part of the index does not answer, and a partial answer would be a wrong one; Retry-After
     504 out_of_time    the time of the request is over
 
@@ -110,6 +111,18 @@ class Incomplete(Refusal):
             "a part of the index does not answer, and a partial answer would be a wrong one",
             f"try again in {seconds} s; /v1/search answers with partial=true from what is there",
             {"Retry-After": str(seconds)},
+        )
+
+
+class Damaged(Refusal):
+    """A file of the index was truncated; the log names it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            503,
+            "damaged",
+            "a file of the index is damaged",
+            "the administrator must restore it",
         )
 
 

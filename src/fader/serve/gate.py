@@ -1,10 +1,10 @@
 """A lane of work: so many threads, so many requests that wait their turn, and an end to waiting.
 
-A request that finds all threads busy waits in order of arrival; where as many wait as may, or as could be served in
-their time, it is refused at once: it would wait in vain. Its time counts from its arrival: one whose time is over while
-it waits is never started, and one that is started has what is left. A client that goes away while it waits gives its
-place back. A thread that works is never stopped from outside: the clock inside the engine does that. All but the work
-itself happens on the event loop. Knows nothing of HTTP or of what is done.
+A request that finds all threads busy waits its turn, which is fair among clients (turns.py); where as many wait as may,
+or as could be served in their time, it is refused at once: it would wait in vain. Its time counts from its arrival: one
+whose time is over while it waits is never started, and one that is started has what is left. A client that goes away
+while it waits gives its place back. A thread that works is never stopped from outside: the clock inside the engine does
+that. All but the work itself happens on the event loop. Knows nothing of HTTP or of what is done.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import os
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -24,6 +23,7 @@ from typing import Any, TypeVar
 from fader.budget import deadline
 from fader.errors import BudgetError
 from fader.serve.errors import OutOfTime, Overloaded
+from fader.serve.turns import Turns
 
 T = TypeVar("T")
 RECENT = 0.05  # the weight of the newest call in the mean time of calls
@@ -62,16 +62,16 @@ class Gate:
         self._longest = SPARE * time_ms / 1000  # waiting
         self._mean = 0.0  # seconds of a call, lately
         self._threads = ThreadPoolExecutor(workers, f"fader-{name}", _yield_to_the_loop)
-        self._free = workers
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._turns: Turns[asyncio.Future[None]] = Turns(workers, time.monotonic)
         self._clocks: dict[int, Clock] = {}  # of calls that run, by thread
 
-    @property
-    def full(self) -> bool:
-        """Whether the next request would be refused."""
-        ahead = len(self._waiting)
-        return not self._free and (
-            ahead >= self.queue or (ahead >= self.workers and ahead * self._mean / self.workers > self._longest)
+    def is_full(self, client: str = "") -> bool:
+        """Whether the next request of a client would be refused."""
+        if self._turns.running < self.workers:
+            return False
+        ahead = self._turns.ahead(client)
+        return (len(self._turns) >= self.queue and not self._turns.may_displace(client)) or (
+            ahead >= self.workers and ahead * self._mean / self.workers > self._longest
         )
 
     @property
@@ -82,54 +82,58 @@ class Gate:
     @property
     def waiting(self) -> int:
         """How many wait."""
-        return len(self._waiting)
+        return len(self._turns)
 
     @property
     def busy(self) -> int:
         """How many threads work."""
-        return self.workers - self._free
+        return self._turns.running
 
     def count_overdue(self, seconds: float) -> int:
         """How many threads work on calls whose time has been over for so many seconds."""
         return sum(clock.left_ms < -1000 * seconds for clock in list(self._clocks.values()))
 
-    async def run(self, function: Callable[..., T], *args: Any, clock: Clock, gone: Gone | None = None) -> T:
-        """The value of a call in a thread, when it is its turn; `gone` returns when the client has gone away."""
-        await self._wait_turn(clock, gone)
-        loop = asyncio.get_running_loop()
+    async def run(
+        self, function: Callable[..., T], *args: Any, clock: Clock, gone: Gone | None = None, client: str = ""
+    ) -> T:
+        """The value of a client's call in a thread, when it is its turn; `gone` returns when the client has gone."""
+        await self._wait_turn(clock, gone, client)
+        loop, began = asyncio.get_running_loop(), time.monotonic()
         try:
             work = self._threads.submit(self._call, clock, function, args)
         except BaseException:
-            self._release()
+            self._release(client, 0.0)
             raise
 
         def release_from_thread(_work: object) -> None:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(self._release)
+                loop.call_soon_threadsafe(self._release, client, time.monotonic() - began)
 
         work.add_done_callback(release_from_thread)
         return await asyncio.wrap_future(work)
 
-    async def _wait_turn(self, clock: Clock, gone: Gone | None) -> None:
+    async def _wait_turn(self, clock: Clock, gone: Gone | None, client: str) -> None:
         """Wait for a thread; it is the caller's afterwards."""
-        if self._free:
-            self._free -= 1
+        self._turns.note(client)
+        if self._turns.may_begin(client):
+            self._turns.begin(client)
             return
-        if self.full:
+        if self.is_full(client):
             raise Overloaded
         loop = asyncio.get_running_loop()
         turn: asyncio.Future[None] = loop.create_future()
-        self._waiting.append(turn)
+        if len(self._turns) >= self.queue and self._turns.may_displace(client):
+            _end(self._turns.displace(), Overloaded())
+        self._turns.wait(client, turn)
         timer = loop.call_later(max(0.0, clock.left_ms / 1000), _end, turn, OutOfTime(clock.time_ms))
         watcher = asyncio.ensure_future(_watch(gone, turn)) if gone else None
         try:
             await turn
         except BaseException:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self._release()  # its turn came while it was being cancelled
+                self._release(client, 0.0)  # its turn came while it was being cancelled
             else:
-                with suppress(ValueError):
-                    self._waiting.remove(turn)
+                self._turns.leave(client, turn)
             raise
         finally:
             timer.cancel()
@@ -152,14 +156,14 @@ class Gate:
             del self._clocks[thread]
             self._mean += RECENT * (time.monotonic() - began - self._mean)
 
-    def _release(self) -> None:
-        """Hand a thread to the one that has waited longest."""
-        while self._waiting:
-            turn = self._waiting.popleft()
+    def _release(self, client: str, seconds: float) -> None:
+        """Take back the thread of a client after so many seconds, and hand out what is free."""
+        self._turns.end(client, seconds)
+        while (found := self._turns.next()) is not None:
+            client, turn = found
             if not turn.done():
+                self._turns.begin(client)
                 turn.set_result(None)
-                return
-        self._free += 1
 
     def close(self) -> None:
         """Take no more work; what is running ends by its own clock."""

@@ -1,14 +1,19 @@
 """Lines of the log: one for every request and every event, as JSON for programs or as text for people.
 
-What was searched for is in it only where that was asked for (`log_queries`). Knows nothing of where lines go.
+What was searched for is in it only where that was asked for (`log_queries`). Lines are written by a thread of their
+own: a stream that blocks or a disk that is full loses lines, which are counted, and holds up nobody.
 """
 
 from __future__ import annotations
 
 import logging
+import queue
 import re
 import sys
+import threading
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -19,6 +24,8 @@ from fader.serve.middleware.trace import Trace
 
 log = logging.getLogger("fader.access")
 PATH_CHARACTERS = 200
+KEPT_LINES = 10_000  # that wait to be written
+FLUSH_SECONDS = 2.0
 PLAIN = re.compile(r"[A-Za-z0-9_.:/{}-]+")  # needs no quotes in a line
 
 
@@ -85,12 +92,59 @@ def _show(value: object) -> str:
     return text if PLAIN.fullmatch(text) else quote(text, 2_000)
 
 
-def configure(form: str, stream: TextIO | None = None) -> None:
-    """Send our lines, and what the server below has to say, to standard error."""
-    handler = logging.StreamHandler(stream or sys.stderr)
+class Background(logging.Handler):
+    """Writes lines to a stream in a thread; what cannot be kept or written is lost, and a later line says how many."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream, self._lines = stream, queue.Queue[str](KEPT_LINES)
+        self._lost = 0
+        threading.Thread(target=self._write, name="fader-log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._lines.put_nowait(self.format(record))
+        except queue.Full:
+            self._lost += 1
+        except Exception:
+            self.handleError(record)
+
+    def _write(self) -> None:
+        while True:
+            line = self._lines.get()
+            with self.lock or nullcontext():  # as `emit` is called
+                lost, self._lost = self._lost, 0
+            try:
+                if lost:
+                    self._stream.write(self.format(_tell_lost(lost)) + "\n")
+                self._stream.write(line + "\n")
+                self._stream.flush()
+            except (OSError, ValueError):  # no room, nobody reads, or it is closed
+                with self.lock or nullcontext():
+                    self._lost += lost + 1
+            finally:
+                self._lines.task_done()
+
+    def flush(self) -> None:
+        """Wait until all lines are written, but not for long."""
+        until = time.monotonic() + FLUSH_SECONDS
+        while self._lines.unfinished_tasks and time.monotonic() < until:
+            time.sleep(0.001)
+
+
+def _tell_lost(count: int) -> logging.LogRecord:
+    record = logging.LogRecord(log.name, logging.WARNING, __file__, 0, "lines lost", None, None)
+    record.fields = {"count": count}
+    return record
+
+
+def configure(form: str, stream: TextIO | None = None) -> logging.Handler:
+    """Send our lines, and what the server below has to say, to standard error; returns what writes them."""
+    handler = Background(stream or sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler])  # before the MCP SDK, which would use its own
     for name, level in (("fader", logging.INFO), ("uvicorn", logging.WARNING), ("mcp", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)
+    return handler

@@ -19,7 +19,7 @@ from fader.registry import discover
 from fader.search.collection import Collection
 from fader.search.index import Index
 from fader.search.info import describe_index
-from fader.search.models import DEFAULT, default_model, resolve_model
+from fader.search.models import DEFAULT, SHIPPED, resolve_model, shipped_model
 from fader.search.suggest import Suggester
 from fader.search.typetree import TypeTree
 from fader.serve.backing import Backing
@@ -120,8 +120,8 @@ class Served:
         text = (text or self.default).strip()
         if text in self.models:
             return self.models[text]
-        if text == DEFAULT:
-            return resolve_model(default_model(), self.collection)
+        if text in SHIPPED:
+            return resolve_model(shipped_model(text), self.collection)
         if len(text) > MODEL_CHARACTERS:
             raise BadRequest(f"a model has at most {MODEL_CHARACTERS:,} characters, not {len(text):,}", field="model")
         with self._lock:
@@ -139,7 +139,7 @@ class Served:
         name = text.split("(")[0].strip()
         systems = discover("fader.systems")
         if name not in systems:
-            known = [*self.models, DEFAULT, *systems]
+            known = [*self.models, *SHIPPED, *systems]
             raise NotFound(
                 f"no model or system {quote(name)}",
                 did_you_mean(name, known).lstrip("; ") or f"known: {', '.join(known)}",

@@ -28,7 +28,7 @@ from fader.errors import InputError
 from fader.serve import logs
 from fader.serve.app import create_app
 from fader.serve.settings import Settings
-from fader.serve.wire import Wire
+from fader.serve.wire import Connections, Wire
 
 BACKLOG = 2048
 ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -90,13 +90,20 @@ def _end_process(seconds: float) -> None:
     """End the process whatever its threads do."""
     try:
         log.critical("ended by force", extra={"fields": {"seconds": seconds, "reason": "threads do not come back"}})
+        logging.shutdown()
     finally:
         os._exit(1)
 
 
 def configure(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """uvicorn's settings: no log and no headers of its own."""
-    wire: Any = partial(Wire, head_bytes=settings.head_bytes, arrival_seconds=settings.arrival_seconds)
+    wire: Any = partial(
+        Wire,
+        head_bytes=settings.head_bytes,
+        arrival_seconds=settings.arrival_seconds,
+        answer_seconds=settings.answer_seconds,
+        connections=Connections(settings.connections, settings.address_connections, frozenset(settings.proxies)),
+    )
     return uvicorn.Config(
         app,
         http=wire,

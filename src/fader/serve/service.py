@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from fader.serve.errors import OutOfTime
+from fader.serve.errors import Damaged, OutOfTime
 from fader.serve.gate import Clock, Gate, Gone
 from fader.serve.library import Library
 from fader.serve.open_index import Served
@@ -27,6 +27,7 @@ T = TypeVar("T")
 log = logging.getLogger("fader.serve")
 
 LOADING = "systems are still being loaded or compiled, which happens once; try again in a minute"
+GUARD_SECONDS = 2.0  # between two looks at the files of indexes
 SWITCH_SECONDS = 0.0001  # how long a thread may keep the interpreter from the event loop, which refuses requests
 
 
@@ -43,10 +44,14 @@ class Service:
         self.ready, self.preparing = False, True
         self._changing = threading.Lock()  # the watcher and a signal may want to change what is served at once
         self.problems: dict[str, str] = {}
+        self.damaged: frozenset[str] = frozenset()  # indexes with files that must not be read any more
 
     def index(self, name: str | None = None) -> Served:
         """The index of a name, at the commit that is served now; the first without one."""
-        return self.library.find(name)
+        served = self.library.find(name)
+        if served.name in self.damaged:
+            raise Damaged
+        return served
 
     async def run(
         self,
@@ -56,13 +61,14 @@ class Service:
         clock: Clock | None = None,
         timeout_ms: float | None = None,
         gone: Gone | None = None,
+        client: str = "",
     ) -> T:
         """The value of a call in a lane; its time counts from the clock's start, and is never above the limit."""
         most = float(self.settings.time_ms)
         asked = min(timeout_ms or most, most)
         clock = Clock.now(asked) if clock is None else Clock(clock.arrived, asked)
         try:
-            return await self.lanes[lane].run(function, *args, clock=clock, gone=gone)
+            return await self.lanes[lane].run(function, *args, clock=clock, gone=gone, client=client)
         except OutOfTime:
             raise OutOfTime(asked, LOADING if self.preparing else "") from None
 
@@ -116,6 +122,20 @@ class Service:
         while self.settings.watch_seconds > 0:
             await asyncio.sleep(self.settings.watch_seconds)
             await asyncio.to_thread(self.reload)
+
+    async def guard(self) -> None:
+        """Look at the files of indexes again and again, for as long as the service runs."""
+        while True:
+            await asyncio.to_thread(self.look_for_damage)
+            await asyncio.sleep(GUARD_SECONDS)
+
+    def look_for_damage(self) -> None:
+        """Find indexes whose files were truncated: they are not asked any more, and the log says why."""
+        found = {served.name: self.settings.backing.find_damage(served.index) for served in self.library}
+        for name, problem in found.items():
+            if problem and name not in self.damaged:
+                log.error("index damaged", extra={"fields": {"index": name, "problem": problem}})
+        self.damaged = frozenset(name for name, problem in found.items() if problem)
 
     def find_overdue(self) -> dict[str, int]:
         """How many threads of each lane do not come back, where there are any.

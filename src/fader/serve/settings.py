@@ -19,7 +19,8 @@ class Settings:
 
     A model is a file and the index it ranks, None for every index that it fits. `rate` is requests per second of a key,
     or of an address where there are no keys; 0 is no limit. The head of a request may have `head_bytes`, its address
-    included, and a request must arrive whole within `arrival_seconds`. A server that ends gives the requests that it
+    included, and a request must arrive whole within `arrival_seconds`; a client that takes hardly anything of its
+    answer in `answer_seconds` is dropped. A server that ends gives the requests that it
     has `drain_seconds` on top of the longest request, and `stop_seconds` more to threads that do not come back; then it
     ends without them. A thread that is at work `overdue_seconds` after the time of its request is over does not come
     back, as far as `/healthz` can say. Look-ups have threads and a queue of their own (`light_workers`,
@@ -39,11 +40,23 @@ class Settings:
         metavar="N",
     )
     queue: int = option(32, help="Requests that may wait; more are refused.", least=0, most=100_000)
+    connections: int = option(
+        1_000, help="Connections at a time; more are refused.", least=1, most=1_000_000, metavar="N"
+    )
+    address_connections: int = option(
+        200,
+        help="Connections at a time from one address, proxies aside.",
+        least=1,
+        most=1_000_000,
+        flags=("--connections-per-address",),
+        metavar="N",
+    )
     light_workers: int = 2
     light_queue: int = 64
     body_bytes: int = 65_536
     head_bytes: int = 65_536
     arrival_seconds: float = 30.0
+    answer_seconds: float = 30.0
     drain_seconds: float = 10.0
     stop_seconds: float = 5.0
     overdue_seconds: float = 30.0

@@ -1,7 +1,9 @@
-"""HTTP on the wire, by uvicorn and httptools, with two bounds that these lack.
+"""HTTP on the wire, by uvicorn and httptools, with bounds that these lack.
 
-The head of a request has a largest size, and a request must arrive whole within some seconds: else one client could
-fill the memory, or hold connections for nothing. A head is counted to the byte, up to the empty line that ends it,
+The head of a request has a largest size, a request must arrive whole within some seconds, and a client must take a
+least amount of its answer in such a time: else one client could fill the memory, or hold connections for nothing.
+There are so many connections in all, and from one address, unless that is a proxy's; one more is answered with 503 and
+closed. A head is counted to the byte, up to the empty line that ends it,
 however it comes in; only what arrives together with the body of the request before is not. A body in another transfer
 encoding than `chunked` is refused, as nobody here would decode it (RFC 9112, 6.1). Errors here have the form and the
 headers of all others. Knows nothing of what is asked.
@@ -11,34 +13,119 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
+import struct
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from fader.serve.errors import JSON, Refusal
 from fader.serve.middleware.headers import SECURITY
 
+LEAST_TAKEN = 16_384  # bytes of its answer that a client must take in `answer_seconds`; for 30 s that is 4 kbit/s
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """How many connections there may be in all and from one address, proxies aside, and how many there are."""
+
+    most: int
+    most_of_address: int
+    proxies: frozenset[str] = frozenset()
+    count: Counter[str] = field(default_factory=Counter)
+
+    def refuse(self, address: str) -> str:
+        """Why there may not be one more from an address; empty where there may."""
+        if self.count.total() >= self.most:
+            return f"the server has {self.most:,} connections open, the most that it takes"
+        if address not in self.proxies and self.count[address] >= self.most_of_address:
+            return f"your address has {self.most_of_address:,} connections open, the most that one may have"
+        return ""
+
+    def close(self, address: str) -> None:
+        """One from an address is gone."""
+        self.count[address] -= 1
+        if not self.count[address]:
+            del self.count[address]
 
 
 class Wire(HttpToolsProtocol):
     """A connection; uvicorn gives all but the bounds."""
 
-    def __init__(self, *, head_bytes: int, arrival_seconds: float, **given: Any) -> None:
+    def __init__(
+        self,
+        *,
+        head_bytes: int,
+        arrival_seconds: float,
+        answer_seconds: float,
+        connections: Connections,
+        **given: Any,
+    ) -> None:
         super().__init__(**given)
         self._head_bytes, self._arrival_seconds = head_bytes, arrival_seconds
+        self._answer_seconds, self._counted = answer_seconds, connections
+        self._address: str | None = None  # where the connection is counted
         self._head, self._in_head, self._whole = 0, True, False
         self._begun, self._tail = False, b""  # whether a head has begun, and the last bytes of what there is of it
         self._late: asyncio.TimerHandle | None = None
+        self._slow: asyncio.TimerHandle | None = None
+        self._answering: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        transport.set_write_buffer_limits(high=0)  # writing pauses as long as there is anything left to be taken
+        address = self.client[0] if self.client else ""
+        if why := self._counted.refuse(address):
+            self._refuse(503, why, "close some, or try again later", "overloaded")
+            return
+        self._counted.count[address] += 1
+        self._address = address
         self._await_rest()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._stop_watching()
+        if self._address is not None:
+            self._counted.close(self._address)
+        if self._answering is not None:
+            self._answering.disconnected = True  # uvicorn tells only the last request that came
         super().connection_lost(exc)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_reader()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_watching()
+
+    def _watch_reader(self) -> None:
+        """Look some seconds later how much of the answer was taken."""
+        left = self.transport.get_write_buffer_size()
+        self._slow = self.loop.call_later(self._answer_seconds, self._drop_slow_reader, left)
+
+    def _drop_slow_reader(self, before: int) -> None:
+        if before - self.transport.get_write_buffer_size() < LEAST_TAKEN:
+            with suppress(OSError):  # what it does not take is not kept, by the system either
+                sock = self.transport.get_extra_info("socket")
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.transport.abort()
+        else:
+            self._watch_reader()
+
+    def _stop_watching(self) -> None:
+        if self._slow is not None:
+            self._slow.cancel()
+            self._slow = None
 
     def data_received(self, data: bytes) -> None:
         while data and not self.transport.is_closing():

@@ -110,7 +110,7 @@ class Health:
     `cluster` is there where the index is on one: its groups of shards, and how many replicas some of them lack.
     """
 
-    status: Literal["ok", "starting", "incomplete", "stuck"]
+    status: Literal["ok", "starting", "incomplete", "damaged", "stuck"]
     version: str
     indexes: dict[str, int]
     problems: dict[str, str]

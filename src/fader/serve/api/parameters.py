@@ -60,6 +60,7 @@ class Vocabulary:
     )
     offset: int = same_as(EntityOptions, "offset", help="How many to leave out.", limit="", example=0)
     limit: int = same_as(EntityOptions, "limit", help="How many at most.", limit="k")
+    no_entity_literals: bool = same_as(SearchOptions, "no_entity_literals")
     format: str = option("json", help="How the answer is written.", choices=("json", "csv"), example="json")
 
 
@@ -85,6 +86,7 @@ class QueryParameters(IndexParameters):
     q: str = shared("q")
     type: str | None = shared("type")
     timeout_ms: int | None = shared("timeout_ms")
+    no_entity_literals: bool = shared("no_entity_literals")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +132,7 @@ class EntityParameters(IndexParameters):
     offset: int = shared("offset")
     limit: int = shared("limit", limit="snippets")  # contexts are shown as snippets
     timeout_ms: int | None = shared("timeout_ms")
+    no_entity_literals: bool = shared("no_entity_literals")
     format: str = shared("format")
 
 

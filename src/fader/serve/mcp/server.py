@@ -113,7 +113,7 @@ async def call_tool(service: Service, tool: ServiceTool[Any], read: Callable[[],
         trace.index, trace.commit = served.name, served.index.commit
         trace.query = getattr(asked, "query", None)
         clock = Clock(trace.arrived, service.settings.time_ms)
-        said = await service.run(tool.lane(asked), tool.work, served, asked, clock=clock)
+        said = await service.run(tool.lane(asked), tool.work, served, asked, clock=clock, client=trace.asker)
     except Exception as error:
         refusal = refusal_of(error)
         if refusal is None:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from fader.contexts.query import Query
 from fader.options import option
 from fader.search.answer import Answer
 from fader.search.why import Why
@@ -52,7 +53,7 @@ class QueryCall(IndexCall):
     query: str = same_as(
         Vocabulary,
         "q",
-        help='Keywords: word, "a phrase", +required, -forbidden. Content words only, not a whole question.',
+        help='Keywords: word, "a phrase", +required, -forbidden, entity:ID. Content words only, not a whole question.',
         example="played +violin",
     )
     type: str | None = same_as(
@@ -61,6 +62,7 @@ class QueryCall(IndexCall):
     model: str | None = same_as(
         Vocabulary, "model", help="What ranks: a served model, `default`, or a system such as `proximity`."
     )
+    no_entity_literals: bool = same_as(Vocabulary, "no_entity_literals")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,7 @@ class EntityCall(IndexCall):
     offset: int = same_as(Vocabulary, "offset", help="How many contexts to skip.")
     limit: int = same_as(Vocabulary, "limit", limit="snippets", help="How many contexts at most.")
     model: str | None = same_as(QueryCall, "model")
+    no_entity_literals: bool = same_as(QueryCall, "no_entity_literals")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +113,14 @@ class Said:
     text: str
 
 
+def _parse(served: Served, query: str, asked: QueryCall | EntityCall) -> Query:
+    return served.index.parse(query, asked.type, entity_literals=not asked.no_entity_literals)
+
+
 def search(served: Served, asked: SearchCall) -> Said:
     ranker = served.ranker(asked.model)
-    answer = served.index.search(asked.query, asked.type, asked.k, ranker, snippets=asked.snippets)
+    query = _parse(served, asked.query, asked)
+    answer = served.index.search(query, None, asked.k, ranker, snippets=asked.snippets)
     return Said(encode_answer(answer), write_search(answer))
 
 
@@ -120,9 +128,9 @@ def entity(served: Served, asked: EntityCall) -> Said:
     evidence = None
     if asked.query:
         evidence = served.index.evidence(
-            asked.query,
+            _parse(served, asked.query, asked),
             asked.id,
-            asked.type,
+            None,
             served.ranker(asked.model),
             offset=asked.offset,
             limit=asked.limit,
@@ -132,7 +140,8 @@ def entity(served: Served, asked: EntityCall) -> Said:
 
 
 def explain(served: Served, asked: ExplainCall) -> Said:
-    why = served.index.why(asked.query, asked.entity, asked.type, served.ranker(asked.model))
+    query = _parse(served, asked.query, asked)
+    why = served.index.why(query, asked.entity, None, served.ranker(asked.model))
     return Said(encode(why), write_why(why))
 
 

@@ -23,7 +23,7 @@ class Refusals:
         self._app, self._gate = app, gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and self._gate.full and ranks(scope):
+        if scope["type"] == "http" and ranks(scope) and self._gate.is_full(trace_of(scope).asker):
             trace_of(scope).route = scope["path"] if scope["path"] in RANKING else ENTITY
             await refuse(Overloaded(), send)
             return

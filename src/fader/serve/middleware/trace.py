@@ -40,6 +40,11 @@ class Trace:
     bytes: int = 0
 
     @property
+    def asker(self) -> str:
+        """Whose turn a request takes: that of its key, or of its address where it has none."""
+        return f"key {self.key}" if self.key else self.client
+
+    @property
     def seconds(self) -> float:
         return time.monotonic() - self.arrived
 

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from fader import __version__
 from fader.registry import discover
-from fader.search.models import DEFAULT, default_model
+from fader.search.models import SHIPPED, shipped_model
 from fader.search.system_info import describe_system
 from fader.serve.api.answers import Health, ModelName, ServedLimits, Stats, Systems, encode, encode_health
 from fader.serve.api.openapi import MEANINGS, describe_errors, read_examples
@@ -24,6 +24,7 @@ from fader.serve.service import Service
 from fader.serve.settings import Settings
 
 PROBLEM = "a newer commit cannot be opened; the log says why"  # with folders, which are not for everyone
+DAMAGED = "a file was truncated, and the index is not asked any more; the log names it"
 STUCK = "have not come back long after the time of their requests; restart the service"
 
 
@@ -92,7 +93,8 @@ def stats_of(service: Service) -> Stats:
 
 def systems_of(served: Served) -> Systems:
     """What ranks an index."""
-    models = {**served.models, DEFAULT: default_model()}
+    models = {name: shipped_model(name) for name in SHIPPED if name not in served.models}
+    models = {**served.models, **models}
     named = [ModelName(name, str(model), name == served.default) for name, model in models.items()]
     return Systems(named, [describe_system(part) for part in discover("fader.systems").values()])
 
@@ -107,5 +109,8 @@ def health_of(service: Service) -> Health:
     cluster = service.settings.backing.health()
     whole = cluster is None or cluster.status == "ok"
     told = None if cluster is None else {k: v for k, v in asdict(cluster).items() if k != "status"}
-    status: Literal["ok", "incomplete", "stuck"] = "stuck" if overdue else "ok" if whole else "incomplete"
+    problems |= dict.fromkeys((f"index {name}" for name in service.damaged), DAMAGED)
+    status: Literal["ok", "incomplete", "damaged", "stuck"] = (
+        "stuck" if overdue else "damaged" if service.damaged else "ok" if whole else "incomplete"
+    )
     return Health(status if service.ready else "starting", __version__, commits, problems, told)

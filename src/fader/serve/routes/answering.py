@@ -45,13 +45,14 @@ def find_index(request: Request, name: str | None, query: str | None = None) -> 
 async def run_in_lane(request: Request, lane: str, work: Callable[[], V], timeout_ms: int | None = None) -> V:
     """What `work` returns in its lane, as long as the client is there and the request has time."""
     service = service_of(request)
-    clock = Clock(trace_of(request.scope).arrived, service.settings.time_ms)
+    trace = trace_of(request.scope)
+    clock = Clock(trace.arrived, service.settings.time_ms)
 
     async def wait_until_gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    return await service.run(lane, work, clock=clock, timeout_ms=timeout_ms, gone=wait_until_gone)
+    return await service.run(lane, work, clock=clock, timeout_ms=timeout_ms, gone=wait_until_gone, client=trace.asker)
 
 
 async def send_json(request: Request, lane: str, work: Callable[[], bytes], timeout_ms: int | None = None) -> Response:

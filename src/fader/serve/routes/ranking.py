@@ -7,9 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
+from fader.contexts.query import Query
 from fader.learn.model import Model
 from fader.search.answer import Answer
 from fader.search.entity import EntityEvidence
+from fader.search.index import Index
 from fader.search.versus import Versus
 from fader.search.why import Why
 from fader.serve.api.answers import EntityAnswer, answer_entity, encode, encode_answer
@@ -19,6 +21,7 @@ from fader.serve.api.parameters import (
     EntityIdParameters,
     EntityParameters,
     ExplainParameters,
+    QueryParameters,
     SearchParameters,
 )
 from fader.serve.errors import BadRequest, NotFound, Refusal
@@ -61,7 +64,8 @@ async def search(request: Request, asked: SearchParameters) -> Response:
 
     def find() -> Answer:
         ranker, index = served.ranker(asked.model), served.partial if asked.partial else served.index
-        return index.search(asked.q, asked.type, asked.k, ranker, snippets=asked.snippets, explain=asked.explain)
+        query = _parse(index, asked.q, asked)
+        return index.search(query, None, asked.k, ranker, snippets=asked.snippets, explain=asked.explain)
 
     return await send_ranked(request, find, encode_answer, asked, "search.csv")
 
@@ -88,7 +92,8 @@ async def _send_entity(request: Request, id: str, asked: EntityParameters) -> Re
 
     def find() -> EntityEvidence:
         ranker = served.ranker(asked.model)
-        return served.index.evidence(query, id, asked.type, ranker, offset=asked.offset, limit=asked.limit)
+        parsed = _parse(served.index, query, asked)
+        return served.index.evidence(parsed, id, None, ranker, offset=asked.offset, limit=asked.limit)
 
     def write(found: EntityEvidence) -> bytes:
         return encode(answer_entity(served.index.entity(id), found))
@@ -101,7 +106,8 @@ async def explain(request: Request, asked: ExplainParameters) -> Response:
     served = find_index(request, asked.index, asked.q)
 
     def find() -> bytes:
-        return encode(served.index.why(asked.q, asked.entity, asked.type, served.ranker(asked.model)))
+        query = _parse(served.index, asked.q, asked)
+        return encode(served.index.why(query, asked.entity, None, served.ranker(asked.model)))
 
     return await send_json(request, "engine", find, asked.timeout_ms)
 
@@ -112,9 +118,14 @@ async def compare(request: Request, asked: CompareParameters) -> Response:
 
     def find() -> Versus:
         one, other = _find_ranker(served, asked.a, "a"), _find_ranker(served, asked.b or OTHER, "b")
-        return served.index.versus(asked.q, one, other, asked.type, asked.k, snippets=asked.snippets)
+        query = _parse(served.index, asked.q, asked)
+        return served.index.versus(query, one, other, None, asked.k, snippets=asked.snippets)
 
     return await send_ranked(request, find, encode, asked, "compare.csv")
+
+
+def _parse(index: Index, query: str, asked: QueryParameters | EntityParameters) -> Query:
+    return index.parse(query, asked.type, entity_literals=not asked.no_entity_literals)
 
 
 def _find_ranker(served: Served, text: str | None, field: str) -> Model:
