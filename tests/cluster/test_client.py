@@ -376,7 +376,7 @@ def test_errors_cross_as_they_are(folder: Path) -> None:
     """By class, with their texts; those of the question end the call, those of a replica are another's to answer."""
     with serving(folder, 2, replicas=2, settings=QUICK) as served:
         statistics = Statistics(1, 1, np.ones(1, dtype=np.int64), np.ones(1, dtype=np.int64))
-        with pytest.raises(UsageError, match=r'unknown feature "evil"; known: bias'):
+        with pytest.raises(UsageError, match=r'unknown feature "evil"; known: adjacency, bias'):
             served.client.call_all(ScoreRows(ASKED.question, statistics, "evil", np.ones(1), "document", True))
         some = FindRows(ASKED.question, np.zeros(1, dtype=np.int32), (Column.MATCHING,))
         with pytest.raises(UsageError, match="the rows of some entities have no values of all matching documents"):

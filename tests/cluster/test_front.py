@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -86,6 +87,24 @@ def test_a_controller_that_breaks_off_is_started_again(
     heard = [json.loads((tmp_path / f"{n}.wanted").read_text()) for n in range(4)]
     assert [one["used"] for one in heard] == [[], *[[[1, told(served, folder)["files"]]]] * 3]
     assert [one["groups"] for one in heard] == [0, 2, 2, 2]
+
+
+def test_a_stopped_controller_is_noticed(controller: Callable[..., FrontSettings], tmp_path: Path) -> None:
+    """Health calls it silent some seconds after SIGSTOP, and up again after SIGCONT; it is not ended for that."""
+    folder = some_index(tmp_path / "index")
+    well = f"while True:\n    say({json.dumps({'state': STATE})!r})\n    time.sleep(0.05)"
+    front = Front(folder, "local", settings=replace(controller(well), silent=0.5, end=0.1))
+    front._thread.start()
+    try:
+        until(lambda: front.health().controller == "up")
+        assert front._process is not None
+        front._process.send_signal(signal.SIGSTOP)
+        until(lambda: front.health().controller == "silent")
+        front._process.send_signal(signal.SIGCONT)
+        until(lambda: front.health().controller == "up")
+        assert front.restarts == 0
+    finally:
+        front.close()
 
 
 def test_a_controller_that_hangs_is_ended(controller: Callable[..., FrontSettings], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -101,12 +102,27 @@ def test_a_torn_frame_is_an_error(pair: tuple[socket.socket, socket.socket], kee
         receive(pair[1], 1 << 20)
 
 
+def test_a_flipped_bit_is_noticed() -> None:
+    """Whichever bit of a frame flips, head, plain data, padding or array, the frame is refused."""
+    data = b"".join(bytes(b) for b in frame({"a": np.arange(5, dtype=np.int32), "b": "text"}))
+    for bit in range(8 * len(data)):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        one, other = socket.socketpair()
+        with one, other:
+            one.sendall(flipped)
+            one.shutdown(socket.SHUT_WR)
+            with pytest.raises(WireError, match="changed on the way"):
+                receive(other, 1 << 20)
+
+
 def sent(
     pair: tuple[socket.socket, socket.socket], plain: bytes, arrays: bytes = b"", claimed: int | None = None
 ) -> Any:
     padding = bytes(-len(plain) % 8)
     size = len(arrays) if claimed is None else claimed
-    pair[0].sendall(struct.pack("<IQ", len(plain), size) + plain + padding + arrays)
+    lengths = struct.pack("<IQI", len(plain), size, zlib.crc32(plain + padding + arrays))
+    pair[0].sendall(lengths + struct.pack("<I", zlib.crc32(lengths)) + plain + padding + arrays)
     return receive(pair[1], 1 << 20)
 
 

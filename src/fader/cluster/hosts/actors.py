@@ -189,10 +189,10 @@ def _said(error: Exception) -> str:
 
 def warm(shard: Shard) -> None:
     """Number documents and load kernels by a sample query, so the first real query does not wait for it."""
-    from fader.search.models import default_model
+    from fader.search.models import PAPER, shipped_model
 
     shard.warm()
-    scoring = default_model().system.feature_scoring
+    scoring = shipped_model(PAPER).system.feature_scoring
     assert scoring is not None
     with suppress(FaderError), deadline(WARM_MS):  # the collection may have none of the words
         question = Question.of(parse_query(SAMPLE, shard.reader.analysis))

@@ -55,6 +55,7 @@ class FrontSettings:
     longest_pause: float = 15.0
     well_after: float = 30.0  # a controller that has run for so long resets the pause
     start: float = 300.0  # that may pass without a host that opens shards; nodes may have to compile kernels
+    silent: float = 4.0  # without a message: it is stopped or busy, which health says
     hang: float = 300.0  # without a message: the controller hangs; it may have to copy a catalog first
     end: float = 20.0  # that a controller may take to end
     probe: float = 1.0
@@ -180,6 +181,10 @@ class Front:
         """The same commit, with answers from the groups that are there and a warning of those that are missing."""
         return self.open_index(index.limits, index.commit, partial=True)
 
+    def find_damage(self, index: Index) -> str:
+        """Nothing: hosts look after the files that they have open."""
+        return ""
+
     # --- health ----------------------------------------------------------------------------------------------
 
     def health(self) -> ClusterHealth:
@@ -199,8 +204,12 @@ class Front:
             lacking=lacking,
             nodes=self._state.nodes,
             hosts=self._state.hosts,
-            controller="up" if self._is_up else "down",
+            controller="down" if not self._is_up else "silent" if self._is_silent else "up",
         )
+
+    @property
+    def _is_silent(self) -> bool:
+        return self._is_up and time.monotonic() - self._heard_at > self.settings.silent
 
     def _commit(self) -> int | None:
         """The newest commit that an open index uses, else the newest that is served; None before the first map."""
@@ -265,9 +274,16 @@ class Front:
         return error or ClusterError(f"the controller of the cluster has ended (exit code {process.returncode})")
 
     def _watch(self) -> None:
-        """Kill a controller that hangs."""
-        while not self._closing.wait(1.0):
-            process = self._process
+        """Tell of a controller that is silent, ask shards instead of it, and kill it when it hangs."""
+        was_silent = False
+        while not self._closing.wait(min(1.0, self.settings.silent / 4)):
+            process, is_silent = self._process, self._is_silent
+            if is_silent:
+                self._probe()
+            if is_silent != was_silent:
+                fields = {"seconds": round(time.monotonic() - self._heard_at, 1)}
+                log.warning("controller silent" if is_silent else "controller heard", extra={"fields": fields})
+            was_silent = is_silent
             if process is not None and time.monotonic() - self._heard_at > self.settings.hang:
                 process.kill()
 

@@ -3,13 +3,14 @@
     greeting  := "FADR" version nonce                            server to client; 32 random bytes
     proof     := version nonce HMAC(secret, "client" nonces)     client to server
     welcome   := status HMAC(secret, "server" nonces)            server to client; status 0: accepted
-    frame     := plain length (4), length of all arrays (8), plain as MessagePack, padding, arrays, each padded to 8
+    frame     := head, plain as MessagePack, padding, arrays, each padded to 8
+    head      := plain length (4), length of all arrays (8), CRC-32 of what follows the head (4), CRC-32 of these (4)
     array     := extension 1 in the plain data: its type, shape and place among the arrays
     plain     := a record, decoded as the type that is expected
 
 HMAC-SHA256. Of a peer that is not known, only the proof is read, which has a fixed length. No pickle: a frame has
-numbers, texts and arrays, never code. Frames are neither encrypted nor signed: use a private network. Knows nothing of
-shards.
+numbers, texts and arrays, never code. A bit that flips on the way ends the connection, and the call goes to another
+replica. Frames are neither encrypted nor signed: use a private network. Knows nothing of shards.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import os
 import socket
 import struct
 import time
+import zlib
 from collections.abc import Iterator
 from math import prod
 from typing import Any, get_args
@@ -30,14 +32,14 @@ from numpy.typing import NDArray
 
 from fader.errors import LimitError, UsageError
 
-VERSION = 2
+VERSION = 3
 MAGIC = b"FADR"
 NONCE, MAC = 32, 32
 GREETING_S = 5.0  # for the whole greeting
 LEAST_SECRET = 16
 MOST_REQUEST = 64 << 20  # bytes of the largest frame that a server accepts
 MOST_ANSWER = (4 << 30) - 8  # the same for a client; the length of plain data has four bytes
-_HEADER = struct.Struct("<IQ")
+_LENGTHS, _CHECK = struct.Struct("<IQI"), struct.Struct("<I")
 _ALIGNED = 8
 _TYPES = frozenset(("<i4", "<i8", "<f8", "|i1", "|u1", "|b1"))
 _ARRAY = 1
@@ -139,12 +141,15 @@ def frame(value: Any, most: int = MOST_ANSWER) -> list[Any]:
     size = _pad(len(plain)) + at
     if size > most:
         raise LimitError(f"{size:,} bytes cannot be sent between machines at once, {most:,} at most; ask for less")
-    head = _HEADER.pack(len(plain), at) + plain + bytes(_pad(len(plain)) - len(plain))
-    buffers: list[Any] = [head]
+    buffers: list[Any] = [plain + bytes(_pad(len(plain)) - len(plain))]
     for array in arrays:
         if array.nbytes:
             buffers += [array.reshape(-1).view(np.uint8).data, bytes(_pad(array.nbytes) - array.nbytes)]
-    return buffers
+    checksum = 0
+    for buffer in buffers:
+        checksum = zlib.crc32(buffer, checksum)
+    lengths = _LENGTHS.pack(len(plain), at, checksum)
+    return [lengths + _CHECK.pack(zlib.crc32(lengths)), *buffers]
 
 
 def _pad(size: int) -> int:
@@ -182,9 +187,9 @@ class Receiver:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._head = bytearray(_HEADER.size)
+        self._head = bytearray(_LENGTHS.size + _CHECK.size)
         self._buffer = self._head_view = memoryview(self._head)
-        self._got, self._plain = 0, -1
+        self._got, self._plain, self._checksum = 0, -1, 0
         self._body: U8 | None = None
 
     def take(self, sock: socket.socket) -> bool:
@@ -200,11 +205,15 @@ class Receiver:
                 self._got += count
             elif self._body is None:
                 self._open()
+            elif zlib.crc32(self._body.data) != self._checksum:
+                raise WireError("sent a frame that was changed on the way")
             else:
                 return True
 
     def _open(self) -> None:
-        self._plain, arrays = _HEADER.unpack(self._head)
+        if _CHECK.pack(zlib.crc32(self._head[: _LENGTHS.size])) != self._head[_LENGTHS.size :]:
+            raise WireError("sent a frame that was changed on the way")
+        self._plain, arrays, self._checksum = _LENGTHS.unpack_from(self._head)
         size = _pad(self._plain) + arrays
         if size > self._most:
             raise WireError(f"sent {size:,} bytes at once; at most {self._most:,}")
