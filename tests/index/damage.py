@@ -152,11 +152,13 @@ class Sealed:
 
     def seal(self, manifests: bool = True) -> None:
         """Write the file, and its size and checksum into every manifest that names it."""
-        data, places = b"", {}
+        data, places, array_sums = b"", {}, {}
         for name, values in self.arrays.items():
+            array_sums[name] = xxhash.xxh3_64_hexdigest(values.tobytes())
             places[name] = (values.dtype.str[1:], values.size, len(data))
             data += values.tobytes() + b"\0" * (-values.nbytes % 64)
-        toc = self.toc if self.toc is not None else {"kind": self.kind, "arrays": places, "meta": self.meta}
+        own = {"kind": self.kind, "arrays": places, "sums": array_sums, "meta": self.meta}
+        toc = self.toc if self.toc is not None else own
         table = toc if isinstance(toc, bytes) else json.dumps(toc).encode()
         sums = xxhash.xxh3_64_intdigest(data), xxhash.xxh3_64_intdigest(table)
         length = len(data) + len(table) + 64

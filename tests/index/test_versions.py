@@ -13,11 +13,15 @@ from fader.index.verify.check import examine
 from index.formats.make import told
 
 FORMATS = Path(__file__).parent / "formats"
-VERSIONS = range(OLDEST, VERSION + 1)
+VERSIONS = sorted(int(path.name[1:]) for path in FORMATS.glob("v*") if path.is_dir())
 
 
 def test_every_version_has_a_sample() -> None:
-    """Who raises VERSION runs tests/index/formats/make.py; who drops an old version removes its sample."""
+    """Who releases a VERSION runs tests/index/formats/make.py; who drops an old version removes its sample.
+
+    The present version may lack its sample until it is released, as arrays may still be added to it.
+    """
+    assert set(VERSIONS) | {VERSION} == set(range(OLDEST, VERSION + 1))
     kept = {path.name for path in FORMATS.glob("v*")}
     assert kept == {name for v in VERSIONS for name in (f"v{v}", f"v{v}.json")}
     for version in VERSIONS:

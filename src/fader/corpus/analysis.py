@@ -1,8 +1,9 @@
 """Text to terms, the same for documents, phrases and queries.
 
 A token is a maximal run of characters of the Unicode categories L, M and N; its term is
-`NFC(casefold(NFC(run)))`, then stemmed where a Snowball stemmer is set. A stop word keeps its position
-but has no term. This file is the plain definition; `tokenise.py` is its compiled twin for whole corpora.
+`NFC(casefold(NFC(run)))`, then stemmed where a Snowball stemmer is set. Of more than 30 combining marks in a row only
+the first 30 count, so that normalising takes linear time. A stop word keeps its position but has no term. This file is
+the plain definition; `tokenise.py` is its compiled twin for whole corpora.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from fader.errors import UsageError, did_you_mean, quote
 
 _ASCII_RUN = re.compile("[0-9A-Za-z]+")
 _RUN = re.compile(r"\S+")
+STEMS = "english"
+MOST_MARKS = 30  # as many as UAX #15 takes for enough in its stream-safe text format
 
 
 class Token(NamedTuple):
@@ -36,10 +39,26 @@ def spans(text: str) -> list[tuple[int, int]]:
     return [m.span() for m in _RUN.finditer(text.translate(blank))]
 
 
+def cut_marks(text: str) -> str:
+    """A text without the characters that follow on 30 combining ones (of a class other than 0) and combine too.
+
+    Normal forms sort the marks of a letter, which takes quadratic time for their number.
+    """
+    if len(text) <= MOST_MARKS or text.isascii():
+        return text
+    kept, run = [], 0
+    for character in text:
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run <= MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)
+
+
 def normalise(run: str) -> str:
-    """`NFC(casefold(NFC(run)))`."""
+    """`NFC(casefold(NFC(run)))`, of a run whose marks are cut."""
     if run.isascii():
         return run.lower()
+    run = cut_marks(run)
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", run).casefold())
 
 
@@ -72,6 +91,11 @@ class Analysis:
     @cached_property
     def _stop(self) -> frozenset[str]:
         return frozenset(self.stopwords)
+
+    @property
+    def stems(self) -> str:
+        """The language by whose stems words can be looked for; empty where terms are stems already."""
+        return "" if self.stemmer is not None else STEMS
 
     @property
     def is_plain(self) -> bool:

@@ -51,8 +51,9 @@ class FaultCollector:
         self.messages.append(message)
 
 
-def read_queries(path: str | Path, fault: FaultCollector) -> list[QueryLine]:
-    """The queries of a JSON-lines file."""
+def read_queries(path: str | Path, fault: FaultCollector, questions: bool = False) -> list[QueryLine]:
+    """The queries of a JSON-lines file; with `questions` a line needs a question, and no query."""
+    needed = "question" if questions else "query"
     found: dict[str, QueryLine] = {}
     for number, line in read_lines(path, fault):
         if not line.strip():
@@ -63,14 +64,14 @@ def read_queries(path: str | Path, fault: FaultCollector) -> list[QueryLine]:
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             fault(f"{place}: not a query ({error}): {quote(line, 60)}")
             continue
-        if raw.id in (None, "") or raw.query is None:
-            fault(f'{place}: a query needs an "id" and a "query"')
+        if raw.id in (None, "") or getattr(raw, needed) is None:
+            fault(f'{place}: a query needs an "id" and a "{needed}"')
         elif any(c.isspace() for c in str(raw.id)):
             fault(f"{place}: query id {quote(raw.id)} has white space, which a TREC run cannot hold")
         elif str(raw.id) in found:
             fault(f"{place}: duplicate query id {quote(raw.id)}; the first is at {found[str(raw.id)].place}")
         else:
-            found[str(raw.id)] = QueryLine(str(raw.id), raw.query, raw.type or None, raw.question or "", place)
+            found[str(raw.id)] = QueryLine(str(raw.id), raw.query or "", raw.type or None, raw.question or "", place)
     return list(found.values())
 
 

@@ -15,19 +15,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.corpus.analysis import Analysis
 from fader.corpus.catalog import Catalog
 from fader.corpus.rows import ALIASES, ID, NAME
 from fader.corpus.strings import lower_strings, mark_new, sort_strings, take_strings
 from fader.errors import CatalogError, did_you_mean, quote
 from fader.index.encoding.strings import Joined, SortedStrings, Strings, prefix_range, write_joined, write_sorted
 from fader.index.format import WITH_NAMES, Container, FileEntry, FileWriter, writing
+from fader.index.labelterms import LabelTerms
 from fader.index.manifest import CatalogEntry
 from fader.index.names import Labels, StoredNames, write_names
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 KIND = "catalog"
-CACHED_TYPES = 1 << 14  # ids of types that were shown lately
+CACHED_TYPES = 1 << 14  # ids of types that were shown or asked for lately
 SUGGESTIONS_AMONG = 20_000
 
 
@@ -160,7 +162,9 @@ class StoredCatalog:
         self._supertypes_at, self._supertypes = c["supertypes_at"], c["supertypes"]
         self._descendants_at, self._descendants = c["descendants_at"], c["descendants"]
         self._type_labels, self._type_label_type = SortedStrings(c, "type_label"), c["type_label_type"]
+        self._label_terms: dict[tuple[str, Analysis], LabelTerms] = {}
         self._type_id = lru_cache(maxsize=CACHED_TYPES)(self.type_ids.__getitem__)
+        self.resolve_type_id = lru_cache(maxsize=CACHED_TYPES)(lambda wanted: self.type_ids[self.resolve_type(wanted)])
 
     def types_of(self, entity: int) -> list[str]:
         """The ids of an entity's direct types, those with the most entities first: they tell a stranger most."""
@@ -275,6 +279,26 @@ class StoredCatalog:
     @property
     def _stores_names(self) -> bool:
         return self.container.version >= WITH_NAMES
+
+    @cached_property
+    def type_depths(self) -> I32:
+        """The least number of steps from each type to one that has none above it; 0 where there is no such."""
+        at, below = transpose(*self.supertypes, len(self.type_ids))
+        depth = np.full(len(self.type_ids), -1, dtype=np.int32)
+        level, steps = np.flatnonzero(np.diff(self.supertypes[0]) == 0), 0
+        while level.size:
+            depth[level] = steps
+            under = np.concatenate([below[at[t] : at[t + 1]] for t in level.tolist()])
+            level, steps = np.unique(under[depth[under] < 0]), steps + 1
+        return np.maximum(depth, 0)
+
+    def label_terms(self, kind: str, analysis: Analysis) -> LabelTerms:
+        """The terms of the names of entities or types, whichever `kind` says; made once."""
+        key = kind, analysis
+        if key not in self._label_terms:
+            names = self.entity_names if kind == "entity" else self.type_names
+            self._label_terms[key] = LabelTerms(*names.arrays, analysis)
+        return self._label_terms[key]
 
     def ancestors(self) -> tuple[I32, I32]:
         """For each type all types it belongs to, itself included, as offsets and values."""

@@ -2,13 +2,15 @@
 
     file   := array* toc footer
     array  := elements, little-endian, padded with zeros to a multiple of 64 bytes
-    toc    := JSON {"kind": str, "arrays": {name: [dtype, length, offset]}, "meta": {...}}
+    toc    := JSON {"kind": str, "arrays": {name: [dtype, length, offset]}, "sums": {name: xxh3(array)}, "meta": {...}}
     footer := magic[8] version:u32 0:u32 toc_offset:u64 toc_length:u64 file_length:u64
               xxh3(arrays):u64 xxh3(toc):u64 xxh3(the footer so far):u64          (64 bytes)
 
 Opening checks the footer, the types in the table of contents and that every array lies inside the file, so that a
-hostile or cut file can never make a map larger than itself; the arrays' own checksum is read by `verify`. Files are
-written once, synced, and never changed. Knows nothing of what the arrays mean.
+hostile or cut file can never make a map larger than itself. An array is compared with its checksum when it is first
+used, so that nothing is answered from a damaged one. Only what carries checksums of its own (`slice`) is read without.
+A file without sums, as before version 5, is read through when it is opened. `verify` compares the whole.
+Files are written once, synced, and never changed. Knows nothing of what the arrays mean.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from numpy.typing import NDArray
 from fader.errors import DamagedError, StorageError, VersionError
 from fader.jobs.files import sync_and_close
 
-VERSION = 4  # what is written
+VERSION = 5  # what is written
 OLDEST = 1  # what is still read
 WITH_NAMES = 3  # from here on a catalog stores labels and their words for completion
 WITH_FRAMES = 4  # from here on texts stand in small frames, with samples of their tokens
@@ -59,8 +61,9 @@ class FileWriter:
         self.path = path
         self._kind = kind
         self._file = open(path, "xb")  # noqa: SIM115  closed by close() or abort()
-        self._sum = xxhash.xxh3_64()
+        self._sum, self._array_sum = xxhash.xxh3_64(), xxhash.xxh3_64()
         self._at = 0
+        self._sums: dict[str, str] = {}
         self._arrays: dict[str, tuple[str, int, int]] = {}
         self._open: tuple[str, np.dtype[Any], int] | None = None
         self.meta: dict[str, Any] = {}
@@ -74,6 +77,7 @@ class FileWriter:
     def begin(self, name: str, dtype: np.dtype[Any] | type) -> None:
         """Open an array that is written in pieces."""
         self._open = (name, np.dtype(dtype).newbyteorder("<"), self._at)
+        self._array_sum.reset()
 
     def append(self, values: Array | bytes) -> None:
         """The next piece of the open array."""
@@ -82,6 +86,10 @@ class FileWriter:
             data = np.ascontiguousarray(values, dtype=self._open[1]).tobytes()
         else:
             data = values
+        self._write(data)
+        self._array_sum.update(data)
+
+    def _write(self, data: bytes) -> None:
         self._file.write(data)
         self._sum.update(data)
         self._at += len(data)
@@ -91,12 +99,14 @@ class FileWriter:
         assert self._open is not None
         name, dtype, start = self._open
         self._arrays[name] = (dtype.str[1:], (self._at - start) // dtype.itemsize, start)
-        self.append(b"\0" * (-self._at % ALIGN))
+        self._sums[name] = self._array_sum.hexdigest()
+        self._write(b"\0" * (-self._at % ALIGN))
         self._open = None
 
     def close(self) -> FileEntry:
         """Finish and sync the file; returns its entry for the manifest."""
-        toc = json.dumps({"kind": self._kind, "arrays": self._arrays, "meta": self.meta}).encode()
+        contents = {"kind": self._kind, "arrays": self._arrays, "sums": self._sums, "meta": self.meta}
+        toc = json.dumps(contents).encode()
         length = self._at + len(toc) + _FOOTER.size
         sums = (self._sum.intdigest(), xxhash.xxh3_64_intdigest(toc))
         head = _FOOTER.pack(MAGIC, VERSION, 0, self._at, len(toc), length, *sums, 0)[:-8]
@@ -132,6 +142,10 @@ class Container:
         toc = self._read_toc(kind)
         self.meta: dict[str, Any] = toc["meta"]
         self._places: dict[str, tuple[str, int, int]] = toc["arrays"]
+        self._sums: dict[str, str] | None = toc.get("sums")
+        self._arrays: dict[str, Array] = {}
+        if self._sums is None:
+            self.verify()
 
     def _read_toc(self, kind: str) -> dict[str, Any]:
         try:
@@ -145,6 +159,8 @@ class Container:
         for name, place in toc["arrays"].items():
             if not _lies_inside(place, self._data_end):
                 raise DamagedError(f"{self.path}: array {name!r} does not lie inside the file")
+        if "sums" in toc and not _are_sums(toc["sums"], toc["arrays"]):
+            raise DamagedError(f"{self.path}: the checksums of arrays in its table of contents are of no kind")
         return toc
 
     def _place(self, name: str) -> tuple[str, int, int]:
@@ -153,11 +169,20 @@ class Container:
         return self._places[name]
 
     def __getitem__(self, name: str) -> Array:
-        dtype, length, offset = self._place(name)
-        return np.frombuffer(self._map, dtype="<" + dtype, count=length, offset=offset)
+        found = self._arrays.get(name)
+        if found is None:
+            dtype, length, offset = self._place(name)
+            found = np.frombuffer(self._map, dtype="<" + dtype, count=length, offset=offset)
+            if self._sums is not None and xxhash.xxh3_64_hexdigest(found.view(np.uint8).data) != self._sums[name]:
+                raise self._mismatch(f"array {name!r}: ")
+            self._arrays[name] = found
+        return found
 
     def slice(self, name: str, start: int, end: int) -> bytes:
-        """Bytes [start, end) of a byte array."""
+        """Bytes [start, end) of a byte array, which is compared with its checksum only where it was asked for before.
+
+        For arrays that carry checksums of their own.
+        """
         _dtype, length, offset = self._place(name)
         if not 0 <= start <= end <= length:
             raise DamagedError(f"{self.path}: bytes {start}-{end} lie outside array {name!r}")
@@ -167,7 +192,11 @@ class Container:
         """Compare the arrays' checksum with the footer's."""
         with memoryview(self._map) as view, view[: self._data_end] as data:
             if xxhash.xxh3_64_intdigest(data) != self._data_sum:
-                raise DamagedError(f"{self.path}: checksum does not match; the file is damaged: restore it or rebuild")
+                raise self._mismatch("")
+
+    def _mismatch(self, where: str) -> DamagedError:
+        remedy = "the file is damaged: restore it or rebuild"
+        return DamagedError(f"{self.path}: {where}checksum does not match; {remedy}")
 
 
 def _lies_inside(place: object, end: int) -> bool:
@@ -178,6 +207,11 @@ def _lies_inside(place: object, end: int) -> bool:
     if not isinstance(dtype, str) or dtype not in _DTYPES or type(length) is not int or type(offset) is not int:
         return False
     return min(length, offset) >= 0 and offset % ALIGN == 0 and offset + length * np.dtype(dtype).itemsize <= end
+
+
+def _are_sums(sums: object, arrays: dict[str, Any]) -> bool:
+    """Whether a table of contents has a checksum of each array."""
+    return isinstance(sums, dict) and sums.keys() == arrays.keys() and all(isinstance(v, str) for v in sums.values())
 
 
 def _open_at_once(path: str, flags: int) -> int:

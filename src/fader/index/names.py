@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.corpus.analysis import spans
+from fader.corpus.analysis import cut_marks, spans
 from fader.corpus.strings import join_strings, lower_strings, mark_new, sort_distinct, sort_strings, take_strings
 from fader.corpus.tokenise import RawVocabulary
 from fader.index.encoding.strings import Joined, Sink, SortedStrings, narrow, write_sorted
@@ -46,7 +46,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return " ".join(text.lower().split())
-    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", cut_marks(text)).casefold())
     return " ".join("".join([c for c in apart if not unicodedata.combining(c)]).translate(_PLAIN).split())
 
 

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
 from fader.errors import DamagedError, StorageError, UsageError, quote
+from fader.index.about import Subjects
 from fader.index.catalog import StoredCatalog
 from fader.index.commit import commit_numbers, read_commit
 from fader.index.excerpts import Excerpts, Head, Wanted, read_excerpts
+from fader.index.labelterms import LabelTerms
 from fader.index.manifest import Manifest
 from fader.index.numbering import Numbered, SegmentIds, find_starts, is_identity, number_documents, number_from
 from fader.index.segment import Segment
@@ -184,6 +186,17 @@ class IndexReader:
             segment.count_documents(counted)
         return counted
 
+    @cached_property
+    def subjects(self) -> list[I32]:
+        """For each segment the entity that each of its documents is about, -1 for none; found when first asked for."""
+        known = Subjects(self.catalog)
+        return [known.find(segment.text.ids, segment.text.titles) for segment in self.segments]
+
+    @cached_property
+    def title_terms(self) -> list[LabelTerms]:
+        """For each segment the terms of its documents' titles; found when first asked for."""
+        return [LabelTerms(*segment.text.titles.arrays, self.analysis) for segment in self.segments]
+
     def entity_documents_of(self, entities: I32) -> I32:
         """How many documents mention each of some entities."""
         return self.entity_documents[entities]
@@ -221,6 +234,11 @@ class IndexReader:
             return np.zeros(documents.size, dtype=np.int32)
         own, segment, _local = self._located
         return segment[documents if own is None else np.searchsorted(own, documents)]
+
+    def find_mentions(self, document: int, entity: int) -> list[tuple[int, int]]:
+        """The tokens [start, end) of an entity's mentions in a document."""
+        segment, local = self.locate(document)
+        return segment.find_mentions(local, entity)
 
     def document_id(self, document: int) -> str:
         segment, local = self.locate(document)

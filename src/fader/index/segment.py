@@ -9,6 +9,7 @@ Knows nothing of other segments, of queries or of scores.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.corpus.sentences import Sentences
 from fader.errors import DamagedError
 from fader.index.catalog import StoredCatalog
 from fader.index.encoding.packed import get
 from fader.index.files import DeletedFile, DocumentsFile, MentionsFile, TermsFile
 from fader.index.format import Container
 from fader.index.manifest import SegmentEntry
+from fader.index.sentences import read_sentences
+from fader.index.stems import find_stem, sort_by_stem
 from fader.index.textstore import TextStore
 from fader.kernel import kernel
 from fader.memory import Cache
@@ -74,6 +78,8 @@ class Segment:
     def __init__(self, folder: Path, entry: SegmentEntry, cache: Cache) -> None:
         self._cache = cache
         self._found: dict[str, tuple[int, int]] = {}
+        self._of_stem: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        self._stem_order: dict[str, I32] = {}
         self.name, self.documents, self.tokens = entry.name, entry.documents, entry.tokens
         self._terms = TermsFile(folder / f"{self.name}.terms", entry.files.terms)
         self._mentions = MentionsFile(folder / f"{self.name}.mentions", entry.files.mentions)
@@ -126,6 +132,58 @@ class Segment:
                 self._found.clear()
             self._found[term] = found
         return found
+
+    def terms_of_stem(self, term: str, language: str) -> list[tuple[int, int]]:
+        """The numbers of the terms with the stem of a term, and how many postings each has, deleted ones too."""
+        key = (term, language)
+        found = self._of_stem.get(key)
+        if found is None:
+            numbers = find_stem(self._stems_in(language), self.terms, term, language)
+            found = [(number, self.postings.head(number)[0]) for number in numbers]
+            if len(self._of_stem) >= MOST_FOUND:
+                self._of_stem.clear()
+            self._of_stem[key] = found
+        return found
+
+    def _stems_in(self, language: str) -> I32:
+        order = self._stem_order.get(language)
+        if order is None:
+            self._stem_order[language] = order = sort_by_stem(self.terms, language)
+        return order
+
+    def merge_terms(self, terms: list[int]) -> I32:
+        """The positions of several terms together, ascending; deleted documents may be among them."""
+        if len(terms) == 1:
+            return self.postings.values(terms[0])
+        return np.sort(np.concatenate([self.postings.values(term) for term in terms]), kind="stable")
+
+    def rows_of_entity(self, entity: int) -> I32:
+        """The rows of the mentions of an entity, ascending, deleted ones too."""
+        at, rows = self._entity_rows
+        return rows[at[entity] : at[entity + 1]] if entity + 1 < at.size else rows[:0]
+
+    @cached_property
+    def _entity_rows(self) -> tuple[I32, I32]:
+        entity = self.entity.all()
+        at = np.zeros(int(entity.max(initial=-1)) + 2, dtype=np.int32)
+        np.cumsum(np.bincount(entity, minlength=at.size - 1), out=at[1:])
+        return at, np.argsort(entity, kind="stable").astype(np.int32)
+
+    def find_mentions(self, document: int, entity: int) -> list[tuple[int, int]]:
+        """The tokens [start, end) of an entity's mentions in a document."""
+        rows = self.rows_of_entity(entity)
+        first, last = self.mentions_at.gather(np.array([document, document + 1], dtype=np.int32)).tolist()
+        rows = rows[np.searchsorted(rows, first) : np.searchsorted(rows, last)]
+        start = self.start.gather(rows) - self.base[document]
+        return list(zip(start.tolist(), (start + self.length.gather(rows)).tolist(), strict=True))
+
+    def count_forms(self, starts: I32, length: int) -> tuple[I32, I32]:
+        """The entities of the mentions that cover exactly `length` tokens from one of some ascending positions on, and
+        how many mentions of each do.
+        """
+        rows = _find_rows(starts, length, self.start.rows, self.start.arrays, self.length.arrays)
+        entities, counts = np.unique(self.entity.gather(rows), return_counts=True)
+        return entities.astype(np.int32), counts.astype(np.int32)
 
     def mentions_of_type(self, type_number: int | None) -> Mentions:
         """The mentions of a type's entities, of all entities for None; recently used ones stay decoded."""
@@ -198,6 +256,13 @@ class Segment:
         kept: I32 = budget.gather_chunks(positions.size, part)
         return kept
 
+    def sentences(self, documents: I32) -> Sentences:
+        """The sentences of some documents, each one's first left out."""
+        found = read_sentences(self.text, documents)
+        if found.gap.size and (found.gap.min() < 1 or (found.count >= np.maximum(1, self.lengths(documents))).any()):
+            raise DamagedError(f"{self.text.container.path}: sentences do not fit their texts; rebuild the index")
+        return found
+
     def lengths(self, documents: I32) -> I32:
         """Tokens of each document."""
         return self.base[documents + 1] - self.base[documents] - 1
@@ -225,6 +290,33 @@ def _count_documents(document: I32, entity: I32, counted: I32) -> None:
         if last[entity[i]] != document[i]:
             last[entity[i]] = document[i]
             counted[entity[i]] += np.int32(1)
+
+
+@kernel
+def _find_rows(starts: I32, length: int, rows: int, start: Any, lengths: Any) -> I32:
+    """The mentions of a length that begin at one of some ascending positions; mentions ascend by where they begin."""
+    base, at, words = start
+    l_base, l_at, l_words = lengths
+    found = np.empty(rows, dtype=np.int32)
+    n, row = 0, 0
+    for p in starts:
+        step = 1
+        while row + step < rows and get(base, at, words, row + step) < p:
+            row += step
+            step *= 2
+        high = min(rows, row + step)
+        while row < high:
+            middle = (row + high) >> 1
+            if get(base, at, words, middle) < p:
+                row = middle + 1
+            else:
+                high = middle
+        while row < rows and get(base, at, words, row) == p:
+            if get(l_base, l_at, l_words, row) == length:
+                found[n] = row
+                n += 1
+            row += 1
+    return found[:n].copy()
 
 
 @kernel

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.documents import Document
+from fader.corpus.sentences import Sentences
 from fader.errors import DamagedError
 from fader.index.encoding.strings import Strings, narrow, write_strings
 from fader.index.format import WITH_FRAMES, Array, Container, FileEntry, FileWriter
+from fader.index.sentences import StoredSentences, read_sentences, write_sentences
 from fader.index.textframes import Blocks, Frames, FrameWriter
 from fader.index.tokensamples import Samples, StoredSamples, write_samples
 
@@ -30,7 +32,7 @@ I64 = NDArray[np.int64]
 class TextWriter:
     """Appends documents; their texts are written as they come.
 
-    Where a text without samples of its tokens is added, none are stored.
+    Where a text without samples of its tokens is added, none are stored; so it is with sentences.
     """
 
     def __init__(self, path: Path, pool: ThreadPoolExecutor | None, keep_text: bool = True) -> None:
@@ -39,19 +41,23 @@ class TextWriter:
         self._keep_text = keep_text
         self._document_at = [0]
         self._samples: list[Samples] | None = [] if keep_text else None
+        self._sentences: list[Sentences] | None = []
         self.ids: list[str] = []
         self._titles: list[str] = []
         self._urls: list[str] = []
         self._priors: list[float] = []
 
-    def add(self, documents: list[Document], texts: list[bytes], samples: Samples | None) -> None:
-        """The next documents, their texts as UTF-8, and the samples of their tokens."""
+    def add(
+        self, documents: list[Document], texts: list[bytes], samples: Samples | None, sentences: Sentences | None = None
+    ) -> None:
+        """The next documents, their texts as UTF-8, the samples of their tokens, and their sentences."""
         self.ids += [d.id for d in documents]
         self._titles += [d.title for d in documents]
         self._urls += [d.url for d in documents]
         self._priors += [d.prior for d in documents]
         self._add_texts(texts if self._keep_text else [b""] * len(texts))
         self._add_samples(samples)
+        self._add_sentences(sentences)
 
     def _add_texts(self, texts: Iterable[bytes]) -> None:
         for text in texts:
@@ -64,6 +70,12 @@ class TextWriter:
         elif self._samples is not None:
             self._samples.append(samples)
 
+    def _add_sentences(self, sentences: Sentences | None) -> None:
+        if sentences is None:
+            self._sentences = None
+        elif self._sentences is not None:
+            self._sentences.append(sentences)
+
     def copy(self, store: TextStore, alive: NDArray[np.uint8] | None) -> I32:
         """Add the documents of a store that are not deleted; returns them in the order in which they were added."""
         by_row = np.argsort(store.row).astype(np.int32)
@@ -75,6 +87,8 @@ class TextWriter:
         self._priors += store.priors[documents].tolist()
         self._add_texts(store.read_text(d) if self._keep_text else b"" for d in rows)
         self._add_samples(None if store.samples is None else store.samples.take(store.row[documents]))
+        known = store.sentences is not None or store.keeps_text
+        self._add_sentences(read_sentences(store, documents) if known else None)
         return documents
 
     def close(self, order: I64) -> FileEntry:
@@ -88,7 +102,10 @@ class TextWriter:
             write_strings(w, name, (values[i] for i in order.tolist()))
         if self._samples is not None:
             write_samples(w, Samples.join(self._samples))
+        if self._sentences is not None:
+            write_sentences(w, Sentences.join(self._sentences))
         w.meta["keeps_text"], w.meta["has_samples"] = self._keep_text, self._samples is not None
+        w.meta["has_sentences"] = self._sentences is not None
         return w.close()
 
     def abort(self) -> None:
@@ -110,6 +127,7 @@ class TextStore:
         in_frames = c.version >= WITH_FRAMES
         self._texts: Frames | Blocks = Frames(c, int(self.document_at[-1])) if in_frames else Blocks(c)
         self.samples = StoredSamples(c) if in_frames and c.meta["has_samples"] else None
+        self.sentences = StoredSentences(c) if c.meta.get("has_sentences") else None
 
     @cached_property
     def id_order(self) -> I32:

@@ -8,7 +8,10 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class ClusterHealth:
-    """`status` is `incomplete` where a shard group has no replica; `lacking` counts missing replicas, per group."""
+    """`status` is `incomplete` where a shard group has no replica; `lacking` counts missing replicas, per group.
+
+    The controller is `silent` while it runs but says nothing, as one does that is stopped.
+    """
 
     status: Literal["ok", "incomplete"]
     commit: int | None
@@ -17,4 +20,4 @@ class ClusterHealth:
     lacking: dict[str, int]
     nodes: int
     hosts: int
-    controller: Literal["up", "down"]
+    controller: Literal["up", "silent", "down"]

@@ -3,7 +3,8 @@
     python tests/index/formats/make.py
 
 Writes the folder `vN` and `vN.json` beside it, N the version that this release writes; one that is there is never
-written again, because later releases must read what was written then. To be run once, when the version is raised.
+written again, because later releases must read what was written then. To be run once, when a release with a new
+version is made; until then arrays may be added to the version.
 """
 
 from __future__ import annotations

@@ -303,11 +303,12 @@ class Strings(Sequence[str]):
         self._container = container
         self._name = name
         self._at: NDArray[Any] = container[name + "_at"]
+        self._data: U8 = container[name]  # compared with its checksum before slices are read
 
     @property
     def arrays(self) -> tuple[U8, NDArray[Any]]:
         """All bytes, and where each string's begin."""
-        return self._container[self._name], self._at
+        return self._data, self._at
 
     def __len__(self) -> int:
         return self._at.size - 1

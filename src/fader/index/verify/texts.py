@@ -1,7 +1,7 @@
 """What must hold among the stored documents of a segment, and that every reader relies on.
 
     ids ascend; `row` names every text once; texts are UTF-8, each with the tokens that its document has, and samples
-    say where these begin; frames, or the blocks of older versions, are of the size they should have
+    and sentences are those of the tokens; frames, or the blocks of older versions, are of the size they should have
 
 Tokens are compared only in the Unicode that the index was built in. The container is opened and its checksum compared
 already. The first thing wrong is a `DamagedError` that names the file. Knows nothing of the segment's other files.
@@ -17,8 +17,10 @@ import zstandard
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
+from fader.corpus.sentences import Sentences, find_sentences
 from fader.corpus.tokenise import scan_tokens
 from fader.index.format import WITH_FRAMES, Array, Container
+from fader.index.sentences import StoredSentences
 from fader.index.textframes import FRAME_BYTES, Frames
 from fader.index.tokensamples import Samples, StoredSamples, sample_tokens
 from fader.index.verify.structure import (
@@ -85,7 +87,7 @@ def _check_texts(c: Container, documents: int, lengths: I64 | None) -> None:
     check_array(c, "dictionary", "u1")
     if not c.meta["keeps_text"] and size:
         raise damage_error(c, "texts are said not to be kept, but are there")
-    samples, frames = _check_samples(c, documents), Frames(c, size)
+    samples, sentences, frames = _check_samples(c, documents), _check_sentences(c, documents, lengths), Frames(c, size)
     for a, b in _batches(document_at):
         start, end = int(document_at[a]), int(document_at[b])
         if end - start > LARGEST:
@@ -95,11 +97,14 @@ def _check_texts(c: Container, documents: int, lengths: I64 | None) -> None:
         check_text(c, "text", data, ends)
         if lengths is None or not c.meta["keeps_text"]:
             continue
-        tokens, expected = _tokens(data, ends[1:])
+        tokens, expected, told = _tokens(data, ends[1:])
         if (tokens != lengths[a:b]).any():
             raise damage_error(c, f"one of the texts {a} to {b - 1} does not have the tokens that its document has")
         if samples is not None and not _equal(samples.take(np.arange(a, b, dtype=np.int32)), expected):
             raise damage_error(c, f"samples of the texts {a} to {b - 1} are not those of their tokens")
+        own = None if sentences is None else sentences.take(np.arange(a, b, dtype=np.int32))
+        if own is not None and not (np.array_equal(own.count, told.count) and np.array_equal(own.gap, told.gap)):
+            raise damage_error(c, f"sentences of the texts {a} to {b - 1} are not those of their tokens")
 
 
 def _check_samples(c: Container, documents: int) -> StoredSamples | None:
@@ -117,6 +122,21 @@ def _check_samples(c: Container, documents: int) -> StoredSamples | None:
     return StoredSamples(c)
 
 
+def _check_sentences(c: Container, documents: int, lengths: I64 | None) -> StoredSentences | None:
+    """Sentences that can be read, each with a token at least; None where there are none."""
+    if "has_sentences" not in c.meta or not _check_flag(c, "has_sentences"):
+        return None
+    rows = check_count(c, "sentence_gap_rows")
+    at = check_packed(c, "sentence_at", documents + 1).all()
+    if at[0] != 0 or at[-1] != rows or (at[1:] < at[:-1]).any():
+        raise damage_error(c, f"column 'sentence_at' does not run from 0 to {rows}")
+    gap = check_packed(c, "sentence_gap", rows).all()
+    last = np.append(0, np.cumsum(gap, dtype=np.int64))
+    if (gap < 1).any() or (lengths is not None and (np.diff(last[at]) >= np.maximum(1, lengths)).any()):
+        raise damage_error(c, "column 'sentence_gap' has a sentence without tokens, or behind its text")
+    return StoredSentences(c)
+
+
 def _batches(document_at: Array) -> Iterator[tuple[int, int]]:
     """The texts [a, b) that are read together: so many bytes, or one that has more."""
     a = 0
@@ -126,10 +146,11 @@ def _batches(document_at: Array) -> Iterator[tuple[int, int]]:
         a = b
 
 
-def _tokens(data: U8, ends: I64) -> tuple[I64, Samples]:
-    """How many tokens each text has, and their samples."""
-    begin, _end, tokens_end = scan_tokens(data, ends)
-    return np.diff(tokens_end, prepend=0), sample_tokens(data, ends, begin, tokens_end)
+def _tokens(data: U8, ends: I64) -> tuple[I64, Samples, Sentences]:
+    """How many tokens each text has, their samples, and the sentences that they make."""
+    begin, end, tokens_end = scan_tokens(data, ends)
+    sentences = find_sentences(data, begin, end, tokens_end)
+    return np.diff(tokens_end, prepend=0), sample_tokens(data, ends, begin, tokens_end), sentences
 
 
 def _equal(found: Samples, expected: Samples) -> bool:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fader.corpus.analysis import Analysis
 from fader.corpus.columns import Columns
 from fader.corpus.documents import Faults, mention_fields
+from fader.corpus.sentences import find_sentences
 from fader.corpus.strings import find_foreign, join_strings, sort_distinct
 from fader.corpus.tokenise import NameNumbers, RawVocabulary, Tokens
 from fader.errors import quote
@@ -218,7 +219,8 @@ class SegmentBuilder:
         self._raw.append(tokens.raw.copy())
         self._lengths.append(np.diff(tokens.ends, prepend=0))
         samples = sample_tokens(columns.text, columns.ends, tokens.begin, tokens.ends)
-        self._text.add(columns.heads, columns.texts(), samples)
+        sentences = find_sentences(columns.text, tokens.begin, tokens.end, tokens.ends)
+        self._text.add(columns.heads, columns.texts(), samples, sentences)
         self.tokens += int(tokens.raw.size)
         self.documents += len(columns)
 

@@ -27,7 +27,13 @@ U8 = NDArray[np.uint8]
 
 
 def merge_segments(folder: Path, name: str, segments: Sequence[Segment], catalog: Closure) -> SegmentEntry:
-    """Write the segment that several segments make together."""
+    """Write the segment that several segments make together.
+
+    Their files are read through first: what is damaged must not get new checksums that fit.
+    """
+    for segment in segments:
+        for container in segment.containers:
+            container.verify()
     number = number_documents(segments)
     lengths = np.zeros(sum(int(np.count_nonzero(n >= 0)) for n in number), dtype=np.int64)
     for segment, n in zip(segments, number, strict=True):

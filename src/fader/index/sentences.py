@@ -1,0 +1,63 @@
+"""The sentences of texts, stored: where each begins, in tokens.
+
+    sentences of text r := rows sentence_at[r] to sentence_at[r+1] of sentence_gap (packed columns)
+
+A gap is the number of tokens from the beginning of the sentence before; a text's first sentence begins with the text
+and is not stored. Where none are stored, as in files before version 5, they are found in the texts, if these are kept;
+else a text is one sentence. The rule is in `corpus.sentences`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.corpus.sentences import Sentences, find_sentences
+from fader.corpus.tokenise import batch_bytes, scan_tokens
+from fader.errors import DamagedError
+from fader.index.encoding.packed import Packed, write_packed
+from fader.index.format import Container, FileWriter
+
+if TYPE_CHECKING:
+    from fader.index.textstore import TextStore
+
+I32 = NDArray[np.int32]
+
+
+def write_sentences(writer: FileWriter, sentences: Sentences) -> None:
+    """Store the sentences of all texts of a file."""
+    at = np.zeros(sentences.count.size + 1, dtype=np.int32)
+    np.cumsum(sentences.count, out=at[1:])
+    write_packed(writer, "sentence_at", at)
+    write_packed(writer, "sentence_gap", sentences.gap)
+
+
+class StoredSentences:
+    """The sentences of the texts of a file."""
+
+    def __init__(self, container: Container) -> None:
+        self._path = container.path
+        self.at, self.gap = Packed(container, "sentence_at"), Packed(container, "sentence_gap")
+
+    def take(self, rows: I32) -> Sentences:
+        """Those of some texts."""
+        begin, end = self.at.gather(rows), self.at.gather(rows + np.int32(1))
+        if rows.size and (begin.min() < 0 or (end < begin).any() or end.max() > self.gap.rows):
+            raise DamagedError(f"{self._path}: sentences of its texts lie outside the file; rebuild the index")
+        count = end - begin
+        before = np.cumsum(count, dtype=np.int32) - count
+        which = np.arange(count.sum(), dtype=np.int32) + np.repeat(begin - before, count)
+        return Sentences(count, self.gap.gather(which))
+
+
+def read_sentences(store: TextStore, documents: I32) -> Sentences:
+    """The sentences of some documents."""
+    if store.sentences is not None:
+        return store.sentences.take(store.row[documents])
+    if not store.keeps_text:
+        return Sentences(np.zeros(documents.size, dtype=np.int32), np.empty(0, dtype=np.int32))
+    data, ends = batch_bytes([store.read_text(d) for d in documents.tolist()])
+    begin, end, tokens_end = scan_tokens(data, ends)
+    return find_sentences(data, begin, end, tokens_end)
