@@ -54,3 +54,23 @@ def asked(world: World, oracle: BruteForce) -> list[tuple[str, str | None]]:
             continue
         pairs.append((query, answer_type))
     return pairs
+
+
+def summary(contexts: Any) -> dict[str, Any]:
+    """All that a contexts table states, in plain values.
+
+    Mentions may repeat with different confidences. Their order is not specified, so rows are compared sorted,
+    and the order of their keys apart.
+    """
+    rows = [
+        (str(entity), str(doc), int(start), int(end), float(confidence), tuple(distances), tuple(sides))
+        for entity, doc, start, end, confidence, distances, sides in contexts.rows()
+    ]
+    return {
+        "keys": [row[:4] for row in rows],
+        "rows": sorted(rows),
+        "matched_documents": int(contexts.matched_documents),
+        "df": [int(value) for value in contexts.df],
+        "cf": [int(value) for value in contexts.cf],
+        "documents": int(contexts.statistics.documents),
+    }

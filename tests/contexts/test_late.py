@@ -19,7 +19,7 @@ from fader.contexts import nearest
 from fader.contexts.match import SegmentMatch
 from fader.contexts.table import Contexts
 from fader.index.encoding.lists import HIGHEST, LOWEST
-from oracles.bruteforce import BruteForce, Document, document_matches, occurrences
+from oracles.bruteforce import BruteForce, Document, Matching, document_matches, occurrences
 from oracles.strategies import World, worlds
 
 OPTIONS = st.sampled_from([{}, {}, {"window": 2}, {"window": 0}, {"overlap": False}, {"overlap": False, "window": 3}])
@@ -33,7 +33,7 @@ def named(oracle: BruteForce, index: Any, numbers: Any) -> list[Document]:
 
 def check_values(values: Any, documents: list[Document], literals: Any, contexts: Contexts) -> None:
     """tf of every literal, tokens, different terms and squared counts of documents, which ascend; rows fit."""
-    assert values.counts.tolist() == [[len(occurrences(t, d.tokens)) for d in documents] for t in literals]
+    assert values.counts.tolist() == [[len(occurrences(t, d, Matching())) for d in documents] for t in literals]
     terms = [[token.term for token in document.tokens] for document in documents]
     assert values.length.tolist() == [len(of) for of in terms]
     assert values.distinct.tolist() == [len(set(of)) for of in terms]
@@ -53,7 +53,7 @@ def test_documents_that_match(world: World, segment_tokens: int | None, options:
         for query, answer_type in asked(world, oracle):
             found, parsed = index.contexts(query, type=answer_type, **options), oracle.parse(query)
             matching = named(oracle, index, found.matching.number)
-            expected = {d.id for d in oracle.documents if document_matches(parsed, d.tokens)}
+            expected = {d.id for d in oracle.documents if document_matches(parsed, d, Matching())}
             assert {d.id for d in matching} == expected, query
             assert len(matching) == len(expected) == found.matched_documents
             check_values(found.matching, matching, parsed.literals, found)
@@ -77,7 +77,7 @@ def test_every_occurrence_is_there(world: World, segment_tokens: int | None, opt
             for t, literal in enumerate(literals):
                 for j, document in enumerate(documents):
                     starts = positions.start[positions.at[t, j] : positions.at[t, j + 1]].tolist()
-                    assert starts == [a for a, _b in occurrences(literal, document.tokens)], query
+                    assert starts == [a for a, _b in occurrences(literal, document, Matching())], query
             assert positions.start.size == found.documents.counts.sum()
 
 

@@ -16,33 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fader
-from contexts.drawn import SEGMENT_TOKENS, asked, built, examples, oracle_of
+from contexts.drawn import SEGMENT_TOKENS, asked, built, examples, oracle_of, summary
 from fader.errors import FaderError, QueryError
 from oracles import strategies
 from oracles.bruteforce import BruteForce, Ranking, RefusedError
 from oracles.strategies import World, worlds
 
 PLANS = (None, "type", "document")
-
-
-def summary(contexts: Any) -> dict[str, Any]:
-    """All that a contexts table states, in plain values.
-
-    Mentions may repeat with different confidences. Their order is not specified, so rows are compared sorted,
-    and the order of their keys apart.
-    """
-    rows = [
-        (str(entity), str(doc), int(start), int(end), float(confidence), tuple(distances), tuple(sides))
-        for entity, doc, start, end, confidence, distances, sides in contexts.rows()
-    ]
-    return {
-        "keys": [row[:4] for row in rows],
-        "rows": sorted(rows),
-        "matched_documents": int(contexts.matched_documents),
-        "df": [int(value) for value in contexts.df],
-        "cf": [int(value) for value in contexts.cf],
-        "documents": int(contexts.statistics.documents),
-    }
 
 
 def check_ranking(found: Any, expected: Ranking) -> None:

@@ -17,6 +17,8 @@ from typing import Any
 ABSENT = -1
 LEFT, OVERLAP, RIGHT = -1, 0, 1
 
+# Letters that are read as others, though Unicode does not take them apart.
+LETTERS = {"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe"}
 MAX_LITERALS = 64
 MAX_CHARACTERS = 2000
 
@@ -47,8 +49,14 @@ def is_token_character(character: str) -> bool:
 
 
 def normalise(run: str) -> str:
-    """Section 1, Tokens: NFC(casefold(NFC(run)))."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", run).casefold())
+    """Section 1, Tokens: NFC(casefold(NFC(run))), of more than 30 combining marks in a row the first 30."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", cut_marks(run)).casefold())
+
+
+def cut_marks(text: str) -> str:
+    """Section 1, Tokens: a character is dropped if it and the 30 before it all combine."""
+    combines = [unicodedata.combining(c) > 0 for c in text]
+    return "".join(c for i, c in enumerate(text) if i < 30 or not all(combines[i - 30 : i + 1]))
 
 
 def tokenise(text: str, stemmer: Callable[[str], str] | None = None, stopwords: Collection[str] = ()) -> list[Token]:
@@ -76,6 +84,13 @@ def tokenise(text: str, stemmer: Callable[[str], str] | None = None, stopwords: 
         else:
             tokens.append(Token(term if stemmer is None else stemmer(term), start, end))
     return tokens
+
+
+def fold(label: str) -> str:
+    """The label of an entity, or a literal, without case, accents and needless blanks."""
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", cut_marks(label)).casefold())
+    plain = "".join(c for c in apart if not unicodedata.combining(c))
+    return " ".join("".join(LETTERS.get(c, c) for c in plain).split())
 
 
 # ------------------------------------------------------------------------------------------ documents
@@ -150,8 +165,10 @@ def resolve_type(name: str, types: Sequence[Record]) -> str:
 
 OPTIONAL, REQUIRED, FORBIDDEN = "", "+", "-"
 
-# A literal: its terms, each with its offset from the first. Stop words leave a gap in the offsets.
+# A literal: its terms, each with its offset from the first. Stop words leave a gap in the offsets. An entity that is
+# written as such is one pair of ENTITY and its id.
 Literal = tuple[tuple[int, str], ...]
+ENTITY = -1
 
 
 @dataclass
@@ -162,11 +179,16 @@ class Query:
     required: set[Literal] = field(default_factory=set)
     forbidden: list[Literal] = field(default_factory=list)
     type: str | None = None
+    exact: set[Literal] = field(default_factory=set)
+    text: dict[Literal, str] = field(default_factory=dict)
 
 
-def split_query(text: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """interface.md section 2: the (sign, words) items of a query and the values of its `type:` items."""
-    items: list[tuple[str, str]] = []
+def split_query(text: str) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """interface.md section 2: the (sign, kind, words) items of a query and the values of its `type:` items.
+
+    The kind is `=` for an exact literal, `entity:` for an entity by its id, and empty for any other.
+    """
+    items: list[tuple[str, str, str]] = []
     types: list[str] = []
     at = 0
     while at < len(text):
@@ -177,11 +199,13 @@ def split_query(text: str) -> tuple[list[tuple[str, str]], list[str]]:
         if text[at] in (REQUIRED, FORBIDDEN):
             sign = text[at]
             at += 1
+        kind = next((k for k in ("=", "entity:") if text.startswith(k, at)), "")
+        at += len(kind)
         if at < len(text) and text[at] == '"':
             close = text.find('"', at + 1)
             if close < 0:
                 raise RefusedError(f"the quote at {at} is not closed")
-            items.append((sign, text[at + 1 : close]))
+            items.append((sign, kind, text[at + 1 : close].strip()))
             at = close + 1
             continue
         stop = at
@@ -189,10 +213,10 @@ def split_query(text: str) -> tuple[list[tuple[str, str]], list[str]]:
             stop += 1
         word = text[at:stop]
         at = stop
-        if sign == OPTIONAL and word.startswith("type:"):
+        if sign == OPTIONAL and not kind and word.startswith("type:"):
             types.append(word.removeprefix("type:"))
         else:
-            items.append((sign, word))
+            items.append((sign, kind, word))
     return items, types
 
 
@@ -220,10 +244,14 @@ def parse(text: str, analyse: Callable[[str], list[Token]]) -> Query:
         raise RefusedError("too many literals")
 
     signs: dict[Literal, set[str]] = {}
-    for sign, words in items:
-        signs.setdefault(make_literal(analyse(words)), set()).add(sign)
-
     query = Query(type=types[0] if types else None)
+    for sign, kind, words in items:
+        literal = ((ENTITY, words),) if kind == "entity:" else make_literal(analyse(words))
+        signs.setdefault(literal, set()).add(sign)
+        query.text.setdefault(literal, words)
+        if kind == "=":
+            query.exact.add(literal)
+
     for literal, seen in signs.items():
         if REQUIRED in seen and FORBIDDEN in seen:
             raise RefusedError("required and forbidden at once")
@@ -241,25 +269,53 @@ def parse(text: str, analyse: Callable[[str], list[Token]]) -> Query:
 # ------------------------------------------------------------------------------------------- matching
 
 
-def occurrences(literal: Literal, tokens: Sequence[Token]) -> list[Span]:
-    """Section 1, Literals: all token spans [a, b) where the literal occurs; they may overlap each other."""
-    length = literal[-1][0] + 1
-    found = []
+@dataclass
+class Matching:
+    """How literals are matched: those that match by a stem, the entity that each one names, whether + excludes."""
+
+    stem: Callable[[str], str] | None = None
+    exact: Collection[Literal] = ()
+    named: Mapping[Literal, str] = field(default_factory=dict)
+    relax: bool = False
+
+    def same(self, literal: Literal, term: str, other: str | None) -> bool:
+        """Whether a token's term counts as the literal's."""
+        if self.stem is None or literal in self.exact or other is None:
+            return term == other
+        return self.stem(term) == self.stem(other)
+
+
+def length_of(literal: Literal) -> int:
+    """Section 1, Literals: tokens from the first term to the last; 1 for an entity."""
+    return max(0, literal[-1][0]) + 1
+
+
+def occurrences(literal: Literal, document: Document, how: Matching) -> list[Span]:
+    """Section 1, Literals: all token spans [a, b) where the literal occurs; they may overlap each other.
+
+    docs/semantics.md, Literals that name entities: also from the first token of a mention of the named entity on, or so
+    much earlier that it ends in the document; each span once.
+    """
+    length, tokens = length_of(literal), document.tokens
+    found = set()
     for a in range(len(tokens) - length + 1):
-        if all(tokens[a + offset].term == term for offset, term in literal):
-            found.append((a, a + length))
-    return found
+        if literal[0][0] != ENTITY and all(how.same(literal, term, tokens[a + o].term) for o, term in literal):
+            found.add((a, a + length))
+        for mention in document.mentions:
+            if mention.entity == how.named.get(literal) and min(mention.start, len(tokens) - length) == a:
+                found.add((a, a + length))
+    return sorted(found)
 
 
-def document_matches(query: Query, tokens: Sequence[Token]) -> bool:
+def document_matches(query: Query, document: Document, how: Matching) -> bool:
     """Section 1, Matching documents: all required, no forbidden, and at least one literal not forbidden."""
     for literal in query.required:
-        if not occurrences(literal, tokens):
+        if not how.relax and not occurrences(literal, document, how):
             return False
     for literal in query.forbidden:
-        if occurrences(literal, tokens):
+        if occurrences(literal, document, how):
             return False
-    return any(occurrences(literal, tokens) for literal in query.literals)
+    return any(occurrences(literal, document, how) for literal in query.literals)
 
 
 def distance(span: Span, mention: Span) -> tuple[int, int]:
@@ -368,6 +424,10 @@ class BruteForce:
         self.types = types
         supertypes = {record["id"]: record.get("supertypes", ()) for record in types}
         self.entity_types = {record["id"]: reachable_types(record.get("types", ()), supertypes) for record in entities}
+        self.labels = {
+            record["id"]: {fold(label) for label in (record.get("name") or record["id"], *record.get("aliases", ()))}
+            for record in entities
+        }
         self.documents = []
         for record in corpus:
             tokens = self.tokens(record["text"])
@@ -391,21 +451,60 @@ class BruteForce:
         """Section 1, Statistics: N counts every document, the empty ones too."""
         return Statistics(len(self.documents), sum(len(document.tokens) for document in self.documents))
 
-    def df(self, literal: Literal) -> int:
+    def df(self, literal: Literal, how: Matching) -> int:
         """Section 1, Statistics: documents containing the literal."""
-        return sum(1 for document in self.documents if occurrences(literal, document.tokens))
+        return sum(1 for document in self.documents if occurrences(literal, document, how))
 
-    def cf(self, literal: Literal) -> int:
+    def cf(self, literal: Literal, how: Matching) -> int:
         """Section 1, Statistics: occurrences of the literal in the collection."""
-        return sum(len(occurrences(literal, document.tokens)) for document in self.documents)
+        return sum(len(occurrences(literal, document, how)) for document in self.documents)
 
-    def contexts(self, text: str, type: str | None = None, overlap: bool = True, window: int | None = None) -> Contexts:
+    def named_entity(self, literal: Literal, text: str) -> tuple[str, float] | None:
+        """docs/semantics.md, Literals that name entities: the entity and its share of the counts."""
+        counts: dict[str, int] = {}
+        total = 0
+        for document in self.documents:
+            for a, b in occurrences(literal, document, Matching()):
+                total += 1
+                for mention in document.mentions:
+                    if (mention.start, mention.end) == (a, b):
+                        counts[mention.entity] = counts.get(mention.entity, 0) + 1
+        for entity, labels in self.labels.items():
+            if fold(text) in labels:
+                counts[entity] = counts.get(entity, 0) + 1
+        whole = sum(counts.values())
+        best = min(counts, key=lambda entity: (-counts[entity], entity), default=None)
+        if best is None or counts[best] < whole / 2 or (len(literal) == 1 and 10 * whole < 3 * total):
+            return None
+        return best, counts[best] / whole
+
+    def matching(self, query: Query, stem: Callable[[str], str] | None, entities: bool, relax: bool) -> Matching:
+        """The rules by which the literals of a query are matched."""
+        named = {literal: literal[0][1] for literal in query.text if literal[0][0] == ENTITY}
+        for literal, text in query.text.items():
+            if entities and literal not in named and literal not in query.exact:
+                found = self.named_entity(literal, text)
+                if found is not None:
+                    named[literal] = found[0]
+        return Matching(stem, query.exact, named, relax)
+
+    def contexts(
+        self,
+        text: str,
+        type: str | None = None,
+        overlap: bool = True,
+        window: int | None = None,
+        stem: Callable[[str], str] | None = None,
+        entities: bool = False,
+        relax: bool = False,
+    ) -> Contexts:
         """Section 1, Contexts: every mention of a type-matching entity in a matching document.
 
         With a window, a literal farther than `window` is absent, and a mention that no literal is left for is
         no context.
         """
         query = self.parse(text)
+        how = self.matching(query, stem, entities, relax)
         wanted = type if type is not None else query.type
         if wanted is not None:
             wanted = resolve_type(wanted, self.types)
@@ -413,7 +512,7 @@ class BruteForce:
         rows: list[Row] = []
         matched = 0
         for document in self.documents:
-            if not document_matches(query, document.tokens):
+            if not document_matches(query, document, how):
                 continue
             matched += 1
             for mention in document.mentions:
@@ -421,7 +520,7 @@ class BruteForce:
                     continue
                 vector = []
                 for literal in query.literals:
-                    spans = occurrences(literal, document.tokens)
+                    spans = occurrences(literal, document, how)
                     length, side = nearest(spans, (mention.start, mention.end), overlap)
                     if window is not None and length > window:
                         length, side = ABSENT, 0
@@ -443,8 +542,8 @@ class BruteForce:
         return Contexts(
             table=rows,
             matched_documents=matched,
-            df=[self.df(literal) for literal in query.literals],
-            cf=[self.cf(literal) for literal in query.literals],
+            df=[self.df(literal, how) for literal in query.literals],
+            cf=[self.cf(literal, how) for literal in query.literals],
             statistics=self.statistics(),
         )
 

@@ -96,7 +96,7 @@ def test_stop_words_hold_their_position() -> None:
     world = BruteForce([{"id": "d", "text": "state the art, state art"}], [], [], stopwords={"the", "of"})
     (literal,) = world.parse('"state of art"').literals
     assert literal == ((0, "state"), (2, "art"))
-    assert bruteforce.occurrences(literal, world.documents[0].tokens) == [(0, 3)]
+    assert bruteforce.occurrences(literal, world.documents[0], bruteforce.Matching()) == [(0, 3)]
     assert world.parse('"the art"').literals == [word("art")]
 
 

@@ -8,7 +8,7 @@ a table (`TakenColumns` in `contexts.table`), or from values that are given (`Gi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 T = TypeVar("T")
 I8 = NDArray[np.int8]
+U8 = NDArray[np.uint8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
@@ -87,6 +88,47 @@ class Positions:
     length: I32
 
 
+@dataclass(frozen=True, slots=True)
+class SentenceStarts:
+    """In document j of `Contexts.documents` sentences begin at the tokens `start[at[j]:at[j+1]]`, the first at 0."""
+
+    at: I64
+    start: I32
+
+
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """Of each document of `Contexts.matching` the entity that it is about, -1 for none, and its title's terms.
+
+    `terms` counts the different ones, `hits` those that some literal has; `has[t, j]` is 1 where the title has all
+    terms of literal t.
+    """
+
+    about: I32
+    terms: I32
+    hits: I32
+    has: U8
+
+
+@dataclass(frozen=True, slots=True)
+class EntityDetails:
+    """What the catalog says of some entities: terms of their names as in `Titles`, and their types.
+
+    `types` counts the direct ones; `direct` is 1 where the answer type is one of them, `depth` how many levels the
+    lowest stands below the answer type; `type_has[t, i]` is 1 where the name of a type has all terms of literal t.
+    `asked` is 1 for an entity that a literal of the query names.
+    """
+
+    terms: I32
+    hits: I32
+    has: U8
+    types: I32
+    direct: U8
+    depth: I32
+    type_has: U8
+    asked: U8
+
+
 class MentionColumns(Protocol):
     """What is shown of some rows."""
 
@@ -126,6 +168,14 @@ class RowColumns(MentionColumns, Protocol):
         """Every occurrence of every literal in the documents that have a context."""
         ...
 
+    def read_sentences(self) -> SentenceStarts:
+        """Where sentences begin in the documents that have a context."""
+        ...
+
+    def read_titles(self) -> Titles:
+        """Subjects and titles of all documents that match the query."""
+        ...
+
 
 class ColumnSource(RowColumns, Protocol):
     """Columns of a whole table, and the names behind its numbers."""
@@ -134,8 +184,16 @@ class ColumnSource(RowColumns, Protocol):
 
     def read_matching(self) -> DocumentValues: ...
 
+    def check_whole(self) -> None:
+        """Raise unless every document has all its contexts here."""
+        ...
+
     def count_entity_documents(self) -> I32:
         """How many documents of the whole collection mention each of the table's entities."""
+        ...
+
+    def describe_entities(self, entities: I32) -> EntityDetails:
+        """What the catalog says of some entities."""
         ...
 
     def name_entities(self, numbers: list[int]) -> list[str]:
@@ -181,9 +239,12 @@ class GivenColumns:
     documents: DocumentValues | None = None
     matching: DocumentValues | None = None
     positions: Positions | None = None
+    sentences: SentenceStarts | None = None
+    titles: Titles | None = None
     entity_documents: I32 | None = None
     entities: Sequence[str] | None = None
     document_ids: Sequence[str] | None = None
+    details: EntityDetails | None = None  # of all entities, by number
 
     def take(self, rows: Rows) -> MentionColumns:
         return TakenRows(self, rows)
@@ -208,6 +269,19 @@ class GivenColumns:
 
     def read_positions(self) -> Positions:
         return _require(self.positions, "positions")
+
+    def read_sentences(self) -> SentenceStarts:
+        return _require(self.sentences, "sentences")
+
+    def read_titles(self) -> Titles:
+        return _require(self.titles, "titles")
+
+    def describe_entities(self, entities: I32) -> EntityDetails:
+        known = _require(self.details, "details")
+        return EntityDetails(*(getattr(known, f.name)[..., entities] for f in fields(EntityDetails)))
+
+    def check_whole(self) -> None:
+        """Given rows are taken for all."""
 
     def count_entity_documents(self) -> I32:
         return _require(self.entity_documents, "entity_documents")

@@ -17,7 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.contexts.columns import DocumentColumns, DocumentValues, MentionColumns, Positions, RowColumns, Rows
+from fader.contexts.columns import (
+    DocumentColumns,
+    DocumentValues,
+    EntityDetails,
+    MentionColumns,
+    Positions,
+    RowColumns,
+    Rows,
+    SentenceStarts,
+    Titles,
+)
+from fader.contexts.query import Query
+from fader.corpus.analysis import Analysis
 from fader.index.catalog import StoredCatalog
 from fader.kernel import kernel
 
@@ -53,6 +65,9 @@ class Lookup(Protocol):
     @property
     def catalog(self) -> StoredCatalog: ...
 
+    @property
+    def analysis(self) -> Analysis: ...
+
     def entity_documents_of(self, entities: I32) -> I32: ...
 
     def document_ids(self, documents: list[int]) -> list[str]: ...
@@ -61,8 +76,9 @@ class Lookup(Protocol):
 class JoinedColumns:
     """Columns of the whole table from those of its parts; `in_order` says that the parts stand in order already."""
 
-    def __init__(self, parts: Sequence[Part], lookup: Lookup, literals: Sequence[int], in_order: bool = False) -> None:
-        self._parts, self._lookup, self._lengths, self._in_order = parts, lookup, literals, in_order
+    def __init__(self, parts: Sequence[Part], lookup: Lookup, query: Query, in_order: bool = False) -> None:
+        self._parts, self._lookup, self._query, self._in_order = parts, lookup, query, in_order
+        self._lengths = [literal.length for literal in query.literals]
 
     def _join(self, arrays: list[NDArray[D]], axis: int = 0) -> NDArray[D]:
         """A column of all parts in the order of their documents."""
@@ -126,6 +142,9 @@ class JoinedColumns:
     def read_matching(self) -> DocumentValues:
         return self._join_values([part.columns.read_matching() for part in self._parts])
 
+    def check_whole(self) -> None:
+        """The parts have all rows."""
+
     def count_entity_documents(self) -> I32:
         return self._lookup.entity_documents_of(self.slots[1])
 
@@ -167,6 +186,48 @@ class JoinedColumns:
                 laid, size = _reorder_lists(laid, size, order)
         return Positions(bounds_of(size), laid, np.array(self._lengths, dtype=np.int32))
 
+    def read_sentences(self) -> SentenceStarts:
+        parts = [part.columns.read_sentences() for part in self._parts]
+        size = np.concatenate([np.diff(p.at) for p in parts]).reshape(1, -1)
+        laid = np.concatenate([np.empty(0, dtype=np.int32), *(p.start for p in parts)])
+        order = _sort_parts(*_lay([distinct(part.document) for part in self._parts]))
+        if order is not None:
+            laid, size = _reorder_lists(laid, size, order)
+        return SentenceStarts(bounds_of(size).reshape(-1), laid)
+
+    def read_titles(self) -> Titles:
+        parts = [part.columns.read_titles() for part in self._parts]
+        order = _sort_parts(*_lay([part.columns.read_matching().number for part in self._parts]))
+
+        def join(arrays: list[NDArray[D]], axis: int = 0) -> NDArray[D]:
+            whole = np.concatenate(arrays, axis=axis)
+            return whole if order is None else _reorder(whole, order, axis)
+
+        about, terms = join([p.about for p in parts]), join([p.terms for p in parts])
+        return Titles(about, terms, join([p.hits for p in parts]), join([p.has for p in parts], axis=1))
+
+    def describe_entities(self, entities: I32) -> EntityDetails:
+        catalog, query, analysis = self._lookup.catalog, self._query, self._lookup.analysis
+        literals = [literal.terms for literal in query.literals]
+        name = catalog.label_terms("entity", analysis).match(entities, literals)
+        begin = catalog.entity_types_at[entities]
+        size = catalog.entity_types_at[entities + 1] - begin
+        owner = np.repeat(np.arange(entities.size), size)
+        types = catalog.entity_types[np.arange(owner.size) + np.repeat(begin - np.cumsum(size) + size, size)]
+        known, place = np.unique(types, return_inverse=True)
+        matched = catalog.label_terms("type", analysis).match(known, literals).has
+        type_has = np.zeros(name.has.shape, dtype=np.uint8)
+        for out, has in zip(type_has, matched, strict=True):
+            np.maximum.at(out, owner, has[place])
+        direct, depth = np.zeros(entities.size, dtype=np.uint8), np.zeros(entities.size, dtype=np.int32)
+        if query.type is not None:
+            answer = catalog.resolve_type(query.type)
+            direct[owner[types == answer]] = 1
+            np.maximum.at(depth, owner, catalog.type_depths[types])
+            depth -= catalog.type_depths[answer]
+        asked = [catalog.entity_ids.find(literal.entity) for literal in query.literals if literal.entity is not None]
+        return EntityDetails(*name, size, direct, depth, type_has, np.isin(entities, asked).astype(np.uint8))
+
 
 @dataclass(frozen=True)
 class JoinedRows:
@@ -198,6 +259,18 @@ def bounds_of(size: NDArray[Any]) -> I64:
     at[:, 1:] = np.cumsum(size.reshape(-1), dtype=np.int64).reshape(literals, -1)
     at[:, 0] = np.concatenate([[0], at[:-1, -1]])
     return at
+
+
+def lay_sentences(count: I32, gap: I32) -> tuple[I64, I32]:
+    """Where the sentences of each text are, and where they begin: at 0 the first, then a gap behind the one before."""
+    at = np.zeros(count.size + 1, dtype=np.int64)
+    np.cumsum(count + 1, out=at[1:])
+    steps = np.zeros(int(at[-1]), dtype=np.int64)
+    is_first = np.zeros(steps.size, dtype=bool)
+    is_first[at[:-1]] = True
+    steps[~is_first] = gap
+    total = np.cumsum(steps)
+    return at, (total - np.repeat(total[at[:-1]], count + 1)).astype(np.int32)
 
 
 def distinct(documents: I32) -> I32:

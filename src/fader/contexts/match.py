@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts import nearest
-from fader.contexts.columns import Positions, Rows
-from fader.contexts.join import JoinedColumns, bounds_of, distinct
+from fader.contexts.columns import Positions, Rows, SentenceStarts, Titles
+from fader.contexts.join import JoinedColumns, bounds_of, distinct, lay_sentences
 from fader.contexts.occurrences import Occurrences
 from fader.contexts.plan import PLANS, choose_plan, find_mentions
-from fader.contexts.query import Literal, Query
+from fader.contexts.query import REQUIRED, Literal, Query
 from fader.contexts.quota import ContextQuota
+from fader.contexts.sought import SoughtLiterals, seek
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
@@ -43,12 +44,17 @@ class MatchOptions:
 
     `overlap=False` ignores occurrences that overlap the mention; `window` keeps only literals within that many
     tokens, and only mentions that still have one; `plan` forces a plan; `limits` says how many contexts are too many.
+    With `stem` a word also occurs where a word of the same stem does, with `entities` a literal that names an entity
+    also where that entity is mentioned, and with `relax` a required literal excludes nothing.
     """
 
     overlap: bool = True
     window: int | None = None
     plan: str | None = None
     limits: Limits = DEFAULTS
+    stem: bool = False
+    entities: bool = False
+    relax: bool = False
 
     def __post_init__(self) -> None:
         if self.plan is not None and self.plan not in PLANS:
@@ -60,12 +66,13 @@ class MatchOptions:
 class SegmentMatch:
     """One query in one segment: its literals' occurrences, and its contexts once matched."""
 
-    def __init__(self, segment: Segment, query: Query, number: I32 | None = None) -> None:
+    def __init__(self, segment: Segment, sought: SoughtLiterals, number: I32 | None = None) -> None:
         self.segment = segment
         self._number = number  # of each document here, in the whole collection; None where that is its place here
-        self.literals = [Occurrences(segment, literal) for literal in query.literals]
-        self._required = [o for o, r in zip(self.literals, query.required, strict=True) if r]
-        self._forbidden = [Occurrences(segment, literal) for literal in query.forbidden]
+        self.literals = [Occurrences(segment, literal) for literal in sought.positive]
+        self._terms = [literal.terms for literal in sought.positive]
+        self._required = [o for o, r in zip(self.literals, sought.required, strict=True) if r]
+        self._forbidden = [Occurrences(segment, literal) for literal in sought.forbidden]
         self.plan = ""
         self.marks = np.zeros(0, dtype=np.uint8)
 
@@ -76,7 +83,7 @@ class SegmentMatch:
 
     def match(self, reader: IndexReader, answer_type: int | None, options: MatchOptions, quota: ContextQuota) -> None:
         """Find the matching documents, the mentions in them, and every literal's distance to these."""
-        self._options = options
+        self._options, self._reader = options, reader
         if self._is_hopeless:
             self.skip()
             return
@@ -220,6 +227,18 @@ class SegmentMatch:
         length = np.array([occurrences.length for occurrences in self.literals], dtype=np.int32)
         return Positions(bounds_of(counts), np.concatenate(found), length)
 
+    def read_sentences(self) -> SentenceStarts:
+        found = self.segment.sentences(self._mentioning())
+        return SentenceStarts(*lay_sentences(found.count, found.gap))
+
+    def read_titles(self) -> Titles:
+        documents = np.flatnonzero(self.marks).astype(np.int32)
+        if not documents.size:
+            return Titles(_NOTHING, _NOTHING, _NOTHING, np.zeros((len(self.literals), 0), dtype=np.uint8))
+        place = self._reader.segments.index(self.segment)
+        matched = self._reader.title_terms[place].match(documents, self._terms)
+        return Titles(self._reader.subjects[place][documents], *matched)
+
 
 class SegmentRows:
     """What is shown of some contexts of a segment, ascending."""
@@ -280,9 +299,9 @@ class SegmentValues:
 
 def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOptions()) -> Contexts:
     """The contexts of a query."""
-    parts = make_parts(reader, query)
+    parts = make_parts(reader, query, options)
     statistics = Statistics(reader.documents, reader.tokens, *count_literals(parts, query))
-    warnings, impossible = warn_of_unknown(query.literals, statistics)
+    warnings, impossible = warn_of_unknown(query.literals, statistics, options)
     match_parts(reader, query, parts, options, skip=bool(impossible))
     joined = join_parts(reader, query, parts)
     slot, entities = joined.slots
@@ -302,10 +321,17 @@ def match(reader: IndexReader, query: Query, options: MatchOptions = MatchOption
     )
 
 
-def make_parts(reader: IndexReader, query: Query) -> list[SegmentMatch]:
+def seek_literals(reader: IndexReader, query: Query, options: MatchOptions) -> SoughtLiterals:
+    """The literals of a query as they are looked for."""
+    required = tuple(is_required and not options.relax for is_required in query.required)
+    how = options.stem, options.entities
+    return SoughtLiterals(seek(reader, query.literals, *how), required, seek(reader, query.forbidden, *how))
+
+
+def make_parts(reader: IndexReader, query: Query, options: MatchOptions) -> list[SegmentMatch]:
     """The query in each segment, not matched yet."""
-    as_stored = reader.numbered_as_stored
-    return [SegmentMatch(s, query, None if as_stored else reader.numbers[i]) for i, s in enumerate(reader.segments)]
+    as_stored, sought = reader.numbered_as_stored, seek_literals(reader, query, options)
+    return [SegmentMatch(s, sought, None if as_stored else reader.numbers[i]) for i, s in enumerate(reader.segments)]
 
 
 def count_literals(parts: Iterable[SegmentMatch], query: Query) -> tuple[I64, I64]:
@@ -334,7 +360,7 @@ def match_parts(
 
 def join_parts(reader: IndexReader, query: Query, parts: list[SegmentMatch]) -> JoinedColumns:
     """The parts put together."""
-    return JoinedColumns(parts, reader, [literal.length for literal in query.literals], reader.numbered_as_stored)
+    return JoinedColumns(parts, reader, query, reader.numbered_as_stored)
 
 
 def name_plans(plans: Iterable[str]) -> str:
@@ -342,12 +368,18 @@ def name_plans(plans: Iterable[str]) -> str:
     return "+".join(dict.fromkeys(plan for plan in plans if plan))
 
 
-def warn_of_unknown(literals: tuple[Literal, ...], statistics: Statistics) -> tuple[list[str], str]:
-    """Warnings for literals that occur nowhere, and why the answer is empty where one of them is required."""
+def warn_of_unknown(
+    literals: tuple[Literal, ...], statistics: Statistics, options: MatchOptions
+) -> tuple[list[str], str]:
+    """Warnings for literals that occur nowhere or are relaxed, and why the answer is empty where one is missing."""
     missing = [lit for lit, df in zip(literals, statistics.df, strict=True) if df == 0]
-    required = [lit for lit in missing if lit.mode == "required"]
-    left_out = [lit for lit in missing if lit.mode != "required"]
+    demanded = [lit for lit in literals if lit.mode == REQUIRED]
+    required = [lit for lit in missing if lit.mode == REQUIRED and not options.relax]
+    left_out = [lit for lit in missing if lit not in required]
     warnings = [f"{quote(lit.text)} occurs nowhere in the collection; it is left out" for lit in left_out]
+    if demanded and options.relax:
+        names = ", ".join(quote("+" + lit.text) for lit in demanded)
+        warnings.append(f"this model prefers documents with {names}, and excludes none for lacking it")
     if required:
         return (
             warnings,

@@ -193,6 +193,19 @@ def _mark_documents(occurrences: I32, base: I32, cell: I32, marks: U8) -> None:
 
 
 @kernel
+def is_in(some: I32, among: I32) -> NDArray[np.bool_]:
+    """Whether each of some ascending numbers is one of others, which ascend too."""
+    out = np.zeros(some.size, dtype=np.bool_)
+    j = 0
+    for i in range(some.size):
+        j = _gallop(among, some[i], j)
+        if j == among.size:
+            break
+        out[i] = among[j] == some[i]
+    return out
+
+
+@kernel
 def where(flags: U8) -> I32:
     """The indexes of the set flags, without a branch."""
     out = np.empty(flags.size + 1, dtype=np.int32)

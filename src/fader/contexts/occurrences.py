@@ -1,6 +1,7 @@
 """Where a literal occurs in one segment: a word's postings, or a phrase's, found by intersecting positions.
 
-Knows nothing of mentions, types or other segments.
+With stems, each word stands for all words of its stem here; a literal that names an entity also occurs at the entity's
+mentions. Then its list is the union of several. Knows nothing of types, distances or other segments.
 """
 
 from __future__ import annotations
@@ -11,31 +12,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.contexts.nearest import mark_documents, where
-from fader.contexts.query import Literal
+from fader.contexts.nearest import is_in, mark_documents, where
+from fader.contexts.sought import SoughtLiteral
 from fader.index.encoding.lists import BLOCK, HIGHEST, LOWEST
 from fader.index.segment import Segment
 
 I32 = NDArray[np.int32]
+_NONE = np.empty(0, dtype=np.int32)
 
 
 class Occurrences:
     """One literal in one segment."""
 
-    def __init__(self, segment: Segment, literal: Literal) -> None:
-        self._segment = segment
-        found = [segment.find_term(term) for term in literal.terms]
-        self._terms = [term for term, _postings in found]
-        self._postings = [postings for _term, postings in found]
+    def __init__(self, segment: Segment, literal: SoughtLiteral) -> None:
+        self._segment, self._literal = segment, literal
         self._offsets = literal.offsets
         self.length = literal.length
-        self._known = min(self._terms) >= 0
+        self._is_union = literal.entity >= 0
+        if literal.stems:
+            self._variants = [segment.terms_of_stem(term, literal.stems) for term in literal.terms]
+            self._is_union |= any(len(terms) > 1 for terms in self._variants)
+            found = [terms[0] if terms else (-1, 0) for terms in self._variants]
+        else:
+            found = [segment.find_term(term) for term in literal.terms]
+            self._variants = [[one] for one in found]
+        self._terms = [term for term, _postings in found]
+        self._postings = [postings for _term, postings in found]
+        self._known = min(self._terms, default=-1) >= 0
         # An upper bound of the count of occurrences: the rarest word's.
-        self.most = min(self._postings)
+        self.most = min(self._postings, default=0)
+        if self._is_union:
+            self.most = min((sum(n for _term, n in terms) for terms in self._variants), default=0)
+            self.most += segment.rows_of_entity(literal.entity).size if literal.entity >= 0 else 0
+            self._known = self.most > 0
 
     @property
     def is_word(self) -> bool:
-        return len(self._terms) == 1
+        return len(self._terms) == 1 and not self._is_union
 
     @property
     def count(self) -> int:
@@ -76,6 +89,8 @@ class Occurrences:
 
     def all(self) -> I32:
         """Every start position, between two sentinels."""
+        if self._is_union:
+            return self._union
         return self._word if self.is_word else self._phrase
 
     def near(self, low: I32, high: I32) -> I32:
@@ -108,6 +123,31 @@ class Occurrences:
             starts = self._inside(starts)
         starts = self._segment.drop_deleted(starts)
         return np.concatenate([[LOWEST], starts, [HIGHEST]]).astype(np.int32)
+
+    @cached_property
+    def _union(self) -> I32:
+        literal = self._literal
+        starts = self._mentioned if literal.entity >= 0 else _NONE
+        if literal.terms and all(self._variants):
+            words = [self._segment.merge_terms([term for term, _n in terms]) for terms in self._variants]
+            by_rarity = sorted(range(len(words)), key=lambda i: words[i].size)
+            own = words[by_rarity[0]] - np.int32(self._offsets[by_rarity[0]])
+            for i in by_rarity[1:]:
+                own = own[is_in(own + np.int32(self._offsets[i]), words[i])]
+            own = self._inside(own) if self.length > len(literal.terms) else own
+            starts = np.union1d(starts, own) if starts.size else own
+        starts = self._segment.drop_deleted(starts)
+        return np.concatenate([[LOWEST], starts, [HIGHEST]]).astype(np.int32)
+
+    @property
+    def _mentioned(self) -> I32:
+        """Where the mentions of the literal's entity begin, or so much earlier that the literal fits its document."""
+        segment, base = self._segment, self._segment.base
+        rows = segment.rows_of_entity(self._literal.entity)
+        document = segment.document.gather(rows)
+        last = base[document + 1] - np.int32(1 + self.length)
+        starts = np.minimum(segment.start.gather(rows), last)
+        return np.unique(starts[last >= base[document]])
 
     def _inside(self, starts: I32) -> Any:
         """Those that begin and end in one document: a gap left by stop words could step over a document's end."""

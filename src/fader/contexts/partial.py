@@ -24,6 +24,8 @@ from fader.contexts.columns import (
     Positions,
     RowColumns,
     Rows,
+    SentenceStarts,
+    Titles,
     take_documents,
 )
 from fader.contexts.join import JoinedColumns, Lookup
@@ -74,9 +76,9 @@ class PartialContexts(Generic[Source]):
         return int(self.slot.size)
 
 
-def count_query(reader: IndexReader, query: Query) -> tuple[I64, I64]:
+def count_query(reader: IndexReader, query: Query, options: MatchOptions) -> tuple[I64, I64]:
     """How many documents have each literal, and how often it occurs in all of them: df and cf."""
-    return count_literals(make_parts(reader, query), query)
+    return count_literals(make_parts(reader, query, options), query)
 
 
 def match_partial(
@@ -85,7 +87,7 @@ def match_partial(
     options: MatchOptions = MatchOptions(),  # noqa: B008
 ) -> PartialContexts[ColumnSource]:
     """The rows of a reader's segments."""
-    parts = make_parts(reader, query)
+    parts = make_parts(reader, query, options)
     df, cf = count_literals(parts, query)
     taken = match_parts(reader, query, parts, options)
     joined = join_parts(reader, query, parts)
@@ -147,6 +149,12 @@ class EntityColumns:
     def read_positions(self) -> Positions:
         raise UsageError("the rows of some entities have no positions; ask for all rows")
 
+    def read_sentences(self) -> SentenceStarts:
+        raise UsageError("the rows of some entities have no sentences; ask for all rows")
+
+    def read_titles(self) -> Titles:
+        raise UsageError("the rows of some entities have no titles of matching documents; ask for all rows")
+
 
 def join_partials(
     query: Query,
@@ -160,8 +168,8 @@ def join_partials(
     df, cf = _sum(p.df for p in partials), _sum(p.cf for p in partials)
     statistics = Statistics(documents, tokens, df, cf)
     ContextQuota(options.limits, len(query.literals)).reserve(sum(p.taken for p in partials))
-    warnings, impossible = warn_of_unknown(query.literals, statistics)
-    joined = JoinedColumns(partials, lookup, [literal.length for literal in query.literals])
+    warnings, impossible = warn_of_unknown(query.literals, statistics, options)
+    joined = JoinedColumns(partials, lookup, query)
     slot, entities = joined.slots
     budget.check()
     return Contexts(

@@ -1,14 +1,14 @@
-"""The query language: words, phrases, `+required`, `-forbidden`, `type:name`; errors say where.
+"""The query language: words, phrases, `+required`, `-forbidden`, `=exact`, `entity:id`, `type:name`.
 
 A literal is a run of terms at fixed offsets (a stop word inside a phrase leaves a gap). The same literal twice
-counts once: forbidden wins over optional, required over optional, and required with forbidden is an error.
-Knows nothing of the index: neither which words nor which types exist.
+counts once: forbidden wins over optional, required over optional, exact over inexact, and required with forbidden is an
+error. Errors say where. Knows nothing of the index: neither which words nor which types or entities exist.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fader.corpus.analysis import Analysis
@@ -21,28 +21,39 @@ _SIGNS = {"+": REQUIRED, "-": FORBIDDEN}
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A word or phrase: its terms with their offsets from the first, and how it counts."""
+    """A word or phrase: its terms with their offsets from the first, and how it counts.
+
+    `exact` keeps it to its own words. `entity` is the id of the entity that it names, with which `confidence`; where
+    there are no terms, the literal is that entity alone.
+    """
 
     terms: tuple[str, ...]
     offsets: tuple[int, ...]
     mode: str
     text: str
+    exact: bool = False
+    entity: str | None = None
+    confidence: float = 1.0
 
     @property
     def length(self) -> int:
-        """Tokens from the first to the last term."""
-        return self.offsets[-1] + 1
+        """Tokens from the first to the last term; 1 for an entity alone."""
+        return self.offsets[-1] + 1 if self.offsets else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query: positive literals in order, then the forbidden ones; the type as it was written."""
+    """A parsed query: positive literals in order, then the forbidden ones; the type as it was written.
+
+    `named` says that literals name the entities that they have and no others; else matching may find more.
+    """
 
     text: str
     literals: tuple[Literal, ...]
     forbidden: tuple[Literal, ...]
     type: str | None = None
     notes: tuple[str, ...] = ()
+    named: bool = False
 
     @property
     def required(self) -> tuple[bool, ...]:
@@ -51,15 +62,17 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What stands between blanks: a sign, a text, whether it was quoted, and where it begins."""
+    """What stands between blanks: a sign, a text, what it is (`=`, `type:`, `entity:` or nothing), where it begins."""
 
     sign: str
     text: str
-    is_type: bool
+    kind: str
     at: int
 
 
-_TYPE = re.compile(r"type:", re.IGNORECASE)
+TYPE, ENTITY, EXACT = "type:", "entity:", "="
+_KIND = re.compile("type:|entity:|=", re.IGNORECASE)
+_WORD = re.compile(r'[^\s"]*')
 
 
 def parse_query(text: str, analysis: Analysis, type: str | None = None, limits: Limits | None = None) -> Query:
@@ -70,8 +83,8 @@ def parse_query(text: str, analysis: Analysis, type: str | None = None, limits: 
     limits = limits or Limits.from_environment()
     _check_lengths(text, type, limits)
     pieces = _pieces(text)
-    named = [p for p in pieces if p.is_type]
-    literals = [p for p in pieces if not p.is_type]
+    named = [p for p in pieces if p.kind == TYPE]
+    literals = [p for p in pieces if p.kind != TYPE]
     if len(literals) > limits.literals:
         message = f"{len(literals):,} literals; {limits.at_most('literals')}"
         raise QueryError(message, literals[limits.literals].at)
@@ -127,20 +140,21 @@ def _pieces(text: str) -> list[_Piece]:
         at, sign = i, ""
         if text[i] in "+-":
             sign, i = text[i], i + 1
-        is_type = not sign and _TYPE.match(text, i) is not None
-        if is_type:
-            i += len("type:")
-        body, i = _body(text, i)
+        found = _KIND.match(text, i)
+        kind = "" if found is None or (sign and found[0].lower() == TYPE) else found[0].lower()
+        body, i = _body(text, i + len(kind))
         if not body:
-            raise QueryError(_nothing(sign, is_type), at)
-        pieces.append(_Piece(sign, body, is_type, at))
+            raise QueryError(_nothing(sign, kind), at)
+        pieces.append(_Piece(sign, body, kind, at))
     return pieces
 
 
-def _nothing(sign: str, is_type: bool) -> str:
-    if is_type:
+def _nothing(sign: str, kind: str) -> str:
+    if kind == TYPE:
         return "type: is followed by nothing; give a type's id or name"
-    return f"{quote(sign)} is followed by nothing" if sign else "empty phrase"
+    if kind == ENTITY:
+        return "entity: is followed by nothing; give an entity's id"
+    return f"{quote(sign + kind)} is followed by nothing" if sign or kind else "empty phrase"
 
 
 def _body(text: str, i: int) -> tuple[str, int]:
@@ -150,14 +164,16 @@ def _body(text: str, i: int) -> tuple[str, int]:
         if end < 0:
             raise QueryError("a quote is opened and not closed", i)
         return text[i + 1 : end].strip(), end + 1
-    end = i
-    while end < len(text) and not text[end].isspace() and text[end] != '"':
-        end += 1
-    return text[i:end], end
+    word = _WORD.match(text, i)
+    assert word is not None  # it may be empty
+    return word.group(), word.end()
 
 
 def _literal(piece: _Piece, analysis: Analysis, limits: Limits) -> Literal | None:
     """The literal of a piece; None for an optional one of stop words alone."""
+    mode = _SIGNS.get(piece.sign, OPTIONAL)
+    if piece.kind == ENTITY:
+        return Literal((), (), mode, ENTITY + piece.text, entity=piece.text)
     tokens = analysis.tokens(piece.text)
     placed = [(token.term, i) for i, token in enumerate(tokens) if token.term is not None]
     if tokens and not placed and not piece.sign:
@@ -170,18 +186,19 @@ def _literal(piece: _Piece, analysis: Analysis, limits: Limits) -> Literal | Non
         raise QueryError(message, piece.at)
     first = placed[0][1]
     terms = tuple(term for term, _i in placed if term is not None)
-    return Literal(terms, tuple(i - first for _t, i in placed), _SIGNS.get(piece.sign, OPTIONAL), piece.text)
+    return Literal(terms, tuple(i - first for _t, i in placed), mode, piece.text, exact=piece.kind == EXACT)
 
 
 def _merge(kept: dict[tuple[Any, ...], Literal], literal: Literal, at: int) -> None:
     """Enter a literal; the same one twice counts once."""
-    key = (literal.terms, literal.offsets)
-    before = kept.get(key)
-    if before is None or before.mode == literal.mode:
-        kept.setdefault(key, literal)
+    key = (literal.terms, literal.offsets, literal.entity)
+    before = kept.setdefault(key, literal)
+    if literal.exact and not before.exact:
+        before = kept[key] = replace(before, exact=True)
+    if before.mode == literal.mode:
         return
     modes = {before.mode, literal.mode}
     if modes == {REQUIRED, FORBIDDEN}:
         raise QueryError(f"literal {quote(literal.text)} is both required and forbidden", at)
     stronger = (modes - {OPTIONAL}).pop()
-    kept[key] = Literal(before.terms, before.offsets, stronger, before.text)
+    kept[key] = replace(before, mode=stronger)

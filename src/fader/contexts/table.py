@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,13 @@ from fader import budget
 from fader.contexts.columns import (
     ColumnSource,
     DocumentValues,
+    EntityDetails,
     MentionColumns,
     Positions,
     Rows,
+    SentenceStarts,
     TakenRows,
+    Titles,
     take_documents,
 )
 from fader.contexts.query import Query
@@ -33,6 +36,7 @@ I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
+D = TypeVar("D", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +127,41 @@ class Contexts:
         """Every occurrence of every literal in the documents that have a context, whatever the window."""
         return self._source.read_positions()
 
+    @cached_property
+    def sentences(self) -> SentenceStarts:
+        """Where sentences begin in the documents that have a context."""
+        return self._source.read_sentences()
+
+    @cached_property
+    def titles(self) -> Titles:
+        """Subjects and titles of all documents that match the query."""
+        return self._source.read_titles()
+
+    @cached_property
+    def details(self) -> EntityDetails:
+        """What the catalog says of the entities of `groups`."""
+        return self._source.describe_entities(self.groups.entity)
+
     def compute_once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What several systems need of this query is made once: a document ranking, say."""
         budget.check()
         if key not in self.memo:
             self.memo[key] = make()
         return self.memo[key]
+
+    def compute_rows(self, key: Hashable, make: Callable[[Contexts], NDArray[D]]) -> NDArray[D]:
+        """Values with a row per context that depend on the other contexts of its document, made once.
+
+        Rows that were taken keep the values that they have in the whole table. Where whole documents were taken, the
+        values are made for these alone: they are the same.
+        """
+        source = self.columns
+        if isinstance(source, TakenColumns) and (key in source.table.memo or not source.has_whole_documents):
+            rows: NDArray[D] = source.table.compute_rows(key, make)[source.rows]
+            return rows
+        self._source.check_whole()
+        made: NDArray[D] = self.compute_once(key, lambda: make(self))
+        return made
 
     def take(self, rows: NDArray[np.integer], compact: bool = False) -> Contexts:
         """The table of some rows, ascending.
@@ -230,6 +263,17 @@ class TakenColumns:
     def take(self, rows: Rows) -> MentionColumns:
         return self.table._source.take(self.rows[rows])
 
+    @property
+    def has_whole_documents(self) -> bool:
+        """Whether the rows have all contexts of their documents, and what is found in these."""
+        above = self.table.columns
+        if self.compact or (isinstance(above, TakenColumns) and not above.has_whole_documents):
+            return False
+        every, own = self.table.document, self.table.document[self.rows]
+        begin = np.flatnonzero(np.diff(own, prepend=-1))
+        size = np.searchsorted(every, own[begin], "right") - np.searchsorted(every, own[begin])
+        return bool((size == np.diff(begin, append=own.size)).all())
+
     def read_sides(self) -> I8:
         return self._mentions("sides").read_sides()
 
@@ -265,8 +309,22 @@ class TakenColumns:
             raise ValueError("a table of some rows with their own documents alone has no positions")
         return self.table.positions
 
+    def read_sentences(self) -> SentenceStarts:
+        if self.compact:
+            raise ValueError("a table of some rows with their own documents alone has no sentences")
+        return self.table.sentences
+
+    def read_titles(self) -> Titles:
+        return self.table.titles
+
+    def check_whole(self) -> None:
+        self.table._source.check_whole()
+
     def count_entity_documents(self) -> I32:
         return self.table.entity_documents
+
+    def describe_entities(self, entities: I32) -> EntityDetails:
+        return self.table._source.describe_entities(entities)
 
     def name_entities(self, numbers: list[int]) -> list[str]:
         return self.table._source.name_entities(numbers)

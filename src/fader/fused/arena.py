@@ -59,9 +59,9 @@ class Arena:
     """One array and the lists in it. Safe to share among threads: a list is entered when it is whole."""
 
     def __init__(self, integers: int) -> None:
-        self.integers = np.empty(integers, dtype=np.int32)
+        self.integers = np.empty(integers + ALIGNED, dtype=np.int32)  # kernels read a few integers beyond a list
         self.words = self.integers[: integers & ~1].view(np.uint64)
-        self._used = self._shared = 0
+        self._size, self._used, self._shared = integers, 0, 0
         self._lists: dict[Hashable, LiteralList | TypeList] = {}
         self._lock = threading.RLock()
 
@@ -73,7 +73,7 @@ class Arena:
         with self._lock:
             at = self._used
             end = -(-(at + size) // ALIGNED) * ALIGNED
-            if end > self.integers.size or (share > 1 and self._shared + size > self.integers.size // share):
+            if end > self._size or (share > 1 and self._shared + size > self._size // share):
                 raise FullError
             self._used = end
             self._shared += size if share > 1 else 0

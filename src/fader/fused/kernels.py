@@ -41,7 +41,8 @@ NO_TRANSFORM, SOFTPLUS, LOG1P, POWER = range(4)
 K1, B, LN2 = 1.2, 0.75, math.log(2.0)
 COSINE, BM25, JACCARD, DIRICHLET, CONSTANT = range(5)  # as `features.noprox.NAMES` has them
 FEW = 8  # occurrences in a document that are compared one by one
-MANY = 4  # mentions in a document from which on all occurrences are
+MANY = 8  # mentions in a document from which on all occurrences are
+LANES = 4  # rows that are written at once; as many integers behind a document's rows may be read, and written over
 MEMO = 1 << 12
 
 
@@ -79,7 +80,7 @@ class Program(NamedTuple):
     transform: int
     parameter: float
     keep: bool
-    reads_absent: bool  # whether codes of absent literals are read
+    reads_counts: bool  # whether a term reads how often documents have literals
 
 
 class Documents(NamedTuple):
@@ -99,11 +100,14 @@ class Scratch(NamedTuple):
     match: U64
     other: U64
     where: I32
-    item: I32  # (documents, 3): document, first row and place among the chosen documents
+    item: I32  # (documents, 2): document and place among the chosen documents
     offset: I32
-    hit: I32  # (documents, 2): occurrence list and item
-    held: I32  # (literals, documents): the items that have a literal
-    holders: I64  # how many
+    start: I32  # the rows of the window, one after the other: start, end, slot word and place in the type's list
+    end: I32
+    slot: I32
+    row: I32
+    once: I32  # (documents, 2): occurrence list and item of documents that have a literal once
+    often: I32  # and of those that have it several times
     counts: I32
     code: I32
     score: F64
@@ -121,7 +125,8 @@ class Scratch(NamedTuple):
     staircase: I32
     near: I64
     literal: I64
-    total: F64  # (slots, 4): what is accumulated, how many pairs, and the sum of exponentials
+    total: F64  # (slots, 2): what is accumulated, and how many pairs
+    exponentials: F64  # their sum per slot
     touched: I32
     rank: I32  # per slot
     state: I64
@@ -285,12 +290,12 @@ def _choose_documents(chosen: I32, scratch: Scratch, first: int, last: int) -> N
 
 @inner_kernel
 def _take_mentions(lists: Lists, scratch: Scratch, chosen: I32, first: int, last: int) -> Any:
-    """The documents of the window that match and mention the type, and where their rows go; items and rows."""
+    """The documents of the window that match and mention the type, and their rows, copied; how many of both."""
     U = np.uintp
     one = np.uint64(1)
     integers, words = lists.integers, lists.words
     match, where, item, offset = scratch.match, scratch.where, scratch.item, scratch.offset
-    y, n = U(0), np.int64(0)
+    y, n = U(0), U(0)
     some = chosen.size > 0 and chosen[0] >= 0
     place = scratch.state[NEXT_CHOSEN]
     for w in range((last - first + 63) >> 6):
@@ -311,17 +316,40 @@ def _take_mentions(lists: Lists, scratch: Scratch, chosen: I32, first: int, last
                 if mentioned & low == np.uint64(0):
                     continue
             r = rank + U(_count_bits(mentioned & (low - one)))
-            row = integers[r]
+            row, end = U(integers[r]), U(integers[r + U(1)])
             where[d] = np.int32(y)
             item[y, U(0)] = np.int32(U(first) + d)
-            item[y, U(1)] = row
-            item[y, U(2)] = np.int32(place - 1)
+            item[y, U(1)] = np.int32(place - 1)
             offset[y] = np.int32(n)
-            n += np.int64(integers[r + U(1)] - row)
+            _copy_rows(lists, scratch, row, n, end - row)
+            n += end - row
             y += U(1)
     offset[y] = np.int32(n)
     scratch.state[NEXT_CHOSEN] = place
-    return np.int64(y), n
+    return np.int64(y), np.int64(n)
+
+
+@inline_kernel
+def _copy_lanes(source: I32, at: np.uintp, target: I32, to: np.uintp) -> None:
+    """Copy as many integers as there are lanes; all are read before one is written, so that it takes one move."""
+    U = np.uintp
+    a, b, c, d = source[at], source[at + U(1)], source[at + U(2)], source[at + U(3)]
+    target[to], target[to + U(1)], target[to + U(2)], target[to + U(3)] = a, b, c, d
+
+
+@inline_kernel
+def _copy_rows(lists: Lists, scratch: Scratch, row: np.uintp, to: np.uintp, count: np.uintp) -> None:
+    """Copy a document's rows in whole lanes: what is written behind them is written over by the next document's."""
+    U = np.uintp
+    integers, end = lists.integers, row + count
+    while row < end:
+        _copy_lanes(integers, U(lists.start) + row, scratch.start, to)
+        _copy_lanes(integers, U(lists.end) + row, scratch.end, to)
+        _copy_lanes(integers, U(lists.slot) + row, scratch.slot, to)
+        for x in range(LANES):
+            scratch.row[to + U(x)] = np.int32(row + U(x))
+        row += U(LANES)
+        to += U(LANES)
 
 
 @inline_kernel
@@ -348,7 +376,9 @@ def _nearest(integers: I32, begin: int, end: int, start: int, stop: int, length:
 @inline_kernel
 def _lower_codes(
     integers: I32,
+    start: I32,
     to_start: np.uintp,
+    end: I32,
     to_end: np.uintp,
     to_position: np.uintp,
     occurrences: np.uintp,
@@ -363,13 +393,13 @@ def _lower_codes(
     p = integers[to_position]
     before, behind = np.int32(p + length - two), np.int32(p + two)
     for x in range(count):
-        d = max(np.int32(integers[to_start + U(x)] - before), np.int32(behind - integers[to_end + U(x)]))
+        d = max(np.int32(start[to_start + U(x)] - before), np.int32(behind - end[to_end + U(x)]))
         code[own + U(x)] = min(cap, max(d, one))
     for q in range(1, np.int64(occurrences)):
         p = integers[to_position + U(q)]
         before, behind = np.int32(p + length - two), np.int32(p + two)
         for x in range(count):
-            d = max(np.int32(integers[to_start + U(x)] - before), np.int32(behind - integers[to_end + U(x)]))
+            d = max(np.int32(start[to_start + U(x)] - before), np.int32(behind - end[to_end + U(x)]))
             code[own + U(x)] = min(code[own + U(x)], max(d, one))
 
 
@@ -388,7 +418,9 @@ def find_all_codes(lists: Lists, literal: I64, to_code: int) -> None:
         o, end = integers[literal[AT] + i], integers[literal[AT] + i + 1]
         _lower_codes(
             integers,
+            integers,
             U(lists.start) + row,
+            integers,
             U(lists.end) + row,
             U(literal[POSITION] + o),
             U(end - o),
@@ -400,58 +432,124 @@ def find_all_codes(lists: Lists, literal: I64, to_code: int) -> None:
         )
 
 
+@inline_kernel
+def _put_codes(
+    scratch: Scratch, a: np.uintp, own: np.uintp, count: int, p: np.int32, length: np.int32, cap: np.int32
+) -> None:
+    """The codes of a document's mentions for its one occurrence, in whole lanes: behind them the code of absence.
+
+    Those of the next document are written later. Nothing is read back: that would wait for the store.
+    """
+    U, one, two = np.uintp, np.int32(1), np.int32(2)
+    start, end, code = scratch.start, scratch.end, scratch.code
+    before, behind = np.int32(p + length - two), np.int32(p + two)
+    x, end_of = a, a + U(count)
+    while x < end_of:
+        left = np.int32(end_of - x)
+        s0, s1, s2, s3 = start[x], start[x + U(1)], start[x + U(2)], start[x + U(3)]
+        e0, e1, e2, e3 = end[x], end[x + U(1)], end[x + U(2)], end[x + U(3)]
+        c0 = min(cap, max(one, max(np.int32(s0 - before), np.int32(behind - e0))))
+        c1 = min(cap, max(one, max(np.int32(s1 - before), np.int32(behind - e1))))
+        c2 = min(cap, max(one, max(np.int32(s2 - before), np.int32(behind - e2))))
+        c3 = min(cap, max(one, max(np.int32(s3 - before), np.int32(behind - e3))))
+        to = own + x
+        code[to] = c0
+        code[to + U(1)] = c1 & -np.int32(left > one)
+        code[to + U(2)] = c2 & -np.int32(left > two)
+        code[to + U(3)] = c3 & -np.int32(left > np.int32(3))
+        x += U(LANES)
+
+
 @inner_kernel
 def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, items: int, rows: int) -> None:
     """For every literal its counts in the documents of the window and its codes at their mentions."""
     U = np.uintp
     integers, literals = lists.integers, lists.literals
-    match, where, item, offset, hit = scratch.match, scratch.where, scratch.item, scratch.offset, scratch.hit
-    counts, code = scratch.counts, scratch.code
+    match, where, offset, once, often = scratch.match, scratch.where, scratch.offset, scratch.once, scratch.often
+    start, stop, code = scratch.start, scratch.end, scratch.code
     cap = np.int32(program.cap)
     wanted = program.cap > 0 or program.window >= 0
     simple = program.overlap and not program.signed and program.window < 0
     for t in range(literals.shape[0]):
         base, to_at, to_position = U(literals[t, DOCUMENT]), U(literals[t, AT]), U(literals[t, POSITION])
         length = np.int32(literals[t, LENGTH])
-        c = U(0)
-        for i in range(scratch.pointer[t], scratch.ahead[t]):
-            d = U(integers[base + U(i)] - first)
-            hit[c, U(0)], hit[c, U(1)] = np.int32(i), where[d]
-            c += U((match[d >> U(6)] >> np.uint64(d & U(63))) & np.uint64(1))
-        scratch.pointer[t] = scratch.ahead[t]
-        for y in range(items):
-            counts[U(t * items + y)] = 0
-        own = U(t * rows)
-        if program.reads_absent:
+        own = U(t * (rows + LANES))
+        shared = simple and literals[t, NEAR] >= 0
+        if wanted and shared:
+            for x in range(rows):
+                code[own + U(x)] = min(cap, integers[U(literals[t, NEAR]) + U(scratch.row[U(x)])])
+        else:
             for x in range(rows):
                 code[own + U(x)] = 0
-        scratch.holders[t] = np.int64(c)
+        if shared and not program.reads_counts:
+            continue
+        c, m = U(0), U(0)
+        for i in range(scratch.pointer[t], scratch.ahead[t]):
+            d = U(integers[base + U(i)] - first)
+            o = integers[to_at + U(i)]
+            is_in = U((match[d >> U(6)] >> np.uint64(d & U(63))) & np.uint64(1))
+            is_one = U(integers[to_at + U(i + 1)] - o == 1)
+            once[c, U(0)], once[c, U(1)] = o, where[d]
+            often[m, U(0)], often[m, U(1)] = np.int32(i), where[d]
+            c += is_in & is_one
+            m += is_in & (is_one ^ U(1))
+        if program.reads_counts:
+            _count(scratch, integers, to_at, t * items, items, c, m)
+        if not wanted or shared:
+            continue
         for h in range(np.int64(c)):
-            j, item_of = U(hit[U(h), U(0)]), U(hit[U(h), U(1)])
-            scratch.held[U(t), U(h)] = np.int32(item_of)
-            o, end = U(integers[to_at + j]), U(integers[to_at + j + U(1)])
-            counts[U(t * items) + item_of] = np.int32(end - o)
-            if not wanted:
-                continue
-            a, row = U(offset[item_of]), U(item[item_of, U(1)])
-            to_start, to_end = U(lists.start) + row, U(lists.end) + row
-            count = np.int64(offset[item_of + U(1)]) - np.int64(a)
-            if simple and literals[t, NEAR] >= 0:
-                to_code = U(literals[t, NEAR]) + row
-                for x in range(count):
-                    code[own + a + U(x)] = min(cap, integers[to_code + U(x)])
-                continue
+            y = U(once[U(h), U(1)])
+            a, count = U(offset[y]), np.int64(offset[y + U(1)] - offset[y])
+            place = to_position + U(once[U(h), U(0)])
+            if simple:
+                _put_codes(scratch, a, own, count, integers[place], length, cap)
+            else:
+                _find_nearest(program, integers, scratch, np.int64(place), np.int64(place) + 1, length, a, own, count)
+        for h in range(np.int64(m)):
+            y, j = U(often[U(h), U(1)]), U(often[U(h), U(0)])
+            a, count = U(offset[y]), np.int64(offset[y + U(1)] - offset[y])
+            o, end = to_position + U(integers[to_at + j]), to_position + U(integers[to_at + j + U(1)])
             if simple and (count >= MANY or end - o <= U(FEW)):
-                _lower_codes(integers, to_start, to_end, to_position + o, end - o, length, cap, code, own + a, count)
-                continue
-            from_, to = np.int64(to_position + o), np.int64(to_position + end)
-            for x in range(count):
-                s, e = integers[to_start + U(x)], integers[to_end + U(x)]
-                d32, right = _nearest(integers, from_, to, s, e, length, program.overlap)
-                if d32 == FAR or (program.window >= 0 and d32 > program.window):
-                    continue
-                found = min(np.int32(d32 + np.int32(1)), cap) if program.cap > 0 else np.int32(1)
-                code[own + a + U(x)] = found + cap + np.int32(1) if program.signed and right else found
+                _lower_codes(integers, start, a, stop, a, o, end - o, length, cap, code, own + a, count)
+            else:
+                _find_nearest(program, integers, scratch, np.int64(o), np.int64(end), length, a, own, count)
+
+
+@inline_kernel
+def _count(scratch: Scratch, integers: I32, to_at: np.uintp, own: int, items: int, c: np.uintp, m: np.uintp) -> None:
+    """How often the documents of the window have a literal."""
+    U = np.uintp
+    counts, once, often = scratch.counts, scratch.once, scratch.often
+    for y in range(items):
+        counts[U(own + y)] = 0
+    for h in range(np.int64(c)):
+        counts[U(own) + U(once[U(h), U(1)])] = 1
+    for h in range(np.int64(m)):
+        at = to_at + U(often[U(h), U(0)])
+        counts[U(own) + U(often[U(h), U(1)])] = integers[at + U(1)] - integers[at]
+
+
+@inner_kernel
+def _find_nearest(
+    program: Program,
+    integers: I32,
+    scratch: Scratch,
+    begin: int,
+    end: int,
+    length: np.int32,
+    a: np.uintp,
+    own: np.uintp,
+    count: int,
+) -> None:
+    """The codes of a document's mentions by bisection, with sides and windows."""
+    U, cap = np.uintp, np.int32(program.cap)
+    for x in range(count):
+        s, e = scratch.start[a + U(x)], scratch.end[a + U(x)]
+        d, right = _nearest(integers, begin, end, s, e, length, program.overlap)
+        if d == FAR or (program.window >= 0 and d > program.window):
+            continue
+        found = min(np.int32(d + np.int32(1)), cap) if program.cap > 0 else np.int32(1)
+        scratch.code[own + a + U(x)] = found + cap + np.int32(1) if program.signed and right else found
 
 
 @inner_kernel
@@ -519,7 +617,7 @@ def _value_staircase(program: Program, scratch: Scratch, term: Any, literals: in
     key = np.uint64(0)
     place = scratch.place
     for t in range(literals):
-        own = integers[to_place + 4 + scratch.code[t * rows + x]]
+        own = integers[to_place + 4 + scratch.code[t * (rows + LANES) + x]]
         place[t] = own
         key = key * np.uint64(absent + 1) + np.uint64(own)
     key |= np.uint64(term[THIRD]) << np.uint64(56)
@@ -574,16 +672,13 @@ def _add_terms(
         term = program.terms[i]
         kind = term[KIND]
         if kind == DISTANCE_TABLE:
-            # A literal that a document lacks adds 0: only documents that have it are visited.
             width, total = term[FIRST], scratch.sum
             for x in range(rows):
                 total[U(x)] = 0.0
             for t in range(literals):
-                table, own = U(term[NUMBERS] + 1 + t * width), U(t * rows)
-                for h in range(scratch.holders[t]):
-                    holder = U(scratch.held[U(t), U(h)])
-                    for x in range(offset[holder], offset[holder + U(1)]):
-                        total[U(x)] += numbers[table + U(code[own + U(x)])]
+                table, own = U(term[NUMBERS] + 1 + t * width), U(t * (rows + LANES))
+                for x in range(rows):
+                    total[U(x)] += numbers[table + U(code[own + U(x)])]
             scale = numbers[term[NUMBERS]]
             for x in range(rows):
                 out[U(x)] += total[U(x)] * scale
@@ -598,20 +693,22 @@ def _add_terms(
                 _value_documents(program, documents, scratch, term, literals, items)
             else:
                 for y in range(items):
-                    scratch.document[y] = program.document[item[y, 2]]
+                    scratch.document[y] = program.document[item[y, 1]]
+            spread = scratch.sum
             for y in range(items):
                 value = scratch.document[U(y)]
-                for x in range(offset[U(y)], offset[U(y + 1)]):
-                    out[U(x)] += value
+                for lane in range(offset[U(y)], offset[U(y + 1)], LANES):
+                    for x in range(LANES):
+                        spread[U(lane + x)] = value
+            for x in range(rows):
+                out[U(x)] += spread[U(x)]
+        elif kind == ENTITY_COLUMN:
+            for x in range(rows):
+                out[U(x)] += program.entity[U(scratch.slot[U(x)] >> np.int32(1))]
         else:
             weight = numbers[term[NUMBERS]]
-            for y in range(items):
-                for x in range(offset[y], offset[y + 1]):
-                    row = item[y, 1] + x - offset[y]
-                    if kind == ENTITY_COLUMN:
-                        out[U(x)] += program.entity[lists.integers[lists.slot + row] >> 1]
-                    else:
-                        out[U(x)] += program.mention[row] * weight
+            for x in range(rows):
+                out[U(x)] += program.mention[U(scratch.row[U(x)])] * weight
 
 
 @inline_kernel
@@ -627,64 +724,48 @@ def _transform(score: float, how: int, parameter: float) -> Any:
 
 
 @inner_kernel
-def _choose_mentions(
-    lists: Lists, program: Program, scratch: Scratch, choice: F64, value: F64, items: int, rows: int
-) -> Any:
+def _choose_mentions(lists: Lists, program: Program, scratch: Scratch, choice: F64, value: F64, rows: int) -> Any:
     """Of each entity's mentions in a document the first best one, or every one; pairs, and mentions left out."""
     U = np.uintp
-    integers, item, offset, code = lists.integers, scratch.item, scratch.offset, scratch.code
+    code, slot, row = scratch.code, scratch.slot, scratch.row
     pair_slot, pair_row, pair_score = scratch.pair_slot, scratch.pair_row, scratch.pair_score
     literals, every, windowed = lists.literals.shape[0], program.by_mention, program.window >= 0
     n, dropped = U(0), np.int64(0)
-    for y in range(items):
-        a, row = U(offset[U(y)]), U(item[U(y), U(1)])
-        to_slot = U(lists.slot) + row
-        best, best_at, is_new = 0.0, U(0), True
-        for x in range(np.int64(offset[U(y + 1)]) - np.int64(a)):
-            here = a + U(x)
-            word = integers[to_slot + U(x)]
-            if windowed:
-                near = False
-                for t in range(literals):
-                    near = near or code[U(t * rows) + here] > 0
-                if not near:
-                    dropped += 1
-                    if not is_new and word & np.int32(1):
-                        pair_slot[n], pair_row[n] = word >> np.int32(1), np.int32(row + best_at)
-                        pair_score[n] = value[a + best_at]
-                        n += U(1)
-                        is_new = True
-                    continue
-            if is_new or choice[here] > best:
-                best, best_at, is_new = choice[here], U(x), False
-            if every or word & np.int32(1):
-                pair_slot[n], pair_row[n] = word >> np.int32(1), np.int32(row + best_at)
-                pair_score[n] = value[a + best_at]
-                n += U(1)
-                is_new = True
+    best, best_at, is_new = 0.0, U(0), True
+    for i in range(rows):
+        x = U(i)
+        word = slot[x]
+        near = not windowed
+        if windowed:
+            for t in range(literals):
+                near = near or code[U(t * (rows + LANES)) + x] > 0
+        dropped += not near
+        if near and (is_new or choice[x] > best):
+            best, best_at, is_new = choice[x], x, False
+        if not is_new and ((every and near) or word & np.int32(1)):
+            pair_slot[n], pair_row[n], pair_score[n] = word >> np.int32(1), row[best_at], value[best_at]
+            n += U(1)
+            is_new = True
     return np.int64(n), dropped
 
 
 @inner_kernel
-def _choose_best_mentions(lists: Lists, scratch: Scratch, score: F64, items: int) -> Any:
+def _choose_best_mentions(scratch: Scratch, score: F64, rows: int) -> Any:
     """The common case of `_choose_mentions`, one best mention per entity and document, without a branch on scores."""
     U = np.uintp
-    integers, item, offset = lists.integers, scratch.item, scratch.offset
+    slot, row = scratch.slot, scratch.row
     pair_slot, pair_row, pair_score = scratch.pair_slot, scratch.pair_row, scratch.pair_score
     n = U(0)
-    for y in range(items):
-        a, row = U(offset[U(y)]), U(item[U(y), U(1)])
-        to_slot = U(lists.slot) + row
-        best, best_row = -math.inf, np.int32(row)
-        for x in range(np.int64(offset[U(y + 1)]) - np.int64(a)):
-            word, own = integers[to_slot + U(x)], score[a + U(x)]
-            better = own > best
-            best = own if better else best
-            best_row = np.int32(row + U(x)) if better else best_row
-            pair_slot[n], pair_row[n], pair_score[n] = word >> np.int32(1), best_row, best
-            is_last = word & np.int32(1)
-            n += U(is_last)
-            best = -math.inf if is_last else best
+    best, best_row = -math.inf, np.int32(0)
+    for x in range(rows):
+        word, own = slot[U(x)], score[U(x)]
+        better = own > best
+        best = own if better else best
+        best_row = row[U(x)] if better else best_row
+        pair_slot[n], pair_row[n], pair_score[n] = word >> np.int32(1), best_row, best
+        is_last = word & np.int32(1)
+        n += U(is_last)
+        best = -math.inf if is_last else best
     return np.int64(n)
 
 
@@ -706,7 +787,7 @@ def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, count: int) ->
             so_far = total[s, U(0)] if before > 0.0 else 0.0
             total[s, U(0)] = so_far + (score if transform == NO_TRANSFORM else _transform(score, transform, parameter))
         elif before == 0.0:
-            total[s, U(0)], total[s, U(2)] = score, 0.0
+            total[s, U(0)], scratch.exponentials[s] = score, 0.0
         elif kind == MIN:
             total[s, U(0)] = min(total[s, U(0)], score)
         else:
@@ -744,10 +825,7 @@ def rank_windows(
             for w in range((last - first + 63) >> 6):
                 state[MATCHED] += np.int64(_count_bits(scratch.match[w]))
         items, rows = _take_mentions(lists, scratch, chosen, first, last)
-        if items == 0:
-            for t in range(lists.literals.shape[0]):
-                scratch.pointer[t] = scratch.ahead[t]
-        else:
+        if items > 0:
             _find_codes(lists, program, scratch, first, items, rows)
             terms, none = np.int64(program.terms.shape[0]), np.int64(0)
             _add_terms(lists, program, documents, scratch, program.choice, terms, items, rows, scratch.score)
@@ -756,12 +834,14 @@ def rank_windows(
                 choice = scratch.value
                 _add_terms(lists, program, documents, scratch, none, program.choice, items, rows, choice)
             if program.choice > 0 or program.by_mention or program.window >= 0:
-                count, dropped = _choose_mentions(lists, program, scratch, choice, scratch.score, items, rows)
+                count, dropped = _choose_mentions(lists, program, scratch, choice, scratch.score, rows)
             else:
-                count = _choose_best_mentions(lists, scratch, choice, items)
+                count = _choose_best_mentions(scratch, choice, rows)
             _accumulate(program, scratch, pairs, count)
             state[CONTEXTS] += rows - dropped
             state[ROWS] += rows
+        for t in range(lists.literals.shape[0]):
+            scratch.pointer[t] = scratch.ahead[t]
         state[NEXT] = last
         done += rows + 64
     return False
@@ -774,10 +854,10 @@ def sum_exponentials(pairs: Pairs, scratch: Scratch) -> None:
     total = scratch.total
     for i in range(scratch.state[PAIRS]):
         s = U(pairs.slot[U(i)])
-        total[s, U(2)] += math.exp(pairs.score[U(i)] - total[s, U(0)])
+        scratch.exponentials[s] += math.exp(pairs.score[U(i)] - total[s, U(0)])
     for i in range(scratch.state[TOUCHED]):
         s = U(scratch.touched[U(i)])
-        total[s, U(0)] += math.log(total[s, U(2)])
+        total[s, U(0)] += math.log(scratch.exponentials[s])
 
 
 @kernel

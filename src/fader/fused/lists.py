@@ -7,17 +7,19 @@ in the lists of its words. Knows nothing of queries or scores.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.contexts.query import Literal
+from fader.contexts.occurrences import Occurrences
+from fader.contexts.sought import SoughtLiteral
 from fader.fused.arena import Arena, LiteralList, TypeList
 from fader.fused.kernels import find_from
 from fader.index.reader import IndexReader
-from fader.index.segment import CELL_BITS, number_entities
+from fader.index.segment import CELL_BITS, Segment, number_entities
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -28,8 +30,10 @@ NOTHING = LiteralList(0, 0, 0, 0, 0)
 _NONE = np.empty(0, dtype=np.int32)
 
 
-def find_literal(arena: Arena, reader: IndexReader, literal: Literal) -> LiteralList:
+def find_literal(arena: Arena, reader: IndexReader, literal: SoughtLiteral) -> LiteralList:
     """The occurrences of a literal."""
+    if not literal.is_plain:
+        return arena.enter(literal, lambda a: _decode_union(a, reader, literal))
     words = [arena.enter(term, lambda a, t=term: _decode_term(a, reader, t)) for term in literal.terms]  # type: ignore[misc]
     if len(words) == 1:
         return words[0]
@@ -42,13 +46,26 @@ def find_type(arena: Arena, reader: IndexReader, number: int | None) -> TypeList
 
 
 def _decode_term(arena: Arena, reader: IndexReader, term: str) -> LiteralList:
+    def decode(segment: Segment) -> I32:
+        number = segment.find_term(term)[0]
+        return segment.drop_deleted(segment.postings.values(number)) if number >= 0 else _NONE
+
+    return _decode(arena, reader, decode)
+
+
+def _decode_union(arena: Arena, reader: IndexReader, literal: SoughtLiteral) -> LiteralList:
+    """A literal with stems or an entity: its occurrences as the table has them."""
+    return _decode(arena, reader, lambda segment: Occurrences(segment, literal).all()[1:-1])
+
+
+def _decode(arena: Arena, reader: IndexReader, decode: Callable[[Segment], I32]) -> LiteralList:
+    """The positions that each segment has, as one list."""
     budget.check()
     parts = []
     for s, segment in enumerate(reader.segments):
-        number = segment.find_term(term)[0]
-        if number < 0:
+        positions = decode(segment)
+        if not positions.size:
             continue
-        positions = segment.drop_deleted(segment.postings.values(number))
         document, at, position = np.empty((3, positions.size + 1), dtype=np.int32)
         n = _split_by_document(positions, segment.base, segment.cell, document, at, position)
         local = document[:n]

@@ -122,7 +122,7 @@ def write_program(
         transform=TRANSFORMS[accumulation.transform],
         parameter=float(accumulation.parameter),
         keep=keep or kind in (kernels.LOGSUM, kernels.KEEP),
-        reads_absent=bool(stairs) or view.window is not None or not view.overlap,
+        reads_counts=any(isinstance(t, DocumentSum) for t in terms),
     )
 
 

@@ -18,12 +18,23 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.aggregate.base import Aggregator
-from fader.contexts.columns import DocumentValues, GivenColumns, MentionColumns, Positions, Rows, TakenRows
-from fader.contexts.match import MatchOptions, warn_of_unknown
+from fader.contexts.columns import (
+    DocumentValues,
+    EntityDetails,
+    GivenColumns,
+    MentionColumns,
+    Positions,
+    Rows,
+    SentenceStarts,
+    TakenRows,
+    Titles,
+)
+from fader.contexts.match import MatchOptions, seek_literals, warn_of_unknown
 from fader.contexts.plan import count_listed
 from fader.contexts.policy import Evidence
 from fader.contexts.query import Query
 from fader.contexts.quota import ContextQuota
+from fader.contexts.sought import SoughtLiterals
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import LimitError
@@ -44,7 +55,7 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 ARENA = 1 << 26  # integers: 256 MB, of which only what is used takes memory
 MOST_LITERALS = 64
-ROWS = 4096  # mentions of a window, or as many as 64 documents may have
+ROWS = 8192  # mentions of a window, or as many as 64 documents may have
 MOST_CODES = 1 << 24  # codes of a window
 ROWS_PER_CALL = 1 << 17  # mentions between two checks of the clock: a few milliseconds
 KEPT_COLUMNS = 64
@@ -108,7 +119,7 @@ class FusedRanker:
         matched = self._match(query, options)
         if matched is None:
             return None
-        warnings, impossible = warn_of_unknown(query.literals, matched.statistics)
+        warnings, impossible = warn_of_unknown(query.literals, matched.statistics, options)
         table = Contexts(
             query,
             matched.statistics,
@@ -195,6 +206,7 @@ class FusedRanker:
         """The lists of a query; None where they are too large."""
         reader = self._reader
         number = None if query.type is None else self._resolve_type(query.type)
+        sought = seek_literals(reader, query, options)
         for _try in range(2):
             arena = self._arena
             try:
@@ -205,16 +217,18 @@ class FusedRanker:
                         self._asked.add(number)
                         return None
                 mentions = find_type(arena, reader, number)
-                found = [(find_literal(arena, reader, one), one) for one in query.literals]
-                forbidden = [(find_literal(arena, reader, one), one) for one in query.forbidden]
+                found = [find_literal(arena, reader, one) for one in sought.positive]
+                forbidden = [find_literal(arena, reader, one) for one in sought.forbidden]
             except FullError:
                 self._begin_anew(arena)
                 continue
             except LimitError:  # another plan may do without the whole list
                 return None
-            described = [(*at[:4], one.length, one.mode == "required", -1) for at, one in (*found, *forbidden)]
+            required = (*sought.required, *(False for _one in forbidden))
+            each = zip((*found, *forbidden), (*sought.positive, *sought.forbidden), required, strict=True)
+            described = [(*at[:4], one.length, is_required, -1) for at, one, is_required in each]
             columns = np.array(described, dtype=np.int64)
-            df, cf = columns[: len(found), kernels.DOCUMENTS].copy(), np.array([at.occurrences for at, _one in found])
+            df, cf = columns[: len(found), kernels.DOCUMENTS].copy(), np.array([at.occurrences for at in found])
             lists = Lists(
                 arena.integers,
                 arena.words,
@@ -222,7 +236,7 @@ class FusedRanker:
                 columns[len(found) :],
                 *(mentions.bits, mentions.rank, mentions.at, mentions.start, mentions.end, mentions.slot),
             )
-            self._share_codes(arena, query, number, mentions, lists)
+            self._share_codes(arena, sought, number, mentions, lists)
             return _Matched(query, Statistics(*self._counts, df, cf), number, mentions, lists)
         return None
 
@@ -232,7 +246,9 @@ class FusedRanker:
             if self._arena is full:
                 self._arena = Arena(self._integers)
 
-    def _share_codes(self, arena: Arena, query: Query, number: int | None, mentions: TypeList, lists: Lists) -> None:
+    def _share_codes(
+        self, arena: Arena, sought: SoughtLiterals, number: int | None, mentions: TypeList, lists: Lists
+    ) -> None:
         """Point literals that most documents have, many times over, to their codes at all mentions of the type."""
         documents = lists.literals[:, kernels.DOCUMENTS]
         if mentions.mentions < COMMON_MENTIONS or 2 * int(documents.max()) < self._counts[0]:
@@ -246,8 +262,7 @@ class FusedRanker:
             return LiteralList(at, 0, 0, 0, 0)
 
         for t in np.flatnonzero(2 * documents >= self._counts[0]).tolist():
-            literal = query.literals[t]
-            key = ("codes", literal.terms, literal.offsets, number)
+            key = ("codes", sought.positive[t], number)
             try:
                 lists.literals[t, kernels.NEAR] = arena.enter(key, partial(find_codes, t=t)).document
             except FullError:  # it does without
@@ -272,7 +287,7 @@ class FusedRanker:
         if (
             scratch is None
             or scratch.score.size < rows
-            or scratch.code.size < literals * rows
+            or scratch.code.size < literals * (rows + kernels.LANES)
             or scratch.counts.size < literals * kernels.WINDOW
             or len(scratch.total) < slots
         ):
@@ -501,6 +516,18 @@ class _ShownColumns:
     def read_positions(self) -> Positions:
         raise ValueError("rows that are shown have no positions; ask for all rows")
 
+    def read_sentences(self) -> SentenceStarts:
+        raise ValueError("rows that are shown have no sentences; ask for all rows")
+
+    def read_titles(self) -> Titles:
+        raise ValueError("rows that are shown have no titles of matching documents; ask for all rows")
+
+    def describe_entities(self, entities: I32) -> EntityDetails:
+        raise ValueError("rows that are shown have no details of entities; ask for all rows")
+
+    def check_whole(self) -> None:
+        raise ValueError("rows that are shown are some of a document; ask for all rows")
+
     def count_entity_documents(self) -> I32:
         raise ValueError("rows that are shown have no counts of entities; ask for all rows")
 
@@ -541,15 +568,18 @@ def _new_scratch(literals: int, rows: int, slots: int, old: Scratch | None) -> S
         match=np.zeros(words, np.uint64),
         other=np.zeros(words, np.uint64),
         where=np.zeros(window, i32),
-        item=np.zeros((window, 3), i32),
+        item=np.zeros((window, 2), i32),
         offset=np.zeros(window + 1, i32),
-        hit=np.zeros((window, 2), i32),
-        held=np.zeros((literals, window), i32),
-        holders=np.zeros(MOST_LITERALS, integers),
+        start=np.zeros(rows + kernels.LANES, i32),
+        end=np.zeros(rows + kernels.LANES, i32),
+        slot=np.zeros(rows + kernels.LANES, i32),
+        row=np.zeros(rows + kernels.LANES, i32),
+        once=np.zeros((window, 2), i32),
+        often=np.zeros((window, 2), i32),
         counts=np.zeros(literals * kernels.WINDOW, i32),
-        code=np.zeros(literals * rows, i32),
+        code=np.zeros(literals * (rows + kernels.LANES), i32),
         score=np.zeros(rows),
-        sum=np.zeros(rows),
+        sum=np.zeros(rows + kernels.LANES),
         value=np.zeros(rows),
         document=np.zeros(window),
         column=np.zeros(window),
@@ -563,7 +593,8 @@ def _new_scratch(literals: int, rows: int, slots: int, old: Scratch | None) -> S
         staircase=np.zeros(2 * MOST_LITERALS, i32),
         near=np.zeros(MOST_LITERALS, integers),
         literal=np.zeros(MOST_LITERALS, integers),
-        total=np.zeros((slots, 4)),
+        total=np.zeros((slots, 2)),
+        exponentials=np.zeros(slots),
         touched=np.zeros(slots + 1, i32),
         rank=np.zeros(slots, i32),
         state=np.zeros(8, integers),

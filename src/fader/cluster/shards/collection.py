@@ -24,8 +24,10 @@ from fader.cluster.shards.asking import ShardGroups, add_counts, describe_absenc
 from fader.cluster.shards.columns import Column, FetchedColumns
 from fader.cluster.shards.requests import (
     CountDocuments,
+    CountForms,
     CountLiterals,
     FindDocument,
+    FindMentions,
     FindRows,
     Question,
     ReadColumns,
@@ -35,9 +37,10 @@ from fader.cluster.shards.scores import Scores, dump_features, interleave, merge
 from fader.cluster.wire.transport import Missing, ShardCall, Transport
 from fader.contexts.columns import GivenColumns, RowColumns
 from fader.contexts.match import MatchOptions, warn_of_unknown
+from fader.contexts.naming import EntityNames, FormCounts, add_forms
 from fader.contexts.partial import PartialContexts, join_partials
 from fader.contexts.policy import select
-from fader.contexts.query import Query
+from fader.contexts.query import Literal, Query
 from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
@@ -84,6 +87,7 @@ class ShardedCollection:
         self.groups, self.allow_partial = ShardGroups(head, shards, allow_partial), allow_partial
         self._reopen = reopen
         self._counts: dict[Any, tuple[int, int]] = {}
+        self._names = EntityNames(self.catalog, self._count_forms)
         self._elsewhere: set[str] = set()  # features whose scores shards cannot compute
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -94,6 +98,7 @@ class ShardedCollection:
     def forget(self) -> None:
         """Drop the cached counts of literals and documents."""
         self._counts = {}
+        self._names = EntityNames(self.catalog, self._count_forms)
         self.groups.forget_documents()
 
     @property
@@ -108,6 +113,11 @@ class ShardedCollection:
         texts = [stored.text.encode("utf-8") for stored in found]
         return Excerpts.of_texts(texts, wanted), [Head(stored.id, stored.title, stored.url) for stored in found]
 
+    def find_mentions(self, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+        answers = self.groups.ask(FindMentions(list(pairs)), self.allow_partial)
+        there = [a for a in answers if not isinstance(a, Missing)]
+        return [[span for spans in each for span in spans] for each in zip(*there, strict=True)]
+
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         return self.groups.document_ids(documents)
 
@@ -121,10 +131,28 @@ class ShardedCollection:
             return self
         return ShardedCollection(self.folder, shards, allow_partial=self.allow_partial)
 
+    def name_entities(self, query: Query) -> Query:
+        return self._names.name(query)
+
+    def _count_forms(self, literals: Sequence[Literal]) -> tuple[list[FormCounts], bool]:
+        """Counts of literals in the groups that answer, and whether all do."""
+        asked = CountForms(tuple(replace(literal, text="") for literal in literals))
+        answers = self.groups.ask(asked, self.allow_partial)
+        there = [a for a in answers if not isinstance(a, Missing)]
+        if not there:
+            raise describe_absence(answers)
+        return [add_forms(parts) for parts in zip(*there, strict=True)], len(there) == len(answers)
+
+    def count(self, query: Query, options: MatchOptions) -> Statistics:
+        self.groups.about()
+        return self._count(self._names.name(query) if options.entities else query, options)[0]
+
     def contexts(self, query: Query, options: MatchOptions) -> Contexts:
+        query = self._names.name(query) if options.entities else query
         return self._find(query, options, FindRows(Question.of(query, options)))
 
     def rows(self, query: Query, options: MatchOptions, entities: I32) -> Contexts:
+        query = self._names.name(query) if options.entities else query
         entities = np.asarray(entities, dtype=np.int32)
         return self._find(query, options, FindRows(Question.of(query, options), entities, TOGETHER))
 
@@ -160,13 +188,15 @@ class ShardedCollection:
         best: int | None = None,
     ) -> RankedContexts:
         """Let the shards compute the scores if they can; then fetch only the rows to show."""
+        query = self._names.name(query) if options.entities else query
         scoring = system.feature_scoring
-        features = None if scoring is None or system.view.top else dump_features(scoring.features)
+        far = scoring is None or system.view.top or scoring.features.reads_table
+        features = None if scoring is None or far else dump_features(scoring.features)
         if scoring is None or features is None or features in self._elsewhere:
             return rank_contexts(self.contexts(query, options), system, k)
         self.groups.about()
         question = Question.of(query, options)
-        statistics, missing = self._count(query)
+        statistics, missing = self._count(query, options)
         combined, weights = isinstance(scoring.features, Combined), np.asarray(scoring.weights, dtype=np.float64)
         wanted = ScoreRows(question, statistics, features, weights, scoring.policy, combined)
         found = self._score(wanted, missing)
@@ -183,7 +213,7 @@ class ShardedCollection:
         contexts = _empty_table(query)
         if with_rows and shown.size:
             contexts = self._fetch_rows(query, options, FindRows(question, shown), answers, ranking, scoring)
-        warnings, empty = warn_of_unknown(query.literals, statistics)
+        warnings, empty = warn_of_unknown(query.literals, statistics, options)
         contexts = replace(
             contexts,
             statistics=statistics,
@@ -193,13 +223,14 @@ class ShardedCollection:
         )
         return RankedContexts(contexts, ranking, sum(part.contexts for part in parts))
 
-    def _count(self, query: Query) -> tuple[Statistics, dict[int, Missing]]:
+    def _count(self, query: Query, options: MatchOptions) -> tuple[Statistics, dict[int, Missing]]:
         """Counts of the literals in the whole collection, cached or asked for, and the groups that are missing."""
-        keys = [(literal.terms, literal.offsets) for literal in query.literals]
+        how = options.stem, options.entities
+        keys = [(one.terms, one.offsets, one.exact, one.entity, *how) for one in query.literals]
         known = [self._counts.get(key, _UNKNOWN) for key in keys]
         missing: dict[int, Missing] = {}
         if _UNKNOWN in known:
-            answers = self.groups.ask(CountLiterals(Question.of(query)), self.allow_partial)
+            answers = self.groups.ask(CountLiterals(Question.of(query, options)), self.allow_partial)
             missing = {a.group: a for a in answers if isinstance(a, Missing)}
             if len(missing) == len(answers):
                 raise describe_absence(answers)
@@ -275,7 +306,8 @@ class _Lookup:
     """Lookups of a table in the whole collection, or in the groups that answered where some are missing."""
 
     def __init__(self, collection: ShardedCollection, answering: _GroupColumns | None) -> None:
-        self.catalog, self._groups, self._answering = collection.catalog, collection.groups, answering
+        self.catalog, self.analysis = collection.catalog, collection.analysis
+        self._groups, self._answering = collection.groups, answering
 
     def document_ids(self, documents: list[int]) -> list[str]:
         return self._groups.document_ids(documents)

@@ -20,7 +20,9 @@ from fader.contexts.columns import (
     Positions,
     RowColumns,
     Rows,
+    SentenceStarts,
     TakenRows,
+    Titles,
 )
 
 I32 = NDArray[np.int32]
@@ -37,6 +39,8 @@ class Column(StrEnum):
     DOCUMENTS = "documents"
     MATCHING = "matching"
     POSITIONS = "positions"
+    SENTENCES = "sentences"
+    TITLES = "titles"
 
 
 def read_columns(source: RowColumns, wanted: Collection[Column]) -> GivenColumns:
@@ -49,6 +53,8 @@ def read_columns(source: RowColumns, wanted: Collection[Column]) -> GivenColumns
         documents=_drop_rows(source.read_documents()) if Column.DOCUMENTS in wanted else None,
         matching=_drop_rows(source.read_matching()) if Column.MATCHING in wanted else None,
         positions=source.read_positions() if Column.POSITIONS in wanted else None,
+        sentences=source.read_sentences() if Column.SENTENCES in wanted else None,
+        titles=source.read_titles() if Column.TITLES in wanted else None,
     )
 
 
@@ -90,3 +96,9 @@ class FetchedColumns:
 
     def read_positions(self) -> Positions:
         return self._find(Column.POSITIONS).read_positions()
+
+    def read_sentences(self) -> SentenceStarts:
+        return self._find(Column.SENTENCES).read_sentences()
+
+    def read_titles(self) -> Titles:
+        return self._find(Column.TITLES).read_titles()

@@ -22,6 +22,7 @@ from fader.cluster.shards.scores import Scores, load_features, score_partial
 from fader.cluster.wire.transport import Reply, ShardCall
 from fader.contexts.columns import GivenColumns
 from fader.contexts.match import MatchOptions
+from fader.contexts.naming import FormCounts, count_forms
 from fader.contexts.partial import PartialContexts, count_query
 from fader.contexts.query import Literal, Query
 from fader.contexts.statistics import Statistics
@@ -48,11 +49,14 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plan: str | None
     contexts: int | None
     memory_mb: int | None
+    stem: bool = False
+    entities: bool = False
+    relax: bool = False
 
     def __post_init__(self) -> None:
         for literal in (*self.literals, *self.forbidden):
-            if not literal.terms or len(literal.terms) != len(literal.offsets):
-                raise ValueError("a literal has as many offsets as terms, and one at least")
+            if len(literal.terms) != len(literal.offsets) or not (literal.terms or literal.entity):
+                raise ValueError("a literal has as many offsets as terms, and one at least where it names no entity")
 
     @classmethod
     def of(cls, query: Query, options: MatchOptions = MatchOptions()) -> Question:  # noqa: B008
@@ -66,6 +70,9 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             plan=options.plan,
             contexts=options.limits.contexts,
             memory_mb=options.limits.memory_mb,
+            stem=options.stem,
+            entities=options.entities,
+            relax=options.relax,
         )
 
     @property
@@ -75,7 +82,9 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def options(self) -> MatchOptions:
         limits: Any = {"contexts": self.contexts, "memory_mb": self.memory_mb}
-        return MatchOptions(self.overlap, self.window, self.plan, replace(DEFAULTS, **limits))  # type: ignore[arg-type]
+        window: Any = self.window
+        literals = self.stem, self.entities, self.relax
+        return MatchOptions(self.overlap, window, self.plan, replace(DEFAULTS, **limits), *literals)
 
 
 class About(msgspec.Struct, frozen=True):
@@ -114,7 +123,17 @@ class CountLiterals(ShardCall, frozen=True):
     question: Question
 
     def run(self, shard: Shard) -> Counts:
-        return Counts(*count_query(shard.reader, self.question.query))
+        return Counts(*count_query(shard.reader, self.question.query, self.question.options))
+
+
+class CountForms(ShardCall, frozen=True):
+    """Asks which entities' mentions some literals cover, and how often."""
+
+    reply: ClassVar[Any] = Reply[list[FormCounts]]
+    literals: tuple[Literal, ...]
+
+    def run(self, shard: Shard) -> list[FormCounts]:
+        return count_forms(shard.reader, self.literals)
 
 
 class FindRows(ShardCall, frozen=True):
@@ -177,6 +196,17 @@ class ReadDocuments(ShardCall, frozen=True):
         return [reader.read_documents([d])[0] if reader.holds(d) else None for d in self.documents.tolist()]
 
 
+class FindMentions(ShardCall, frozen=True):
+    """Asks for the tokens of an entity's mentions in a document, for pairs of these; empty for one not here."""
+
+    reply: ClassVar[Any] = Reply[list[list[tuple[int, int]]]]
+    pairs: list[tuple[int, int]]
+
+    def run(self, shard: Shard) -> list[list[tuple[int, int]]]:
+        reader = shard.reader
+        return [reader.find_mentions(d, e) if reader.holds(d) else [] for d, e in self.pairs]
+
+
 class NameDocuments(ShardCall, frozen=True):
     """Asks for the ids of some documents, by number; None for one that is not here."""
 
@@ -212,10 +242,12 @@ class CountDocuments(ShardCall, frozen=True):
 AnyCall = (
     DescribeShard
     | CountLiterals
+    | CountForms
     | FindRows
     | ReadColumns
     | ScoreRows
     | ReadDocuments
+    | FindMentions
     | NameDocuments
     | FindDocument
     | CountDocuments

@@ -19,7 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.cluster.shards.columns import Column
-from fader.contexts.columns import ColumnSource, DocumentValues, MentionColumns, Positions, Rows, TakenRows
+from fader.contexts.columns import (
+    ColumnSource,
+    DocumentValues,
+    EntityDetails,
+    MentionColumns,
+    Positions,
+    Rows,
+    SentenceStarts,
+    TakenRows,
+    Titles,
+)
 from fader.contexts.partial import PartialContexts, table_partial
 from fader.contexts.policy import Evidence, select
 from fader.contexts.query import Query
@@ -74,7 +84,20 @@ class LocalColumns:
     def read_positions(self) -> Positions:
         raise _ElsewhereError
 
+    def read_sentences(self) -> SentenceStarts:
+        raise _ElsewhereError
+
+    def read_titles(self) -> Titles:
+        raise _ElsewhereError
+
+    def check_whole(self) -> None:
+        """Here they are whole, but those that are shown later are of some entities alone."""
+        raise _ElsewhereError
+
     def count_entity_documents(self) -> I32:
+        raise _ElsewhereError
+
+    def describe_entities(self, entities: I32) -> EntityDetails:
         raise _ElsewhereError
 
     def name_entities(self, numbers: list[int]) -> list[str]:
