@@ -166,6 +166,18 @@ def slow_pairwise(values: Sequence[float], label: Sequence[int]) -> float:
     return math.fsum(pairs) / len(pairs) if pairs else 0.0
 
 
+def slow_listwise(values: Sequence[float], label: Sequence[int]) -> float:
+    """Each good entity against all bad ones; 0 where there are not both."""
+    bad = [v for v, y in zip(values, label, strict=True) if y == 0]
+    each = [soft_hinge(_log_sum([b - v for b in bad])) for v, y in zip(values, label, strict=True) if y > 0 and bad]
+    return math.fsum(each) / len(each) if each else 0.0
+
+
+def _log_sum(values: Sequence[float]) -> float:
+    top = max(values)
+    return top + math.log(math.fsum(math.exp(v - top) for v in values))
+
+
 def slow_softmax(values: Sequence[float], label: Sequence[int]) -> float:
     """ListNet's loss of one query; 0 without a grade above 0."""
     kept = [(v, y) for v, y in zip(values, label, strict=True) if y >= 0]
@@ -197,7 +209,8 @@ def slow_loss(name: str, values: Sequence[float], label: Sequence[int], held: Se
     """A loss of one query by name."""
     if name == "ndcg":
         return slow_ndcg(values, label, held)
-    return slow_pairwise(values, label) if name == "pairwise" else slow_softmax(values, label)
+    slow = {"pairwise": slow_pairwise, "listwise": slow_listwise, "softmax": slow_softmax}[name]
+    return slow(values, label)
 
 
 def summed(query: Judged, features: FeatureMap, w: F64, policy: str) -> F64:

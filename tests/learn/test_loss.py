@@ -195,5 +195,5 @@ def test_an_unknown_loss_is_refused() -> None:
     """With what was meant, or all that there are."""
     with pytest.raises(UsageError, match='unknown loss "pairwize"; did you mean "pairwise"'):
         Loss("pairwize", labels([[1, 0]], [1.0]))
-    with pytest.raises(UsageError, match="known: pairwise, softmax, ndcg"):
+    with pytest.raises(UsageError, match="known: pairwise, listwise, softmax, ndcg"):
         Loss("zzz", labels([[1, 0]], [1.0]))

@@ -71,6 +71,7 @@ class FeatureMap(ABC):
     """
 
     name: ClassVar[str]
+    reads_table: ClassVar[bool] = False  # a context's features depend on other rows: they need the whole table
 
     def __str__(self) -> str:
         """The text that parses back to the map."""

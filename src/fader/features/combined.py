@@ -29,6 +29,10 @@ class Combined(FeatureMap):
         return "+".join(str(m) for m in self.maps)
 
     @property
+    def reads_table(self) -> bool:  # type: ignore[override]  # a fact of its maps
+        return any(m.reads_table for m in self.maps)
+
+    @property
     def size(self) -> int:
         return sum(m.size for m in self.maps)
 

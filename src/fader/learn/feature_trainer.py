@@ -46,7 +46,9 @@ class FeatureCandidate:
         view = self.view
         unusual = "" if view.policy == EVERY_CONTEXT.policy else f", policy {view.policy}"
         unusual += f", window {view.window}" if view.window else ""
-        return f"{self.features} x {self.aggregator}{unusual}" + (f", top {view.top}" if view.top else "")
+        unusual += f", top {view.top}" if view.top else ""
+        unusual += "".join(f", {way}" for way in ("stem", "entities", "relax") if getattr(view, way))
+        return f"{self.features} x {self.aggregator}{unusual}"
 
 
 @dataclass(frozen=True)

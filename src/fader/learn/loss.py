@@ -4,6 +4,7 @@ Values of query q are `values[at[q]:at[q+1]]`; `label` is the gain of a good ent
 -1 for one that does not train. Each query counts once, times `weight[q]`.
 
     pairwise   1/(|G||B|) sum_{g,b} SH(1 + V(b) - V(g)),   SH(a) = ln(1 + e^a)            the paper's soft hinge
+    listwise   1/|G| sum_g ln( 1 + sum_b e^(V(b) - V(g)) )                        each good one against all bad ones
     softmax    - sum_e p(e) ln( e^V(e) / sum e^V ),   p = grades normalised      ListNet, Cao et al., ICML 2007
     ndcg       sum_{grade i > grade j} |change of NDCG if i and j swapped places| SH(1 + V(j) - V(i)), with places
                held from the values at the start of a round      LambdaRank, Burges 2010; Wang et al., CIKM 2018
@@ -27,7 +28,7 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-LOSSES = ("pairwise", "softmax", "ndcg")
+LOSSES = ("pairwise", "listwise", "softmax", "ndcg")
 # exp(V) is factored only while a factor (e^301 at most) times a product (the limit at most) stays far from overflow
 FACTOR_RANGE = 300.0
 PRODUCT_LIMIT = 1e150
@@ -188,6 +189,38 @@ def _softmax(values: F64, at: I64, label: I32, weight: F64, gradient: F64) -> fl
 
 
 @kernel
+def _listwise(values: F64, at: I64, label: I32, weight: F64, gradient: F64) -> float:
+    """With B = ln sum_b e^V(b), a good one adds SH(B - V(g)), which pulls bad ones in proportion to e^V(b)."""
+    gradient[:] = 0.0
+    total = 0.0
+    for q in range(at.size - 1):
+        good, bad, high = 0, 0, -np.inf
+        for e in range(at[q], at[q + 1]):
+            if label[e] > 0:
+                good += 1
+            elif label[e] == 0:
+                bad += 1
+                high = max(high, values[e])
+        if weight[q] == 0.0 or good == 0 or bad == 0:
+            continue
+        mass = 0.0
+        for e in range(at[q], at[q + 1]):
+            if label[e] == 0:
+                mass += math.exp(values[e] - high)
+        level, norm, pull = high + math.log(mass), weight[q] / good, 0.0
+        for e in range(at[q], at[q + 1]):
+            if label[e] > 0:
+                total += norm * _soft_hinge(level - values[e])
+                slope = norm * _sigmoid(level - values[e])
+                gradient[e] = -slope
+                pull += slope
+        for e in range(at[q], at[q + 1]):
+            if label[e] == 0:
+                gradient[e] = pull * math.exp(values[e] - level)
+    return total
+
+
+@kernel
 def _discounts(held: F64, at: I64, label: I32, out: F64, ideal: F64) -> None:
     """1/log2(1+place) of every entity that trains by its held value, and each query's ideal DCG."""
     for q in range(at.size - 1):
@@ -271,6 +304,8 @@ class Loss:
         gradient = np.empty(values.size)
         if self.name == "pairwise":
             return float(_pairwise(values, at, label, weight, gradient)), gradient
+        if self.name == "listwise":
+            return float(_listwise(values, at, label, weight, gradient)), gradient
         if self.name == "softmax":
             return float(_softmax(values, at, label, weight, gradient)), gradient
         return float(_ndcg(values, at, label, weight, discount, ideal, gradient)), gradient

@@ -29,7 +29,7 @@ class TrainingOptions:
         "noprox+rectangle", help="Feature maps joined by +; alternatives with |.", metavar="MAPS"
     )
     aggregator: str | Aggregator = option("sum", help="The aggregator; alternatives with |.", metavar="NAME")
-    loss: str = option("pairwise", help="The loss: pairwise, softmax or ndcg.", metavar="NAME")
+    loss: str = option("pairwise", help="The loss: pairwise, listwise, softmax or ndcg.", metavar="NAME")
     lam: str = option("auto", help="auto, a number, or several as in 0.1/1/10.", flags=("--lambda",), metavar="L")
     policy: str = option("document", help="Contexts that count: document, mention, or both with |.", metavar="NAME")
     window: str = option(
@@ -42,6 +42,11 @@ class TrainingOptions:
         "0", help="Only the N best documents by BM25; several with |, 0: all.", metavar="N", show_default=False
     )
     ignore_overlap: bool = option(False, help="Ignore occurrences inside the mention itself.")
+    stem: bool = option(False, help="Words match by their stems.")
+    entities: bool = option(
+        False, help="Literals that name an entity match its mentions too.", flags=("--entity-literals",)
+    )
+    relax: bool = option(False, help="Required literals are preferred, not demanded.")
     judged_only: bool = option(False, help="Do not take unjudged candidates for bad ones.")
     starts: int = option(2, help="Starts where the problem is not convex.")
     rounds: int = option(3, help="Rounds of choosing the mentions that count.")

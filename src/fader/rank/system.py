@@ -27,11 +27,13 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.aggregate.base import Aggregator
+from fader.contexts.match import MatchOptions
 from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap, Piece
 from fader.features.fused import Term, TermMaker
+from fader.limits import DEFAULTS, Limits
 from fader.registry import write_part
 
 F64 = NDArray[np.float64]
@@ -43,16 +45,25 @@ I64 = NDArray[np.int64]
 class View:
     """Which contexts there are and which of them count: how they are matched, and the evidence policy.
 
-    With `top`, only contexts in that many documents that BM25 ranks highest; 0 takes all that match.
+    With `top`, only contexts in that many documents that BM25 ranks highest; 0 takes all that match. `stem`, `entities`
+    and `relax` say how literals are matched: see `MatchOptions`.
     """
 
     policy: str = "document"
     window: int | None = None
     overlap: bool = True
     top: int = 0
+    stem: bool = False
+    entities: bool = False
+    relax: bool = False
 
     def __post_init__(self) -> None:
         check_policy(self.policy, "training")
+
+    def match_options(self, limits: Limits = DEFAULTS, plan: str | None = None) -> MatchOptions:
+        """The part of it that matching needs."""
+        literals = self.stem, self.entities, self.relax
+        return MatchOptions(self.overlap, self.window, plan, limits, *literals)
 
     @property
     def takes_all(self) -> bool:

@@ -47,7 +47,7 @@ class FeatureModel(TrainingOptions, FeatureScorer, Learner):
     Features, aggregator, policy, window and top may be alternatives, written with |.
 
     `cv` is the cross-validation of this system alone, where it is to differ from that of a comparison; `label` is what
-    reports call it.
+    reports and answers call it.
     """
 
     name: ClassVar[str] = "fader"
@@ -82,7 +82,7 @@ class FeatureModel(TrainingOptions, FeatureScorer, Learner):
 
     @property
     def short_name(self) -> str:
-        return f"{shorten(str(self.features))} x {shorten(str(self.aggregator))}"
+        return self.label or f"{shorten(str(self.features))} x {shorten(str(self.aggregator))}"
 
     @property
     def title(self) -> str:
@@ -116,7 +116,7 @@ class FeatureModel(TrainingOptions, FeatureScorer, Learner):
     @cached_property
     def view(self) -> View:
         window, top = _parse_number("window", self.window), _parse_number("top", self.top)
-        return View(self.policy, window or None, not self.ignore_overlap, top)
+        return View(self.policy, window or None, not self.ignore_overlap, top, self.stem, self.entities, self.relax)
 
     @cached_property
     def _weights(self) -> F64:

@@ -46,7 +46,8 @@ def check_collection(
     expect(bool(asked), "no document has a text with words to ask for; give queries")
     for text, kind in asked:
         query = Index(reference).parse(text, kind)
-        for options in (MatchOptions(), MatchOptions(overlap=False, window=3)):
+        every_way = MatchOptions(stem=True, entities=True, relax=True)
+        for options in (MatchOptions(), MatchOptions(overlap=False, window=3), every_way):
             one, other = collection.contexts(query, options), reference.contexts(query, options)
             expect_equal_contexts(one, other, f"contexts of {text!r}")
             some = np.unique(other.entity)[::2]
@@ -131,7 +132,7 @@ def _check_documents(collection: Collection, reference: Collection) -> None:
 
 def _check_evidence(collection: Collection, reference: Collection, query: Query, system: System) -> None:
     """Rankings of any length, with all rows of the best entities, a few of them, those of one entity, or none."""
-    options = MatchOptions(system.view.overlap, system.view.window)
+    options = system.view.match_options()
     every = reference.evidence(query, options, system, MANY)
     what = f"evidence for {query.text!r} by {system}"
     for k in (1, 3, MANY):

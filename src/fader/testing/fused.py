@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from fader.contexts.match import MatchOptions
 from fader.contexts.query import Query
 from fader.fused.ranker import FusedRanker
 from fader.index.reader import IndexReader
@@ -62,7 +61,8 @@ def compare_paths(
 ) -> bool:
     """Expect the same ranking either way, and the same rows to show; False where there is no fused form."""
     view = system.view
-    options = MatchOptions(view.overlap, view.window)
+    options = view.match_options()
+    query = collection.name_entities(query) if view.entities else query
     found = (ranker or FusedRanker(collection.reader, eager=EVERY)).rank(query, options, system, k, SHOWN)
     if found is None:
         return False

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.contexts.columns import DocumentValues, GivenColumns
+from fader.contexts.columns import DocumentValues, GivenColumns, Positions, SentenceStarts, Titles
 from fader.contexts.query import parse_query
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
@@ -59,6 +59,27 @@ def document_values(columns: TableColumns, rows: NDArray[np.int64]) -> DocumentV
     )
 
 
+def _positions(counts: NDArray[np.int32]) -> Positions:
+    """As many occurrences as counts say, seven tokens apart; where they stand has nothing to do with distances."""
+    at = np.zeros((counts.shape[0], counts.shape[1] + 1), dtype=np.int64)
+    at[:, 1:] = np.cumsum(counts).reshape(counts.shape)
+    at[1:, 0] = at[:-1, -1]
+    starts = [7 * np.arange(size) + t + j for t, row in enumerate(counts.tolist()) for j, size in enumerate(row)]
+    return Positions(at, np.concatenate(starts).astype(np.int32), np.ones(counts.shape[0], dtype=np.int32))
+
+
+def _sentences(documents: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Each document has a sentence of 5 tokens, one of 9, and the rest."""
+    return 3 * np.arange(documents + 1), np.tile(np.array([0, 5, 14], dtype=np.int32), documents)
+
+
+def _titles(literals: int, documents: int) -> Titles:
+    """Document j is about entity j; its title has j terms, and literal t where t divides j."""
+    j = np.arange(documents, dtype=np.int32)
+    has = (j % (np.arange(literals)[:, None] + 1) == 0).astype(np.uint8)
+    return Titles(j, j, np.minimum(j, has.sum(axis=0)).astype(np.int32), has)
+
+
 def contexts_of(columns: TableColumns, order: NDArray[np.int64] | None = None) -> Contexts:
     """The table with its rows in an order."""
     rows = np.arange(columns.entity.size) if order is None else order
@@ -70,6 +91,10 @@ def contexts_of(columns: TableColumns, order: NDArray[np.int64] | None = None) -
         sides=np.ascontiguousarray(columns.sides[:, rows]),
         confidence=columns.confidence[rows],
         documents=document_values(columns, rows),
+        positions=_positions(document_values(columns, rows).counts),
+        matching=document_values(columns, rows),
+        sentences=SentenceStarts(*_sentences(10)),
+        titles=_titles(literals, 10),
         entity_documents=ENTITIES % 7 + np.int32(1),
     )
     return Contexts(

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fader.contexts.columns import DocumentValues, GivenColumns, Positions
+from fader.contexts.columns import DocumentValues, EntityDetails, GivenColumns, Positions, SentenceStarts, Titles
 from fader.contexts.query import parse_query
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
@@ -94,6 +95,13 @@ class World:
                 found.append(0)
         return min(found, default=-1)
 
+    def side(self, document: int, mention: Mention, literal: int) -> int:
+        """Where the nearest occurrence is: -1 left, also where one to the right is as near, 0 overlap or absent."""
+        distance, length = self.distance(document, mention, literal), self.length_of(literal)
+        if distance <= 0:
+            return 0
+        return -1 if mention.start - distance - length + 1 in self.starts(document, literal) else 1
+
     def documents_with(self, entity: int) -> int:
         """How many documents mention an entity."""
         return sum(any(m.entity == entity for m in d.mentions) for d in self.documents)
@@ -102,14 +110,19 @@ class World:
         """The table of the query."""
         rows = self.rows
         distances = [[self.distance(d, m, t) for d, m in rows] for t in range(self.literals)]
+        sides = [[self.side(d, m, t) for d, m in rows] for t in range(self.literals)]
         entities = np.array(sorted({m.entity for _d, m in rows}), dtype=np.int32)
         given = GivenColumns(
+            sides=np.array(sides, dtype=np.int8).reshape(self.literals, len(rows)),
             start=np.array([m.start for _d, m in rows], dtype=np.int32),
             end=np.array([m.end for _d, m in rows], dtype=np.int32),
             confidence=np.array([m.confidence for _d, m in rows], dtype=np.float64),
             documents=self._values(sorted({d for d, _m in rows})),
             matching=self._values(self.matching),
             positions=self._positions(sorted({d for d, _m in rows})),
+            sentences=self._sentences(sorted({d for d, _m in rows})),
+            titles=self._titles(),
+            details=self._details(),
             entity_documents=np.array([self.documents_with(int(e)) for e in entities], dtype=np.int32),
         )
         return Contexts(
@@ -122,6 +135,60 @@ class World:
             plan="",
             matched_documents=len(self.matching),
             columns=given,
+        )
+
+    def sentence_starts(self, document: int) -> list[int]:
+        """Sentences begin with the document and at tokens that are 1 or 4 by number."""
+        return [i for i, token in enumerate(self.documents[document].tokens) if i == 0 or token in (1, 4)] or [0]
+
+    def title(self, document: int) -> tuple[int, ...]:
+        """The first two tokens."""
+        return self.documents[document].tokens[:2]
+
+    def about(self, document: int) -> int:
+        """The entity of the first mention."""
+        mentions = self.documents[document].mentions
+        return mentions[0].entity if mentions else -1
+
+    def label(self, entity: int) -> tuple[int, ...]:
+        """The name of an entity: two tokens."""
+        return (entity % 4, entity % 3 + 2)
+
+    def has(self, tokens: tuple[int, ...], literal: int) -> bool:
+        """Whether all of a literal's tokens are there."""
+        return set(LITERALS[literal][1]) <= set(tokens)
+
+    def hits(self, tokens: tuple[int, ...]) -> int:
+        """How many different tokens are in a literal."""
+        return len(set(tokens) & {token for _text, words in LITERALS[: self.literals] for token in words})
+
+    def _sentences(self, numbers: list[int]) -> SentenceStarts:
+        found = [self.sentence_starts(d) for d in numbers]
+        at = np.cumsum([0, *map(len, found)])
+        return SentenceStarts(at, np.array([start for starts in found for start in starts], dtype=np.int32))
+
+    def _titles(self) -> Titles:
+        titles = [self.title(d) for d in self.matching]
+        about = [self.about(d) for d in self.matching]
+        return Titles(np.array(about, dtype=np.int32), *self._count_terms(titles))
+
+    def _details(self) -> EntityDetails:
+        """An entity e has e % 3 types, whose names are `label(e + 1)`; e % 2 says whether directly, e is the depth."""
+        e = np.arange(ENTITIES, dtype=np.int32)
+        labels, types = [self.label(int(i)) for i in e], [self.label(int(i) + 1) for i in e]
+        direct, asked = (e % 2).astype(np.uint8), (e == 3).astype(np.uint8)
+        type_has = self._count_terms(types)[2]
+        return EntityDetails(*self._count_terms(labels), e % 3, direct, e, type_has, asked)
+
+    def _count_terms(
+        self, labels: list[tuple[int, ...]]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
+        """Of each label its different tokens, how many of them a literal has, and which literals it has."""
+        has = [[self.has(label, t) for label in labels] for t in range(self.literals)]
+        return (
+            np.array([len(set(label)) for label in labels], dtype=np.int32),
+            np.array([self.hits(label) for label in labels], dtype=np.int32),
+            np.array(has, dtype=np.uint8).reshape(self.literals, len(labels)),
         )
 
     def _values(self, numbers: list[int]) -> DocumentValues:
