@@ -22,6 +22,7 @@ from fader.features.combined import feature_map
 from fader.learn.learner import Learner
 from fader.learn.model import Model
 from fader.registry import discover
+from fader.search.models import resolve_model
 from fader.search.why import Why
 from oracles.strategies import World, worlds
 
@@ -52,7 +53,8 @@ MODELS = [
 def check(index: fader.Index, query: str, answer_type: str | None, ranker: Any) -> None:
     """Every candidate of a query."""
     answer = index.search(query, answer_type, 1000, model=ranker, snippets=20, explain=True)
-    contexts = index.contexts(query, answer_type)
+    view = resolve_model(ranker, index.collection).system.view
+    contexts = index.contexts(query, answer_type, stem=view.stem, entities=view.entities, relax=view.relax)
     table = {row[:4]: row[5:] for row in contexts.rows()}
     for result in answer.results:
         why = index.why(query, result.entity, answer_type, ranker)

@@ -23,6 +23,7 @@ COMMANDS = {
     "add": "Add or replace documents of an index.",
     "analyze": "Show a text's tokens as they are indexed.",
     "annotate": "Mark the entities of a catalog in raw text.",
+    "ask": "Ask a question in plain words.",
     "batch": "Run a file of queries and write a TREC run.",
     "check": "Verify every checksum and invariant of an index.",
     "cluster": "Do the same jobs on many machines, with Ray.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from fader.cli.common import Output, folder_argument, plugin_option, read_asked,
 from fader.corpus.queries import FaultCollector
 from fader.experiment.measures import average_measures
 from fader.limits import Limits
+from fader.search.ask import resolve_interpreter
 from fader.search.batch import refuse_overwriting, write_run
 from fader.search.index import Index
 from fader.search.models import resolve_model, warnings_of
@@ -27,14 +29,15 @@ def command(folder: Path, options: BatchOptions, out: Output) -> None:
     """Run every query of a file on the index in DIR and write a TREC run."""
     refuse_overwriting(options.output, options.queries, options.qrels)
     index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
-    search_all(index, lambda *asked: write_run(index, *asked), options, out)
+    interpreter = resolve_interpreter(options.interpreter)
+    search_all(index, partial(write_run, index, interpreter=interpreter), options, out)
 
 
 def search_all(index: Index, write: Callable[..., dict[str, list[str]]], options: BatchOptions, out: Output) -> None:
     """Run every query, wherever `write` does that: `write_run` without the index."""
     ranker = resolve_model(options.model, index.collection, options.any_index)
     out.remark(*warnings_of(ranker, index.collection))
-    asked = read_asked(index, options.queries, options.qrels, options.on_error, out)
+    asked = read_asked(index, options.queries, options.qrels, options.on_error, out, options.questions)
     began = time.perf_counter()
     with out.progress("Searching") as reporter:
         fault = FaultCollector(skip=True) if options.on_error == "skip" else None

@@ -202,12 +202,14 @@ class Asked(NamedTuple):
     skipped: int
 
 
-def read_asked(index: Index, queries: str, qrels: str | None, on_error: str | None, out: Output) -> Asked:
+def read_asked(
+    index: Index, queries: str, qrels: str | None, on_error: str | None, out: Output, questions: bool = False
+) -> Asked:
     """Read the queries and judgments of a command; says what was skipped."""
     from fader.search.batch import parse_all  # loads numba, which not every command needs
 
     fault = FaultCollector(on_error == "skip")
     grades = read_qrels(qrels, fault) if qrels else None
-    parsed = parse_all(index, read_queries(queries, fault), fault)
+    parsed = parse_all(index, read_queries(queries, fault, questions), fault, questions)
     out.remark_skipped(fault)
     return Asked(parsed, grades, len(fault.messages))

@@ -31,9 +31,8 @@ def command(folder: Path, options: EntityOptions, out: Output) -> None:
     card, evidence = index.entity(options.entity), None
     if options.query is not None:
         ranker = resolve_model(options.model, index.collection, options.any_index)
-        evidence = index.evidence(
-            options.query, options.entity, options.type, ranker, offset=options.offset, limit=options.limit
-        )
+        query = index.parse(options.query, options.type, entity_literals=not options.no_entity_literals)
+        evidence = index.evidence(query, options.entity, None, ranker, offset=options.offset, limit=options.limit)
     if out.as_json:
         print_json({**card.to_dict(), "evidence": evidence.to_dict() if evidence else None})
         return

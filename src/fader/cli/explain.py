@@ -30,5 +30,6 @@ def command(folder: Path, options: ExplainOptions, out: Output) -> None:
     """
     index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     ranker = resolve_model(options.model, index.collection, options.any_index)
-    why = index.why(options.query, options.entity, options.type, ranker)
+    query = index.parse(options.query, options.type, entity_literals=not options.no_entity_literals)
+    why = index.why(query, options.entity, None, ranker)
     print_json(why.to_dict()) if out.as_json else print_why(why)

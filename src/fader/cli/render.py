@@ -13,10 +13,12 @@ from rich.text import Text
 
 from fader.index.catalog import StoredCatalog
 from fader.search.answer import Answer, Explanation, Result, Snippet
+from fader.search.ask import AskedAnswer
 from fader.search.entity import EntityCard, EntityEvidence, Placed
 from fader.search.grids import Point, WeightGrid
 from fader.search.why import Why
 
+SHOWN_READINGS = 3  # of a question
 SHOWN_SNIPPETS = 3  # of an explanation for people
 SHOWN_TYPES = 4  # of an entity in an answer; some catalogs give one dozens
 DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -35,6 +37,23 @@ def print_answer(answer: Answer, catalog: StoredCatalog, console: Console | None
                 out.print(Text(line, style="dim"))
     named = (("candidate", answer.candidates), ("context", answer.contexts), ("document", answer.matched_documents))
     counts = ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in named)
+    out.print(Text(f"{counts}; {answer.model}; {answer.took_ms:.1f} ms", style="dim"))
+
+
+def print_asked(answer: AskedAnswer, catalog: StoredCatalog, console: Console | None = None) -> None:
+    """How a question was read, then the ranked entities with their evidence."""
+    out = console or Console(highlight=False, soft_wrap=True)
+    for warning in answer.warnings:
+        out.print(Text(f"! {_harmless(warning)}", style="yellow"))
+    near = ", ".join(literal.text for literal in answer.query.literals if literal.mode != "forbidden")
+    for i, reading in enumerate(answer.readings[:SHOWN_READINGS]):
+        said = f"{reading.name} near {near} ({reading.probability:.0%}): {reading.reason}"
+        out.print(Text(_harmless(f"{'read as: ' if not i else '     or: '}{said}"), style="cyan"))
+    for result in answer.results:
+        shown = Result(result.rank, result.entity, result.name, result.types, result.score, result.support, [])
+        out.print(_heading(shown, lambda type_id: catalog.type_names[catalog.type_ids.find(type_id)]))
+        _print_snippets(result.evidence, out)
+    counts = f"{answer.candidates:,} candidates, {answer.contexts:,} contexts"
     out.print(Text(f"{counts}; {answer.model}; {answer.took_ms:.1f} ms", style="dim"))
 
 

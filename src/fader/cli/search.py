@@ -20,7 +20,7 @@ from fader.search.options import SearchOptions
 def command(folder: Path, options: SearchOptions, as_csv: bool, out: Output) -> None:
     """Ask the index in DIR for entities.
 
-    QUERY: words, "phrases", +required, -forbidden, type:name.
+    QUERY: words, "phrases", +required, -forbidden, ="as it is", entity:ID, type:name.
     """
     # These load numba and rich, and `fader search --help` must be quick.
     from fader.cli.render import print_answer
@@ -32,9 +32,8 @@ def command(folder: Path, options: SearchOptions, as_csv: bool, out: Output) -> 
         raise click.UsageError("--json and --csv are two formats; give one")
     index = Index.open(folder, options.verify, options.at, Limits.from_environment(time_ms=options.timeout_ms))
     ranker = resolve_model(options.model, index.collection, options.any_index)
-    answer = index.search(
-        options.query, options.type, options.k, ranker, snippets=options.snippets, explain=options.explain
-    )
+    query = index.parse(options.query, options.type, entity_literals=not options.no_entity_literals)
+    answer = index.search(query, None, options.k, ranker, snippets=options.snippets, explain=options.explain)
     if out.as_json:
         print_json(answer.to_dict())
     elif as_csv:

@@ -7,17 +7,29 @@ from typing import Any
 
 import msgspec
 
-from fader.contexts.query import Query
+from fader.contexts.query import Literal, Query
 from fader.rank.ranking import WhatIf
 
 
 @dataclass(frozen=True, slots=True)
 class QueryLiteral:
-    """A literal as it was understood: its text, its terms, and whether it is optional, required or forbidden."""
+    """A literal as it was understood: its text, its terms, and whether it is optional, required or forbidden.
+
+    `entity` is the id of the entity whose mentions it matches too, None for none, and `confidence` how sure that is;
+    `exact` literals match their own words alone.
+    """
 
     text: str
     terms: list[str]
     mode: str
+    exact: bool = False
+    entity: str | None = None
+    confidence: float = 1.0
+
+    @classmethod
+    def of(cls, literal: Literal) -> QueryLiteral:
+        named = literal.exact, literal.entity, literal.confidence
+        return cls(literal.text, list(literal.terms), literal.mode, *named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +42,7 @@ class AnsweredQuery:
     @classmethod
     def of(cls, query: Query) -> AnsweredQuery:
         literals = (*query.literals, *query.forbidden)
-        return cls(query.text, [QueryLiteral(one.text, list(one.terms), one.mode) for one in literals])
+        return cls(query.text, [QueryLiteral.of(one) for one in literals])
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from fader.learn.model import Model
 from fader.learn.objective import sum_vectors
 from fader.progress import Progress
 from fader.search.index import Index, Ranked
+from fader.search.models import DEFAULT
 
 T = TypeVar("T")
 AHEAD = 32  # queries that are ranked before the first of them is written
@@ -43,14 +44,19 @@ class Parsed:
 
     id: str
     query: Query
+    question: str | None = None  # asked in plain words instead of the query
 
 
-def parse_all(index: Index, lines: list[QueryLine], fault: FaultCollector) -> list[Parsed]:
-    """Parse every query before the first is run, so that a fault costs no work."""
+def parse_all(index: Index, lines: list[QueryLine], fault: FaultCollector, questions: bool = False) -> list[Parsed]:
+    """Parse every query, or read every question, before the first is run, so that a fault costs no work."""
     parsed = []
     for line in lines:
         try:
-            parsed.append(Parsed(line.id, index.parse(line.query, line.type)))
+            if questions:
+                read = index.read(line.question, correct=False)
+                parsed.append(Parsed(line.id, index.parse(read.readings[0].query), line.question))
+            else:
+                parsed.append(Parsed(line.id, index.parse(line.query, line.type)))
         except FaderError as error:
             fault(f"{line.place}: {error}")
     return parsed
@@ -69,10 +75,13 @@ class RunBatch:
 
     model: Model
     k: int
+    interpreter: Any = DEFAULT
 
     def find(self, index: Index, number: int, query: Parsed) -> Ranked | LimitError:
         """The ranking of a query, or the limit that it passes; `number` counts queries from 1."""
         try:
+            if query.question is not None:
+                return index.rank_question(query.question, self.k, self.model, self.interpreter)
             return index.rank(query.query, k=self.k, model=self.model)
         except LimitError as error:
             return error
@@ -221,9 +230,10 @@ def write_run(
     path: str,
     progress: Progress,
     fault: FaultCollector | None = None,
+    interpreter: Any = DEFAULT,
 ) -> dict[str, list[str]]:
     """Write a TREC run of all queries; see `RunBatch`."""
-    batch = RunBatch(model, k)
+    batch = RunBatch(model, k, interpreter)
     with find_all(partial(batch.find, index), queries) as found:
         return batch.write(queries, found, path, progress, fault)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.match import MatchOptions
 from fader.contexts.query import Query
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.index.catalog import StoredCatalog
@@ -100,6 +101,14 @@ class Collection(Protocol):
         """How many documents mention each entity of the catalog."""
         ...
 
+    def name_entities(self, query: Query) -> Query:
+        """The query with the entity that each literal names; matching does this by itself where options say so."""
+        ...
+
+    def count(self, query: Query, options: MatchOptions) -> Statistics:
+        """In how many documents each literal of a query occurs, and how often."""
+        ...
+
     def contexts(self, query: Query, options: MatchOptions) -> Contexts:
         """All contexts of a query."""
         ...
@@ -132,6 +141,10 @@ class Collection(Protocol):
 
     def read_excerpts(self, documents: Sequence[int], wanted: Wanted) -> tuple[Excerpts, list[Head]]:
         """Pieces of some documents with the tokens that are wanted of each, and what else is shown of them."""
+        ...
+
+    def find_mentions(self, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+        """For each pair of a document and an entity, by number, the tokens [start, end) of the entity's mentions."""
         ...
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:

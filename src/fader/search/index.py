@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, final
 
@@ -28,9 +28,18 @@ from fader.index.write.writer import BuildOptions, BuildReport
 from fader.index.write.writer import build as build_index
 from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
+from fader.questions.reader import Read, Reader
 from fader.rank.ranking import explain_entity
 from fader.rank.system import System, View
 from fader.search.answer import Answer, AnsweredQuery, Explanation, Result, Snippet
+from fader.search.ask import (
+    AskedAnswer,
+    RankedQuestion,
+    rank_question,
+    read_question,
+    resolve_interpreter,
+    show_question,
+)
 from fader.search.collection import Collection, RankedContexts
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
 from fader.search.entity_rank import EntityStanding, entity_number, find_entity
@@ -42,6 +51,7 @@ from fader.search.why import Why, why_of
 from fader.systems.shared.weighting import in_best_documents
 
 MAX_K = DEFAULTS.k
+MOST_QUESTION = 20_000  # characters; of its words only the first count
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +105,24 @@ class Index:
         newest = self.collection.refresh()
         return self if newest is self.collection else Index(newest, self.limits)
 
-    def parse(self, query: str, type: str | None = None) -> Query:
-        """Parse a query and resolve its type to an id."""
+    def parse(self, query: str, type: str | None = None, *, entity_literals: bool = True) -> Query:
+        """Parse a query, resolve its type to an id, and check the ids of its entities.
+
+        Without `entity_literals` no literal names an entity, whatever the model says, unless it is written `entity:ID`.
+        """
         parsed = parse_query(query, self.collection.analysis, type, self.limits)
-        if parsed.type is None:
-            return parsed
+        parsed = parsed if entity_literals else replace(parsed, named=True)
         catalog = self.collection.catalog
         try:
-            number = catalog.resolve_type(parsed.type)
+            for literal in (*parsed.literals, *parsed.forbidden):
+                if literal.entity is not None:
+                    catalog.resolve_entity(literal.entity)
+            if parsed.type is None:
+                return parsed
+            resolved = catalog.resolve_type_id(parsed.type)
         except CatalogError as error:
             raise QueryError(str(error)) from None
-        return replace(parsed, type=catalog.type_ids[number])
+        return parsed if resolved == parsed.type else replace(parsed, type=resolved)
 
     def _parse(self, query: str | Query, type: str | None) -> Query:
         if not isinstance(query, Query):
@@ -128,16 +145,20 @@ class Index:
         plan: str | None = None,
         overlap: bool = True,
         window: int | None = None,
+        stem: bool = False,
+        entities: bool = False,
+        relax: bool = False,
         timeout_ms: float | None = None,
     ) -> Contexts:
         """The Contexts table of a query."""
         with self._deadline(timeout_ms):
-            options = MatchOptions(overlap, window, plan, self.limits)
+            options = MatchOptions(overlap, window, plan, self.limits, stem, entities, relax)
             return self.collection.contexts(self._parse(query, type), options)
 
     def view_contexts(self, query: str | Query, type: str | None, view: View) -> Contexts:
         """The contexts of a query that a model's view of them leaves."""
-        contexts = self.contexts(query, type, window=view.window, overlap=view.overlap)
+        with self._deadline(None):
+            contexts = self.collection.contexts(self._parse(query, type), view.match_options(self.limits))
         return in_best_documents(contexts, view.top) if view.top else contexts
 
     def _rank(
@@ -151,7 +172,7 @@ class Index:
         entity: int | None = None,
         best: int | None = None,
     ) -> RankedContexts:
-        options = MatchOptions(system.view.overlap, system.view.window, None, self.limits)
+        options = system.view.match_options(self.limits)
         parsed = self._parse(query, type)
         return self.collection.evidence(parsed, options, system, k, with_rows=with_rows, entity=entity, best=best)
 
@@ -226,6 +247,81 @@ class Index:
             Result(i + 1, entity, name, types, scores[i], supports[i], shown[i], explained[i])
             for i, (entity, name, types) in enumerate(described)
         ]
+
+    @cached_property
+    def _reader(self) -> Reader:
+        """What reads questions; made for the first, in about 10 microseconds per type."""
+        return Reader(self.collection.catalog)
+
+    def read(self, question: str, interpreter: Any = DEFAULT, *, correct: bool = True) -> Read:
+        """The ways to read a question, the most probable first; `search(reading.query, reading.type)` asks one."""
+        self._check_question(question)
+        options = MatchOptions(limits=self.limits)
+        how = resolve_interpreter(interpreter)
+        return read_question(self.collection, self._reader, question, how, options, self.limits, correct)[0]
+
+    def rank_question(
+        self,
+        question: str,
+        k: int = 10,
+        model: Any = DEFAULT,
+        interpreter: Any = DEFAULT,
+        *,
+        correct: bool = True,
+        timeout_ms: float | None = None,
+    ) -> Ranked:
+        """The k best entities of a question in plain words, without evidence."""
+        k = self.limits.check("k", k)
+        with self._deadline(timeout_ms):
+            found = self._rank_question(question, resolve_model(model, self.collection).system, interpreter, correct)
+        ids = self.collection.catalog.entity_ids
+        entities = [ids[e] for e in found.entity[:k].tolist()]
+        return Ranked(entities, found.score[:k].tolist(), found.support[:k].tolist())
+
+    def ask(
+        self,
+        question: str,
+        k: int = 10,
+        model: Any = DEFAULT,
+        interpreter: Any = DEFAULT,
+        *,
+        snippets: int = 1,
+        correct: bool = True,
+        timeout_ms: float | None = None,
+    ) -> AskedAnswer:
+        """The k best entities of a question in plain words, with their evidence and all readings of the question.
+
+        With `correct`, words that occur nowhere are replaced by the catalog's word that is most like each.
+        """
+        k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
+        began = time.perf_counter()
+        with self._deadline(timeout_ms):
+            chosen = resolve_model(model, self.collection)
+            found = self._rank_question(question, chosen.system, interpreter, correct)
+            results = show_question(self.collection, found, chosen.system, self.limits, k, snippets)
+        return AskedAnswer(
+            question=question,
+            query=AnsweredQuery.of(found.query),
+            readings=found.read.readings,
+            corrected=found.read.corrected,
+            took_ms=1000 * (time.perf_counter() - began),
+            matched_documents=found.matched_documents,
+            contexts=found.contexts,
+            candidates=int(found.entity.size),
+            warnings=[*warnings_of(chosen, self.collection), *found.warnings],
+            model=str(chosen),
+            results=results,
+        )
+
+    def _rank_question(self, question: str, system: System, interpreter: Any, correct: bool) -> RankedQuestion:
+        self._check_question(question)
+        how = resolve_interpreter(interpreter)
+        return rank_question(self.collection, self._reader, question, how, system, self.limits, correct)
+
+    def _check_question(self, question: str) -> None:
+        if isinstance(question, str) and len(question) > MOST_QUESTION:
+            size = f"the question has {len(question):,} characters"
+            raise QueryError(f"{size}; at most {MOST_QUESTION:,} are read; shorten it", MOST_QUESTION)
 
     def entity(self, entity: str) -> EntityCard:
         """An entity, given by id: its names and types."""

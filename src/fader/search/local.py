@@ -8,8 +8,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.contexts.match import MatchOptions, match
+from fader.contexts.match import MatchOptions, count_literals, make_parts, match
+from fader.contexts.naming import EntityNames, count_forms
 from fader.contexts.query import Query
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.fused.ranker import FusedRanker
 from fader.index.commit import read_commit
@@ -39,13 +41,22 @@ class LocalCollection:
         self.commit, self.origin = head.commit, head.manifest.origin
         self.documents, self.tokens, self.mentions = head.manifest.live
         self._fused = FusedRanker(reader, reader.cache_mb * INTEGERS_PER_MB)
+        self._names = EntityNames(self.catalog, lambda literals: (count_forms(reader, literals), True))
 
     @property
     def entity_documents(self) -> I32:
         return self.reader.entity_documents
 
+    def name_entities(self, query: Query) -> Query:
+        return self._names.name(query)
+
+    def count(self, query: Query, options: MatchOptions) -> Statistics:
+        query = self._names.name(query) if options.entities else query
+        counts = count_literals(make_parts(self.reader, query, options), query)
+        return Statistics(self.reader.documents, self.reader.tokens, *counts)
+
     def contexts(self, query: Query, options: MatchOptions) -> Contexts:
-        return match(self.reader, query, options)
+        return match(self.reader, self._names.name(query) if options.entities else query, options)
 
     def evidence(
         self,
@@ -58,6 +69,7 @@ class LocalCollection:
         entity: int | None = None,
         best: int | None = None,
     ) -> RankedContexts:
+        query = self._names.name(query) if options.entities else query
         if entity is None and (best is not None or not with_rows):
             found = self._fused.rank(query, options, system, k, best or 0)
             if found is not None:
@@ -74,6 +86,9 @@ class LocalCollection:
 
     def read_excerpts(self, documents: Sequence[int], wanted: Wanted) -> tuple[Excerpts, list[Head]]:
         return self.reader.read_excerpts(documents, wanted)
+
+    def find_mentions(self, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+        return [self.reader.find_mentions(*pair) for pair in pairs]
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         return self.reader.document_ids(documents)

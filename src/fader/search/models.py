@@ -5,7 +5,7 @@ Knows nothing of training.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,33 @@ from fader.registry import find_part
 from fader.search.collection import Collection
 from fader.systems.base import parse_system
 
-DEFAULT = "default"
+DEFAULT, PAPER, JOINT = "default", "paper", "joint"
+SHIPPED = (DEFAULT, PAPER, JOINT)
 
 
 @cache
+def shipped_model(name: str) -> Model:
+    """A model that ships with Fader, trained on public testbeds.
+
+    `paper` is the paper's own, noprox+rectangle x sum, and the default; `joint` has columns of contexts and entities.
+    """
+    file = "default" if name == PAPER else name
+    text = resources.files("fader").joinpath(f"models/{file}.json").read_text(encoding="utf-8")
+    return parse_model(text, f"{name} model")
+
+
 def default_model() -> Model:
-    """The model that ships with Fader: noprox+rectangle x sum, trained on public testbeds."""
-    text = resources.files("fader").joinpath("models/default.json").read_text(encoding="utf-8")
-    return parse_model(text, "default model")
+    """The model that ranks where none is given."""
+    return shipped_model(DEFAULT)
 
 
 def collection_of(collection: Collection) -> CollectionCounts:
     """What distinguishes an index's collection from others."""
     counts = collection.documents, collection.tokens, collection.mentions, len(collection.catalog.entity_ids)
-    return CollectionCounts(*counts, collection.origin)
+    return _count_once(*counts, collection.origin)
+
+
+_count_once = lru_cache(maxsize=64)(CollectionCounts)  # every search asks
 
 
 def warnings_of(model: Model, collection: Collection) -> list[str]:
@@ -67,8 +80,8 @@ def resolve_model(given: Any, collection: Collection, any_index: bool = False) -
 
 
 def _find_named(text: str) -> Model | System:
-    if text == DEFAULT:
-        return default_model()
+    if text in SHIPPED:
+        return shipped_model(text)
     if text.endswith(".json") or "/" in text.split("(")[0] or _is_file(text):
         return read_model(text)
     try:

@@ -15,7 +15,7 @@ MOST_OFFSET = 10**9
 
 
 def query_option() -> Any:
-    help = 'The query: words, "phrases", +required, -forbidden.'
+    help = 'The query: words, "phrases", +required, -forbidden, =exact, entity:ID.'
     return option(help=help, longest=2_000, argument=True, example="landed +mars")
 
 
@@ -26,12 +26,21 @@ def type_option(help: str = "The answer type, by id or name.") -> Any:
 def model_option() -> Any:
     return option(
         "default",
-        help="What ranks: a model file of `fader train`, default (the model that ships with Fader), or a system such "
-        "as proximity(width=20).",
+        help="What ranks: a model file of `fader train`, default, paper or joint (models that ship with Fader), or a "
+        "system such as proximity(width=20).",
         longest=1_000,
         flags=("--model", "--system"),
         metavar="NAME",
         example="proximity",
+    )
+
+
+def interpreter_option() -> Any:
+    return option(
+        "default",
+        help="What reads questions: a file of runs/interpreter.py, or default (the one that ships with Fader).",
+        metavar="FILE",
+        longest=1_000,
     )
 
 
@@ -41,6 +50,11 @@ def any_index_option() -> Any:
 
 def at_option() -> Any:
     return option(None, help="Read this commit, not the newest; `fader info` lists them.", metavar="COMMIT")
+
+
+def no_entity_literals_option() -> Any:
+    help = "Words match as words alone, not the mentions of the entities that they name."
+    return option(False, help=help, example=False)
 
 
 def timeout_option(help: str = "Time for the query, about a second to start included.") -> Any:
@@ -75,6 +89,24 @@ class SearchOptions:
     verify: bool = option(False, help="Verify checksums and invariants before answering.")
     model: str = model_option()
     any_index: bool = any_index_option()
+    no_entity_literals: bool = no_entity_literals_option()
+    at: int | None = at_option()
+    timeout_ms: int | None = timeout_option()
+
+
+@options
+class AskOptions:
+    """Ask a question in plain words."""
+
+    question: str = option(
+        help="The question, in plain words.", longest=20_000, argument=True, example="Which spacecraft landed on Mars?"
+    )
+    k: int = option(10, help="How many entities.", least=1, limit="k", flags=("-k",), example=10)
+    snippets: int = option(2, help="Snippets per entity.", least=0, limit="snippets", example=1)
+    correct: bool = option(True, help="Take words that occur nowhere as they are.", flags=("--no-correct",))
+    interpreter: str = interpreter_option()
+    model: str = model_option()
+    any_index: bool = any_index_option()
     at: int | None = at_option()
     timeout_ms: int | None = timeout_option()
 
@@ -88,6 +120,7 @@ class ExplainOptions:
     type: str | None = type_option()
     model: str = model_option()
     any_index: bool = any_index_option()
+    no_entity_literals: bool = no_entity_literals_option()
     at: int | None = at_option()
     timeout_ms: int | None = timeout_option()
 
@@ -103,6 +136,7 @@ class EntityOptions:
     limit: int = option(20, help="Contexts at most.", least=1, limit="snippets", example=20)
     model: str = model_option()
     any_index: bool = any_index_option()
+    no_entity_literals: bool = no_entity_literals_option()
     at: int | None = at_option()
     timeout_ms: int | None = timeout_option("Time for the query.")
 
@@ -143,6 +177,8 @@ class BatchOptions:
     output: str = option(help="The TREC run to write, - for standard output.", flags=("--run",), metavar="FILE")
     qrels: str | None = option(None, help="Judgments: MAP, MRR and nDCG are printed too.", metavar="FILE")
     k: int = option(1000, help="Entities per query.", least=1, limit="k", flags=("-k",))
+    questions: bool = option(False, help="Ask each line's question in plain words; its type and query are ignored.")
+    interpreter: str = interpreter_option()
     model: str = model_option()
     any_index: bool = any_index_option()
     at: int | None = at_option()

@@ -22,6 +22,7 @@ from fader.contexts.query import Literal
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
 from fader.index.excerpts import Wanted
+from fader.index.stems import stemmer
 from fader.kernel import kernel
 from fader.search.answer import Match, Snippet
 from fader.search.collection import Collection
@@ -79,12 +80,15 @@ def cut_snippets(
     length = np.array([literal.length for literal in literals], dtype=np.int64)
     n = _mark(shown.start, shown.end, shown.distances, shown.sides, length, at, marks)
     literal, distance, start, end, low, high = marks[:, :n]
+    mentioned = _find_mentions(collection, shown, at, marks[:, :n])
     excerpts, documents = collection.read_excerpts(shown.document.tolist(), Wanted(at, low, high))
     budget.check()
     tokens = find_tokens(excerpts, at)
     for m in np.flatnonzero((distance == 0) & (literal >= 0)).tolist():
         d = int(np.searchsorted(at, m, side="right")) - 1
         mention = int(at[d])
+        if m in mentioned:
+            continue
         piece, span = int(excerpts.piece[m]), (int(start[mention]), int(end[mention]))
         start[m] = _find_overlap(collection.analysis, literals[literal[m]], tokens, piece, int(tokens.count[d]), *span)
         end[m] = start[m] + length[literal[m]]
@@ -96,21 +100,49 @@ def cut_snippets(
     of, distances = literal.tolist(), distance.tolist()
     for row, document, text, confidence, a, b in columns:
         spans = [(m, (placed[m][0], placed[m][1])) for m in range(a, b) if placed[m][0] != ABSENT]
-        mentioned = spans[0][1] if spans and spans[0][0] == a else (0, 0)
+        around = spans[0][1] if spans and spans[0][0] == a else (0, 0)
         matches = [Match(literals[of[m]].text, span, distances[m]) for m, span in spans if of[m] != MENTION]
         doc, title, url = document
-        found[row] = Snippet(doc, title, url, shares[row], confidence, text, mentioned, matches)
+        found[row] = Snippet(doc, title, url, shares[row], confidence, text, around, matches)
+    return found
+
+
+def _find_mentions(collection: Collection, shown: Contexts, at: I64, marks: I64) -> set[int]:
+    """Let marks that are mentions of a literal's entity cover these mentions; which marks are."""
+    literal, distance, start, end, low, high = marks
+    numbers = [
+        -1 if one.entity is None else collection.catalog.entity_ids.find(one.entity) for one in shown.query.literals
+    ]
+    if max(numbers, default=-1) < 0:
+        return set()
+    own = [m for m in range(literal.size) if literal[m] >= 0 and numbers[literal[m]] >= 0]
+    rows = np.searchsorted(at, own, side="right") - 1
+    pairs = [(int(shown.document[d]), numbers[literal[m]]) for m, d in zip(own, rows.tolist(), strict=True)]
+    found = set()
+    for m, d, spans in zip(own, rows.tolist(), collection.find_mentions(pairs), strict=True):
+        first, last = (start[at[d]], end[at[d]]) if distance[m] == 0 else (start[m], start[m] + 1)
+        fitting = [(a, b) for a, b in spans if (a < last and first < b if distance[m] == 0 else a == first)]
+        if fitting:
+            start[m], end[m] = fitting[0]
+            low[m], high[m] = min(low[m], max(0, start[m] - AROUND)), max(high[m], end[m] + AROUND)
+            found.add(m)
     return found
 
 
 def _find_overlap(
     analysis: Analysis, literal: Literal, tokens: Tokens, piece: int, count: int, start: int, end: int
 ) -> int:
-    """Where the first occurrence that overlaps tokens [start, end) begins."""
+    """Where the first occurrence that overlaps tokens [start, end) begins, in these words or by their stems."""
     first, last = max(0, start - literal.length + 1), min(count, end + literal.length - 1)
     terms = [analysis.term(tokens.read(piece, t)) for t in range(first, last)]
-    for at in range(first, end):
-        wanted = zip(literal.terms, literal.offsets, strict=True)
-        if all(at + o < last and terms[at + o - first] == term for term, o in wanted):
-            return at
+    wanted = list(literal.terms)
+    for _way in range(2):
+        for at in range(first, end):
+            placed = zip(wanted, literal.offsets, strict=True)
+            if all(at + o < last and terms[at + o - first] == term for term, o in placed):
+                return at
+        if not analysis.stems or literal.exact:
+            break
+        stem = stemmer(analysis.stems)
+        terms, wanted = [term and stem(term) for term in terms], [stem(term) for term in wanted]
     return start

@@ -13,6 +13,8 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from fader.corpus.analysis import cut_marks
+
 MINUS = "−"
 NOTHING = "–"
 MOST_CODE = 4000  # characters of a value in a list
@@ -95,7 +97,7 @@ def format_list(items: Mapping[str, str]) -> str:
 
 def escape_latex(text: str) -> str:
     """A character that plain LaTeX cannot set is named by its code point rather than lost."""
-    return "".join(_escape_character(c) for c in unicodedata.normalize("NFC", clean_text(text)))
+    return "".join(_escape_character(c) for c in unicodedata.normalize("NFC", cut_marks(clean_text(text))))
 
 
 def _escape_character(c: str) -> str:

@@ -1,0 +1,332 @@
+"""A question to its readings: an answer type, or none, and a query of literals, each with a probability and a reason.
+
+Types come from the words of the question, from what the question word expects (english.json) and from learned
+associations; a log-linear model over `interpreter.FEATURES` weighs them. Literals are the words that carry content,
+without those that name the type; words that are a name in the catalog stay together as a phrase.
+Deterministic: equal probabilities are ordered by the size of the type, then by its number. Knows nothing of documents.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.errors import QueryError, UsageError, quote
+from fader.index.catalog import StoredCatalog
+from fader.questions.interpreter import FEATURES, Interpreter
+from fader.questions.typenames import Named, TypeNames, name_key
+from fader.questions.words import MOST_WORDS, Words, language, split_question
+
+F64 = NDArray[np.float64]
+MOST_READINGS = 24
+MOST_ASSOCIATED = 40  # names of types per hint
+LONGEST_PHRASE = 6
+NONE = -1
+_AT = {name: i for i, name in enumerate(FEATURES)}
+_BACK_OFF = 3.0  # questions with a head noun that weigh as much as all with the question word
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read a question: `search(query, type)` asks exactly this."""
+
+    type: str | None
+    name: str
+    query: str
+    probability: float
+    reason: str
+    features: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The types that a question may ask for, `NONE` last, and their features, a row each."""
+
+    types: NDArray[np.int64]
+    phi: F64
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A question that was read: readings, the most probable first, and what a reader should know."""
+
+    question: str
+    readings: list[Reading]
+    notes: list[str]
+    corrected: dict[str, str]
+    types: list[int]  # their numbers, -1 for none
+
+
+@final
+class Reader:
+    """Reads questions for one catalog. Safe to share among threads; making it costs about 10 microseconds per type."""
+
+    def __init__(self, catalog: StoredCatalog, names: TypeNames | None = None) -> None:
+        self.catalog = catalog
+        self.names = names or TypeNames(catalog)
+
+    def read(self, question: str, interpreter: Interpreter, corrected: dict[str, str] | None = None) -> Read:
+        """The readings of a question; `corrected` words are replaced by others, and this is said."""
+        words = self.split(question)
+        query, notes = self.write_query(words, corrected or {})
+        found = self.find_candidates(words, interpreter)
+        probability = softmax(found.phi @ np.array(interpreter.weights))
+        order = np.lexsort((found.types, -self._size(found.types), -probability))[:MOST_READINGS]
+        total = float(probability[order].sum())
+        readings = [self._reading(found, int(i), query, float(probability[i]) / total) for i in order]
+        return Read(
+            question, readings, [*notes, *self._note_senses(readings)], corrected or {}, found.types[order].tolist()
+        )
+
+    def split(self, question: str) -> Words:
+        """The words of a question; one without any is an error."""
+        if not isinstance(question, str):
+            raise UsageError(f"a question must be text, not {quote(question)}")
+        words = split_question(question)
+        if not words.folded:
+            raise QueryError("the question has no words; ask for something, such as: Who painted Sunflowers?", 0)
+        return words
+
+    def _size(self, types: NDArray[np.int64]) -> F64:
+        return np.where(types == NONE, self.names.entities, self.names.sizes[types])
+
+    def _reading(self, found: Candidates, i: int, query: str, probability: float) -> Reading:
+        number, catalog = int(found.types[i]), self.catalog
+        features = {name: float(value) for name, value in zip(FEATURES, found.phi[i], strict=True) if value}
+        if number == NONE:
+            return Reading(None, "anything", query, probability, found.because[i], features)
+        name = catalog.type_names[number]
+        return Reading(catalog.type_ids[number], name, query, probability, found.because[i], features)
+
+    def _note_senses(self, readings: list[Reading]) -> list[str]:
+        """Say which sense of an ambiguous type name was taken first, and which others there are."""
+        best = readings[0]
+        others = [r for r in readings[1:] if r.type is not None and r.name == best.name]
+        if best.type is None or not others:
+            return []
+        names = ", ".join(r.type or "" for r in others[:3])
+        return [f"{quote(best.name)} is read as {best.type}; it may also be {names}"]
+
+    # Types
+
+    def choose_head(self, words: Words) -> int:
+        """The place of the noun that says what is asked for: of the words that may be it, the one whose types have the
+        most entities, which a verb after it seldom has; the last where none names a type; -1 without any.
+        """
+        sizes = self.names.sizes
+
+        def weigh(i: int) -> tuple[float, int]:
+            named = self.names.exact.get((words.lemmas[i],), ())
+            expected = language()["expected"].get(words.lemmas[i], ())
+            types = [*named, *(t for name in expected for t in self.names.exact.get(name_key(name), ()))]
+            return max((float(sizes[t]) for t in types), default=0.0), i
+
+        return max(words.run, key=weigh, default=-1)
+
+    def hints(self, words: Words) -> tuple[str, ...]:
+        """What may tell the type: the question word and the head noun."""
+        head = self.choose_head(words)
+        return (f"asks:{words.asks}", *((f"head:{words.lemmas[head]}",) if head >= 0 else ()))
+
+    def find_candidates(
+        self, words: Words, interpreter: Interpreter, own: dict[str, float] | None = None
+    ) -> Candidates:
+        """All types that a question may ask for, with features; `own` is taken out of the associations, as training
+        must not find a question's own answers there.
+        """
+        names = self.names
+        head, skip = self.choose_head(words), tuple(words.is_function(i) for i in range(len(words.folded)))
+        named: dict[int, Named] = {}
+        hinted = names.hinted(words.lemmas[head], head) if head >= 0 else []
+        for one in [*hinted, *names.find(words.lemmas, skip)]:  # whole names after hints: they replace them
+            before = named.get(one.type)
+            if before is None or _closeness(one, head, words) >= _closeness(before, head, words):
+                named[one.type] = one
+        keys = [words.asks, words.lemmas[head]] if head >= 0 else [words.asks]
+        expected = {t for key in keys for name in language()["expected"].get(key, ()) for t in self._of_name(name)}
+        hints, associations = self.hints(words), interpreter.associations
+        associated = {
+            t
+            for hint in hints
+            for name, _count in sorted(associations.names.get(hint, {}).items(), key=lambda pair: (-pair[1], pair[0]))[
+                :MOST_ASSOCIATED
+            ]
+            for t in self._of_name(name)
+        }
+        types = sorted({*named, *expected, *associated})
+        phi = np.zeros((len(types) + 1, len(FEATURES)))
+        because = []
+        for row, t in enumerate(types):
+            phi[row] = self._describe(t, named.get(t), t in expected, words, head, hints, interpreter, own or {})
+            because.append(self._explain(t, named.get(t), t in expected, words, head))
+        phi[-1, _AT["none"]] = 1.0
+        because.append("no type")
+        return Candidates(np.array([*types, NONE], dtype=np.int64), phi, tuple(because))
+
+    def _of_name(self, name: str) -> list[int]:
+        return self.names.exact.get(name_key(name), [])
+
+    def _describe(
+        self,
+        number: int,
+        named: Named | None,
+        is_expected: bool,
+        words: Words,
+        head: int,
+        hints: tuple[str, ...],
+        interpreter: Interpreter,
+        own: dict[str, float],
+    ) -> F64:
+        names, phi = self.names, np.zeros(len(FEATURES))
+        share = names.sizes[number] / names.entities
+        if named is not None and named.whole:
+            end = named.begin + named.words - 1
+            phi[_AT["last"]] = end == head
+            phi[_AT["run"]] = end in words.run and end != head
+            phi[_AT["named"]] = end not in words.run
+            phi[_AT["words"]] = min(named.words - 1, 2) / 2
+        elif named is not None:
+            phi[_AT["hinted"]] = 1.0 / named.words
+        phi[_AT["expected"]] = is_expected
+        known = [_log_share(interpreter, hint, names, number, share, own) for hint in hints]
+        phi[_AT["asks"]] = known[0][0]
+        phi[_AT["head"]] = known[0][0]
+        if len(known) > 1:
+            weight = known[1][1] / (known[1][1] + _BACK_OFF)
+            phi[_AT["head"]] = weight * known[1][0] + (1 - weight) * known[0][0]
+        phi[_AT["size"]] = math.log1p(names.sizes[number])
+        phi[_AT["depth"]] = names.depths[number] / 5.0
+        phi[_AT["sense"]] = math.log(max(names.dominance(number), 1e-6))
+        phi[_AT["root"]] = share > 0.6
+        return phi
+
+    def _explain(self, number: int, named: Named | None, is_expected: bool, words: Words, head: int) -> str:
+        if named is not None:
+            said = " ".join(words.folded[named.begin : named.begin + (named.words if named.whole else 1)])
+            return f"the question names it: {said}" if named.whole else f"its name is about: {said}"
+        if is_expected and head >= 0 and words.lemmas[head] in language()["expected"]:
+            return f"another word for {words.folded[head]}"
+        return f"what {words.asks} asks for" if words.asks else "such questions ask for it"
+
+    # Literals
+
+    def write_query(self, words: Words, corrected: dict[str, str]) -> tuple[str, list[str]]:
+        """The literals in the query language, and notes; words that say nothing are kept where there are no others."""
+        n, skip = len(words.folded), self._name_words(words)
+        taken, pieces, notes = [False] * n, [], []
+        for a, b in words.negated:
+            content = [i for i in range(a + 1, b) if not words.is_function(i)]
+            pieces.append((a, "-" + self._quote(words, content[0], b, corrected)))
+            taken[a:b] = [True] * (b - a)
+        for a, b in words.quoted:
+            if not any(taken[a:b]):
+                pieces.append((a, self._quote(words, a, b, corrected)))
+                taken[a:b] = [True] * (b - a)
+        for a, b in self.find_phrases(words, taken):
+            pieces.append((a, self._quote(words, a, b, corrected)))
+            taken[a:b] = [True] * (b - a)
+        single = [i for i in range(n) if not taken[i] and not words.is_function(i)]
+        useful = [i for i in single if i not in skip]
+        if not useful and not any(not text.startswith("-") for _a, text in pieces):
+            useful = single
+        pieces += [(i, self._quote(words, i, i + 1, corrected)) for i in useful]
+        texts = list(dict.fromkeys(text for _a, text in sorted(pieces)))
+        if not any(not text.startswith("-") for text in texts):
+            raise QueryError(
+                "the question has only question words and function words; say what the answer is known for", 0
+            )
+        if words.left_out:
+            notes.append(f"the question has more than {MOST_WORDS} words; {words.left_out:,} are left out")
+        return " ".join(texts), [*notes, *self._note_kind(words)]
+
+    def _name_words(self, words: Words) -> set[int]:
+        """Places of the words that say the type and nothing else: the head noun, where it names one."""
+        head, names = self.choose_head(words), self.names
+        if head < 0:
+            return set()
+        expected = language()["expected"]
+
+        def says_type(i: int) -> bool:
+            one = words.lemmas[i]
+            return (one,) in names.exact or one in names.heads or one in expected
+
+        found = {head} if says_type(head) else set()
+        # "chemicals or drugs", "films and plays": the nouns that are joined to it.
+        i = words.run[-1] + 1
+        while i + 1 < len(words.folded) and words.folded[i] in ("or", "and"):
+            run = [j for j in range(i + 1, min(i + 3, len(words.folded))) if not words.is_function(j)]
+            if run and says_type(run[-1]):
+                found |= {run[-1]}
+            i = run[-1] + 1 if run else len(words.folded)
+        return found
+
+    def find_phrases(self, words: Words, taken: list[bool]) -> list[tuple[int, int]]:
+        """Spans of several words that are a name or alias in the catalog, the longest first from the left."""
+        labels, found, i, n = self.catalog.entity_labels, [], 0, len(words.folded)
+        while i < n - 1:
+            best = 0
+            if not taken[i] and (not words.is_function(i) or words.folded[i] == "the"):
+                for length in range(2, min(LONGEST_PHRASE, n - i) + 1):
+                    if taken[i + length - 1]:
+                        break
+                    text = " ".join(words.folded[i : i + length])
+                    a, b = labels.beginning(text)
+                    if a == b:
+                        break
+                    whole = labels.equal(text)
+                    content = sum(not words.is_function(j) for j in range(i, i + length))
+                    if whole[0] < whole[1] and content and not words.is_function(i + length - 1):
+                        best = length
+            if best:
+                found.append((i, i + best))
+            i += max(best, 1)
+        return found
+
+    def _quote(self, words: Words, a: int, b: int, corrected: dict[str, str]) -> str:
+        """Some words as a literal."""
+        texts = [words.text[s:e] for s, e in words.at[a:b]]
+        texts = [corrected.get(text, text) for text in texts]
+        return f'"{" ".join(texts)}"' if len(texts) > 1 else texts[0]
+
+    def _note_kind(self, words: Words) -> list[str]:
+        """Say what a ranking cannot answer."""
+        data, text = language(), " ".join(words.folded)
+        notes = [
+            "how many there are is not counted; the list has the entities themselves, with evidence"
+            for phrase in sorted(data["counts"])
+            if f" {phrase} " in f" {text} "
+        ][:1]
+        extremes = sorted(set(words.folded) & data["superlatives"])
+        if extremes and not notes:
+            said = quote(extremes[0])
+            notes.append(f"{said} is a word to be found near answers, as nothing is measured; the list is by evidence")
+        return notes
+
+
+def _closeness(named: Named, head: int, words: Words) -> tuple[bool, bool, bool, int]:
+    """How well a place in the question names a type: whole, at the head noun, near it, and by how many words."""
+    end = named.begin + named.words - 1 if named.whole else named.begin
+    return named.whole, end == head, end in words.run, named.words
+
+
+def _log_share(
+    interpreter: Interpreter, hint: str, names: TypeNames, number: int, share: float, own: dict[str, float]
+) -> tuple[float, float]:
+    """ln of the share of good answers below a type's name for a hint, smoothed by its share of entities; questions."""
+    counted, table = interpreter.associations.questions.get(hint, 0.0), interpreter.associations.names.get(hint, {})
+    keys = [" ".join(part) for part in names.parts[number]]
+    count = max((table.get(key, 0.0) - own.get(key, 0.0) for key in keys), default=0.0)
+    questions = max(0.0, counted - (1.0 if own else 0.0))
+    return math.log((max(count, 0.0) + 2 * share + 1e-3) / (questions + 2)), questions
+
+
+def softmax(values: F64) -> F64:
+    """Probabilities in proportion to exp(values)."""
+    weight = np.exp(values - values.max())
+    shares: F64 = weight / weight.sum()
+    return shares

@@ -1,0 +1,107 @@
+"""Train an interpreter from judged questions alone: no one says which type was meant.
+
+Per question: features phi of its candidate readings, members e in t_z, a value V(e) of each candidate entity, and which
+entities are good. With s(e) as in `mixture`, each good entity is set against all bad ones:
+
+    L = 1/|Q| sum_q 1/|G_q| sum_{g in G_q} [ ln(exp s(g) + sum_{b bad} exp s(b)) - s(g) ] + lam/2 |w - w_0|^2
+
+    d s(e) / d weights = sum_z (r(z|e) - p(z)) phi_z        d s(e) / d b = V(e)
+
+Knows nothing of where values come from.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fader.questions.interpreter import START, Associations, Interpreter
+from fader.questions.mixture import score_mixture, share_readings
+from fader.questions.reader import softmax
+
+F64 = NDArray[np.float64]
+LAMBDA = 0.1
+LEAST_QUESTIONS = 3.0  # with a hint before its associations are kept
+LEAST_SHARE = 0.02  # of the questions with a hint
+
+
+@dataclass(frozen=True)
+class QuestionData:
+    """One judged question as arrays: (readings, features), (entities, readings), and per entity value and grade."""
+
+    phi: F64
+    member: NDArray[np.bool_]
+    values: F64
+    good: NDArray[np.bool_]
+
+
+def measure_loss(parameters: F64, questions: Sequence[QuestionData], lam: float = LAMBDA) -> tuple[float, F64]:
+    """The loss and its gradient; parameters are the weights, then the temperature."""
+    start = np.array([*START, 1.0])
+    away = parameters - start
+    loss, gradient = 0.5 * lam * float(away @ away), lam * away
+    for data in questions:
+        value, slope = _measure_question(parameters, data)
+        loss, gradient = loss + value / len(questions), gradient + slope / len(questions)
+    return loss, gradient
+
+
+def _measure_question(parameters: F64, data: QuestionData) -> tuple[float, F64]:
+    probability = softmax(data.phi @ parameters[:-1])
+    scores = score_mixture(data.values, data.member, probability, parameters[-1])
+    scores = np.maximum(scores, -1e6)  # an entity that no reading covers
+    good, bad = scores[data.good], scores[~data.good]
+    top = scores.max()
+    rest = np.exp(bad - top).sum()
+    own = np.exp(good - top)
+    loss = float((np.log(own + rest) + top - good).mean())
+    weight = np.zeros(scores.size)
+    weight[data.good] = (own / (own + rest) - 1.0) / good.size
+    weight[~data.good] = np.exp(bad - top) * (1.0 / (own + rest)).sum() / good.size
+    along = weight @ share_readings(data.member, probability) - weight.sum() * probability
+    return loss, np.append(along @ data.phi, weight @ data.values)
+
+
+def fit_weights(interpreter: Interpreter, questions: Sequence[QuestionData], lam: float = LAMBDA) -> Interpreter:
+    """The interpreter with the weights and the temperature that fit some judged questions."""
+    from scipy.optimize import minimize  # heavy: only training needs it
+
+    usable = [data for data in questions if data.good.any() and not data.good.all()]
+    if not usable:
+        return interpreter
+    bounds = [(None, None)] * len(START) + [(0.05, None)]
+    found = minimize(
+        measure_loss, np.array([*START, 1.0]), (usable, lam), "L-BFGS-B", jac=True, bounds=bounds,
+        options={"maxiter": 200},
+    )  # fmt: skip
+    return replace(interpreter, weights=tuple(found.x[:-1].tolist()), temperature=float(found.x[-1]))
+
+
+def count_associations(hints: Sequence[Sequence[str]], shares: Sequence[dict[str, float]]) -> Associations:
+    """Associations of some questions: their hints, and for each the share of its good entities below each name."""
+    questions: dict[str, float] = defaultdict(float)
+    names: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for each, share in zip(hints, shares, strict=True):
+        for hint in each:
+            questions[hint] += 1.0
+            for name, amount in share.items():
+                names[hint][name] += amount
+    return Associations(dict(questions), {hint: dict(table) for hint, table in names.items()})
+
+
+def prune_associations(given: Associations) -> Associations:
+    """Without rare hints and weak names, to be shipped."""
+    kept = {hint: count for hint, count in sorted(given.questions.items()) if count >= LEAST_QUESTIONS}
+    names = {
+        hint: {
+            name: round(amount, 3)
+            for name, amount in sorted(given.names.get(hint, {}).items())
+            if amount >= max(1.0, LEAST_SHARE * count)
+        }
+        for hint, count in kept.items()
+    }
+    return Associations(kept, names)

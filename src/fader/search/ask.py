@@ -1,0 +1,246 @@
+"""Plain questions on a collection: read, ranked over all readings, shown with evidence.
+
+    1. the question is read (`questions.reader`): types with probabilities, and literals
+    2. the rarest literal is required; one that occurs nowhere is corrected by the catalog's words, and this is said
+    3. every entity is ranked once, without a type, by the model
+    4. s(e|q) = ln sum of the probabilities of the readings that cover e - b ln rank(e)      (`questions.mixture`)
+
+Knows nothing of training.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fader import budget
+from fader.contexts.match import MatchOptions
+from fader.contexts.query import REQUIRED, Query, parse_query
+from fader.contexts.statistics import Statistics
+from fader.index.names import fold
+from fader.limits import Limits
+from fader.questions.interpreter import Interpreter, default_interpreter, read_interpreter
+from fader.questions.mixture import find_members, score_mixture, share_readings, value_ranks
+from fader.questions.reader import Read, Reader, Reading
+from fader.rank.ranking import explain_entity, order_entities
+from fader.rank.system import System
+from fader.search.answer import AnsweredQuery, Snippet
+from fader.search.collection import Collection
+from fader.search.evidence import show_evidence
+from fader.search.local import rank_contexts
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+SHORTEST_CORRECTED = 4
+MOST_COMPARED = 50_000  # words of the catalog that a misspelt one is compared with
+LIKENESS = 80.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingShare:
+    """What one reading contributes to the score of an entity: the contributions of all add up to it."""
+
+    type: str | None
+    probability: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class AskedResult:
+    """One entity of the answer to a question; `place` is its rank by evidence alone, among all entities."""
+
+    rank: int
+    entity: str
+    name: str
+    types: list[str]
+    score: float
+    place: int
+    support: int
+    readings: list[ReadingShare]
+    evidence: list[Snippet]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAnswer:
+    """The whole answer to a question, with all ways to read it; `corrected` has misspelt words and what they became."""
+
+    question: str
+    query: AnsweredQuery
+    readings: list[Reading]
+    corrected: dict[str, str]
+    took_ms: float
+    matched_documents: int
+    contexts: int
+    candidates: int
+    warnings: list[str]
+    model: str
+    results: list[AskedResult]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data in the order of the documented JSON."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+
+@dataclass(frozen=True)
+class RankedQuestion:
+    """All entities that a reading covers, the best first, with what their scores are made of.
+
+    `place` is the rank of each by evidence alone, from 0; `member` says which readings cover it.
+    """
+
+    read: Read
+    query: Query
+    entity: I32
+    score: F64
+    support: I64
+    place: I64
+    member: NDArray[np.bool_]
+    matched_documents: int
+    contexts: int
+    warnings: list[str]
+
+    @property
+    def probability(self) -> F64:
+        """Of the readings."""
+        return np.array([reading.probability for reading in self.read.readings])
+
+
+def resolve_interpreter(given: Any) -> Interpreter:
+    """The interpreter that a name, a file or an object stands for."""
+    if isinstance(given, Interpreter):
+        return given
+    return default_interpreter() if given == "default" else read_interpreter(Path(given))
+
+
+def read_question(
+    collection: Collection,
+    reader: Reader,
+    question: str,
+    interpreter: Interpreter,
+    options: MatchOptions,
+    limits: Limits,
+    correct: bool = True,
+) -> tuple[Read, Query]:
+    """The readings of a question, and the query that is matched for all of them."""
+    read = reader.read(question, interpreter)
+    query, counts = _count_literals(collection, read, options, limits)
+    corrected = _correct(reader, query, counts) if correct else {}
+    if corrected:
+        read = reader.read(question, interpreter, corrected)
+        query, counts = _count_literals(collection, read, options, limits)
+        said = [f"{old} occurs nowhere, and is read as {new}" for old, new in corrected.items()]
+        read = replace(read, notes=[*said, *read.notes])
+    query = _require_rarest(query, counts, frozenset(interpreter.frame))
+    text = " ".join(_write_literal(one) for one in (*query.literals, *query.forbidden))
+    readings = [replace(reading, query=text) for reading in read.readings]
+    return replace(read, readings=readings), replace(query, text=text)
+
+
+def _count_literals(
+    collection: Collection, read: Read, options: MatchOptions, limits: Limits
+) -> tuple[Query, Statistics]:
+    query = parse_query(read.readings[0].query, collection.analysis, None, limits)
+    return query, collection.count(query, options)
+
+
+def _require_rarest(query: Query, counts: Statistics, frame: frozenset[str]) -> Query:
+    """The query with the literal required that fewest documents have, of equal ones the last.
+
+    Words of the questions' frame are never required.
+    """
+    literals, df = list(query.literals), counts.df.tolist()
+    places = [i for i, one in enumerate(literals) if df[i] > 0 and fold(one.text) not in frame]
+    if places:
+        rarest = min(places, key=lambda i: (df[i], -i))
+        literals[rarest] = replace(literals[rarest], mode=REQUIRED)
+    return replace(query, literals=tuple(literals))
+
+
+def _write_literal(literal: Any) -> str:
+    sign = {"required": "+", "forbidden": "-"}.get(literal.mode, "")
+    return f'{sign}"{literal.text}"' if len(literal.text.split()) > 1 else sign + literal.text
+
+
+def _correct(reader: Reader, query: Query, counts: Statistics) -> dict[str, str]:
+    """Words of a query that occur nowhere, and the word of the catalog that each is most like, if one is like it."""
+    from rapidfuzz import fuzz, process  # quick to import, but few questions need it
+
+    found = {}
+    for literal, df in zip(query.literals, counts.df.tolist(), strict=True):
+        word = fold(literal.text)
+        if df or len(literal.terms) != 1 or len(word) < SHORTEST_CORRECTED or not word.isalpha():
+            continue
+        near: dict[str, None] = {}
+        for labels in (reader.catalog.type_labels, reader.catalog.entity_labels):
+            a, b = labels.words.beginning(word[0])
+            near |= dict.fromkeys(labels.words[i] for i in range(a, min(b, a + MOST_COMPARED)))
+        best = process.extractOne(word, list(near), scorer=fuzz.ratio, score_cutoff=LIKENESS)
+        if best is not None and not best[0].startswith(word) and not word.startswith(best[0]):  # no other form of it
+            found[literal.text] = best[0]
+    return found
+
+
+def rank_question(
+    collection: Collection,
+    reader: Reader,
+    question: str,
+    interpreter: Interpreter,
+    system: System,
+    limits: Limits,
+    correct: bool = True,
+) -> RankedQuestion:
+    """Rank all entities over all readings of a question."""
+    options = system.view.match_options(limits)
+    read, query = read_question(collection, reader, question, interpreter, options, limits, correct)
+    every = max(1, len(collection.catalog.entity_ids))
+    found = collection.evidence(query, options, system, every, with_rows=False)
+    ranking, contexts = found.ranking, found.contexts
+    budget.check()
+    member = find_members(collection.catalog, read.types, ranking.entity)
+    probability = np.array([reading.probability for reading in read.readings])
+    scores = score_mixture(value_ranks(ranking.entity.size), member, probability, interpreter.temperature)
+    place = order_entities(ranking.entity, scores, scores.size)
+    place = place[np.isfinite(scores[place])]
+    empty = [contexts.empty_because] if contexts.empty_because else []
+    return RankedQuestion(
+        read, query, ranking.entity[place], scores[place], ranking.support[place], place, member[place],
+        contexts.matched_documents, found.total, [*read.notes, *contexts.warnings, *empty],
+    )  # fmt: skip
+
+
+def show_question(
+    collection: Collection, found: RankedQuestion, system: System, limits: Limits, k: int, snippets: int
+) -> list[AskedResult]:
+    """The k best entities with their evidence and the readings that speak for each."""
+    entities = found.entity[:k]
+    shown: dict[int, list[Snippet]] = {}
+    if snippets and entities.size:
+        table = collection.rows(found.query, system.view.match_options(limits), entities)
+        ranked = rank_contexts(table, system, int(entities.size))
+        order = range(ranked.ranking.entity.size)
+        shares = [explain_entity(system, ranked.contexts, ranked.ranking, i) for i in order]
+        cut = show_evidence(collection, ranked.contexts, shares, snippets)
+        shown = dict(zip(ranked.ranking.entity.tolist(), cut, strict=True))
+    described = collection.catalog.describe_entities(entities.tolist())
+    share = share_readings(found.member[:k], found.probability)
+    return [
+        AskedResult(
+            i + 1, entity, name, types, float(found.score[i]), int(found.place[i]) + 1, int(found.support[i]),
+            _share_score(found, share[i], float(found.score[i])), shown.get(int(entities[i]), []),
+        )
+        for i, (entity, name, types) in enumerate(described)
+    ]  # fmt: skip
+
+
+def _share_score(found: RankedQuestion, share: F64, score: float) -> list[ReadingShare]:
+    """The contributions of the readings that cover an entity, the largest shares first."""
+    order = [int(z) for z in np.argsort(-share, kind="stable") if share[z] > 0]
+    readings = found.read.readings
+    return [ReadingShare(readings[z].type, float(share[z]), float(share[z]) * score) for z in order]

@@ -1,0 +1,1 @@
+"""Plain questions: words, readings, training, asking."""

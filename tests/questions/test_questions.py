@@ -1,0 +1,254 @@
+"""Questions on a small world: how they are read, ranked over all readings, trained, and asked on the command line."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fader
+from fader.cli import cli
+from fader.errors import FaderError, InputError, QueryError
+from fader.questions.interpreter import START, Interpreter, default_interpreter, parse_interpreter, read_interpreter
+from fader.questions.mixture import find_members, score_mixture, share_readings
+from fader.questions.reader import softmax
+from fader.questions.train import QuestionData, measure_loss
+from fader.questions.words import MOST_WORDS, lemma, split_question
+
+TYPES = [
+    {"id": "thing", "name": "thing", "supertypes": []},
+    {"id": "person", "name": "person, individual", "supertypes": ["thing"]},
+    {"id": "painter", "name": "painter", "supertypes": ["person"]},
+    {"id": "place", "name": "location", "supertypes": ["thing"]},
+    {"id": "city", "name": "municipality", "supertypes": ["place"]},
+    {"id": "actor.1", "name": "actor", "supertypes": ["person"]},
+    {"id": "actor.2", "name": "actor", "supertypes": ["thing"]},
+]
+ENTITIES = [
+    {"id": "gogh", "name": "Vincent van Gogh", "types": ["painter"]},
+    {"id": "monet", "name": "Claude Monet", "types": ["painter"]},
+    {"id": "arles", "name": "Arles", "types": ["city"]},
+    {"id": "berlin", "name": "Berlin", "types": ["city"]},
+    {"id": "owens", "name": "Jesse Owens", "types": ["person"]},
+    {"id": "kate", "name": "Kate", "types": ["actor.1"]},
+    {"id": "leo", "name": "Leo", "types": ["actor.1"]},
+    {"id": "agent", "name": "Agent", "types": ["actor.2"]},
+]
+TEXTS = {
+    "d1": ("Vincent van Gogh painted Sunflowers in Arles", [("gogh", 0, 16), ("arles", 39, 44)]),
+    "d2": ("Arles sells sunflowers and bread", [("arles", 0, 5)]),
+    "d3": ("Claude Monet painted haystacks", [("monet", 0, 12)]),
+    "d4": ("Berlin hosted the games of 1936 where Jesse Owens won", [("berlin", 0, 6), ("owens", 38, 49)]),
+    "d5": ("Kate and Leo played in Titanic with an Agent", [("kate", 0, 4), ("leo", 9, 12), ("agent", 39, 44)]),
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> fader.Index:
+    corpus = [
+        {"id": doc, "text": text, "mentions": [{"entity": e, "start": a, "end": b} for e, a, b in mentions]}
+        for doc, (text, mentions) in TEXTS.items()
+    ]
+    return fader.build(tmp_path_factory.mktemp("questions") / "index", corpus, ENTITIES, TYPES)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Who painted Sunflowers?", "gogh"),
+        ("What city hosted the 1936 games?", "berlin"),
+        ("Which painters painted haystacks?", "monet"),
+        ("Where are sunflowers sold?", "arles"),
+        ("Who won in 1936?", "owens"),
+    ],
+)
+def test_first_answer(index: fader.Index, question: str, first: str) -> None:
+    """A plain question has the entity of the right type first, though another one stands nearer to its words."""
+    assert index.ask(question).results[0].entity == first
+
+
+def test_contributions_of_readings_add_up(index: fader.Index) -> None:
+    """Probabilities of readings add up to 1, and their contributions to the score of each entity."""
+    answer = index.ask("Who painted Sunflowers?")
+    assert sum(reading.probability for reading in answer.readings) == pytest.approx(1)
+    for result in answer.results:
+        assert sum(share.contribution for share in result.readings) == pytest.approx(result.score)
+
+
+def test_scores_are_those_of_brute_force(index: fader.Index) -> None:
+    """s(e|q) = ln sum_z p(z) [e in t_z] - b ln rank(e), with members found by walking the hierarchy."""
+    above = {t["id"]: t["supertypes"] for t in TYPES}
+
+    def covers(type_id: str | None, direct: list[str]) -> bool:
+        return type_id is None or any(t == type_id or covers(type_id, above[t]) for t in direct)
+
+    answer, b = index.ask("Who painted Sunflowers?"), default_interpreter().temperature
+    order = index.rank(answer.readings[0].query, k=100).entities
+    types = {e["id"]: e["types"] for e in ENTITIES}
+    expected = {}
+    for rank, entity in enumerate(order, 1):
+        prior = sum(r.probability for r in answer.readings if covers(r.type, types[entity]))
+        expected[entity] = np.log(prior) - b * np.log(rank)
+    assert {r.entity: r.score for r in answer.results} == pytest.approx(expected)
+
+
+def test_a_reading_can_be_asked_alone(index: fader.Index) -> None:
+    """The query and the type of a reading are those of a typed search."""
+    reading = next(r for r in index.read("Who painted Sunflowers?").readings if r.type == "person")
+    assert [r.entity for r in index.search(reading.query, reading.type).results] == ["gogh"]
+
+
+def test_senses_are_told_apart(index: fader.Index) -> None:
+    """The sense with the most entities comes first, and the note offers the other."""
+    answer = index.ask("Which actors played in Titanic?")
+    assert answer.readings[0].type == "actor.1"
+    assert any("actor.2" in warning for warning in answer.warnings)
+
+
+def test_misspelt_words_are_corrected_and_said(index: fader.Index) -> None:
+    """A word that occurs nowhere becomes the catalog's word most like it, unless corrections are off."""
+    answer = index.ask("What did Vinzent paint in Arles? sunflowers")
+    assert answer.corrected == {"Vinzent": "vincent"}
+    assert any("Vinzent" in warning for warning in answer.warnings)
+    assert index.ask("What did Vinzent paint in Arles? sunflowers", correct=False).corrected == {}
+
+
+def test_negation_number_and_extremes(index: fader.Index) -> None:
+    """What is negated is forbidden, numbers stay, and what a ranking cannot answer is said."""
+    answer = index.ask("Which people not in Arles painted haystacks or sunflowers?")
+    assert [one.text for one in answer.query.literals if one.mode == "forbidden"] == ["Arles"]
+    assert [r.entity for r in answer.results] == ["monet"]
+    assert "1936" in index.ask("Who won in 1936?").readings[0].query
+    assert any("not counted" in w for w in index.ask("How many painters painted haystacks?").warnings)
+    assert any("largest" in w for w in index.ask("Which is the largest city with sunflowers?").warnings)
+
+
+@pytest.mark.parametrize("question", ["", "   ", "?!", "Who is?", "what which who"])
+def test_questions_without_content_are_refused(index: fader.Index, question: str) -> None:
+    """A question without words to look for is an error that says what to do."""
+    with pytest.raises(QueryError, match=r"ask for something|say what"):
+        index.ask(question)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_answered_or_refused(index: fader.Index, text: str) -> None:
+    """Whatever is asked, there is an answer or an error of ours, and asking again gives the same."""
+    try:
+        first = index.rank_question(text)
+    except FaderError:
+        return
+    assert first == index.rank_question(text)
+
+
+def test_long_questions_are_cut(index: fader.Index) -> None:
+    """Of 2,000 words the first count, and this is said; more characters than are read is an error."""
+    answer = index.ask("Who painted sunflowers " + "and bread " * 1000)
+    assert any(f"more than {MOST_WORDS} words" in warning for warning in answer.warnings)
+    with pytest.raises(QueryError, match="shorten"):
+        index.ask("x " * 20_000)
+
+
+def test_words_of_a_question() -> None:
+    """Question word, head noun, quoted words and negated ones are found by their places."""
+    words = split_question('Which operas not by Verdi have "La donna" in them?')
+    assert (words.asks, [words.folded[i] for i in words.run]) == ("which", ["operas"])
+    assert [words.folded[a:b] for a, b in words.quoted] == [("la", "donna")]
+    assert [words.folded[a:b] for a, b in words.negated] == [("not", "by", "verdi")]
+    assert split_question("Who did not win?").negated == ()
+
+
+@pytest.mark.parametrize(
+    ("plural", "singular"), [("cities", "city"), ("people", "person"), ("boxes", "box"), ("gas", "gas")]
+)
+def test_lemma(plural: str, singular: str) -> None:
+    """Regular plurals by rule, others by list."""
+    assert lemma(plural) == singular
+
+
+def test_members_are_those_below(index: fader.Index) -> None:
+    """An entity is a member of its types and all above them, and of no type."""
+    catalog = index.collection.catalog
+    every, numbers = np.arange(len(ENTITIES), dtype=np.int32), [*range(len(TYPES)), -1]
+    member = find_members(catalog, numbers, every)
+    for e, place in product(every.tolist(), range(len(TYPES))):
+        assert member[e, place] == (e in catalog.entities_of_type(place))
+    assert member[:, -1].all()
+
+
+def _make_questions(rng: np.random.Generator) -> list[QuestionData]:
+    def make() -> QuestionData:
+        member = rng.random((9, 4)) < 0.5
+        member[:, -1] = True
+        good = np.arange(9) < 3
+        return QuestionData(rng.normal(size=(4, len(START))), member, rng.normal(size=9), rng.permutation(good))
+
+    return [make() for _i in range(4)]
+
+
+def test_gradient_of_the_loss() -> None:
+    """The gradient is that of finite differences, in the weights and in the temperature."""
+    rng = np.random.default_rng(3)
+    questions, at = _make_questions(rng), rng.normal(size=len(START) + 1)
+    _loss, gradient = measure_loss(at, questions)
+    for i in range(at.size):
+        step = np.zeros(at.size)
+        step[i] = 1e-6
+        slope = (measure_loss(at + step, questions)[0] - measure_loss(at - step, questions)[0]) / 2e-6
+        assert gradient[i] == pytest.approx(slope, abs=1e-6)
+
+
+def test_slope_of_a_score_along_a_reading() -> None:
+    """d s(e) / d g(z) = r(z|e) - p(z)."""
+    rng = np.random.default_rng(5)
+    g, member, values = rng.normal(size=4), np.array([[True, False, True, True]]), np.array([-1.0])
+    expected = share_readings(member, softmax(g))[0] - softmax(g)
+    for z in range(4):
+        step = np.eye(4)[z] * 1e-6
+        high, low = (score_mixture(values, member, softmax(g + s), 0.7)[0] for s in (step, -step))
+        assert expected[z] == pytest.approx((high - low) / 2e-6, abs=1e-6)
+
+
+def test_interpreter_file(tmp_path: Path) -> None:
+    """An interpreter comes back from its file as it was; another file is refused."""
+    given_ = default_interpreter()
+    given_.save(tmp_path / "one.json")
+    assert read_interpreter(tmp_path / "one.json") == given_
+    assert Interpreter() != given_
+    for bad in (b"{}", b"[]", b"x", b'{"format": "fader-model", "version": 1, "features": []}'):
+        with pytest.raises(InputError):
+            parse_interpreter(bad, "bad")
+
+
+def test_ask_command(index: fader.Index) -> None:
+    """`fader ask` shows how it read the question; --json has all readings."""
+    run = lambda *words: CliRunner().invoke(cli, ["ask", str(index.collection.folder), *words])  # noqa: E731
+    shown = run("Who painted Sunflowers?")
+    assert shown.exit_code == 0
+    assert "read as:" in shown.output
+    assert "Vincent van Gogh" in shown.output
+    plain = json.loads(run("Who painted Sunflowers?", "--json").output)
+    assert plain["results"][0]["entity"] == "gogh"
+    assert len(plain["readings"]) > 1
+
+
+def test_batch_of_questions(index: fader.Index, tmp_path: Path) -> None:
+    """`fader batch --questions` reads the question alone, and its run is what `rank_question` gives."""
+    line = {"id": "q1", "question": "Who painted Sunflowers?", "type": "no such type", "query": "-"}
+    (tmp_path / "q.jsonl").write_text(
+        json.dumps(line) + "\n" + json.dumps({"id": "q2", "question": "Who won in 1936?"})
+    )
+    words = ["batch", str(index.collection.folder), "--questions", "--queries", str(tmp_path / "q.jsonl")]
+    done = CliRunner().invoke(cli, [*words, "--run", str(tmp_path / "run")])
+    assert done.exit_code == 0, done.output
+    rows = [row.split() for row in (tmp_path / "run").read_text().splitlines()]
+    found = index.rank_question("Who painted Sunflowers?", 1000)
+    assert [(row[2], float(row[4])) for row in rows if row[0] == "q1"] == list(
+        zip(found.entities, found.scores, strict=True)
+    )
+    assert next(row[2] for row in rows if row[0] == "q2") == "owens"
