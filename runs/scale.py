@@ -37,7 +37,7 @@ class Costs:
     scatter_ms: float = 0.7  # benchmarks.cluster: a call to a group and back that is no work
     gather_us_per_group: float = 606.0  # benchmarks.cluster: the coordinator's CPU of `rank`, by least squares
     gather_ns_per_context: float = 50.0  # the same
-    evidence_ms: float = 4.0  # benchmarks.testbeds: search less rank, ten answers with a snippet
+    evidence_ms: float = 0.75  # search less rank, ten answers with a snippet: CPU time
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
-"""Named parts: features, aggregators, systems and importers, found wherever they live and written as `name(a=1,b=x)`.
+"""Named parts, found wherever they live and written as `name(a=1,b=x)`: features, aggregators, systems, importers.
 
 A part is a frozen dataclass with a class attribute `name`; its parameters are its fields, and its string parses
 back to an equal part. A class attribute `first` names the field that may be written without its name, as in
 `rectangle(10x12)`; several numbers are written `distances=0/1/3/10`. Parts are found in
 
     the package's own folders            a new part is one new file
-    installed packages                   entry points `fader.features`, `fader.aggregators`, `fader.systems`,
-                                         `fader.importers`
+    installed packages                   entry points `fader.features`, `fader.entity_features`,
+                                         `fader.aggregators`, `fader.systems`, `fader.importers`
     files and modules                    `--plugin my_parts.py`, `load_plugin`, the variable FADER_PLUGINS
     classes                              `register(MyPart)`, also as a decorator
 
@@ -53,6 +53,7 @@ class Kind(NamedTuple):
 
 KINDS = (
     Kind("fader.features", "feature", "fader.features", "fader.features.base.FeatureMap"),
+    Kind("fader.entityfeatures", "entity feature", "fader.entity_features", "fader.entityfeatures.base.EntityMap"),
     Kind("fader.aggregate", "aggregator", "fader.aggregators", "fader.aggregate.base.Aggregator"),
     Kind("fader.systems", "system", "fader.systems", "fader.rank.system.System"),
     Kind("fader.corpora.formats", "format", "fader.importers", "fader.corpora.frame.base.Importer"),

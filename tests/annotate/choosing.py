@@ -183,19 +183,21 @@ class Chooser:
                 for e, p in self.priors(group).items()
             }
             total = sum(map(math.exp, scores.values()))
-            sure = self.sure(group[0], text, parts, i, j)
+            sure = self.sure(group, text, parts, i, j)
             out.append((start, end, {self.entities[e]: sure * math.exp(s) / total for e, s in scores.items()}))
         return out
 
-    def sure(self, head: Row, text: str, parts: list[Token], i: int, j: int) -> float:
+    def sure(self, group: list[Row], text: str, parts: list[Token], i: int, j: int) -> float:
         """How often such a span is a mention."""
+        head = group[0]
         if head.group in self.link:
             return self.link[head.group]
         kind = self.kind(head)
         value = LINK[kind]
         if kind.endswith("common") and starts_sentence(text, parts, i):
             value *= 0.5
-        if any(not oracle.capital(t.run) for k, t in enumerate(parts[i:j]) if k in head.capitals):
+        capitals = frozenset.intersection(*(row.capitals for row in group))
+        if any(not oracle.capital(t.run) for k, t in enumerate(parts[i:j]) if k in capitals):
             value *= 0.75
         return value
 

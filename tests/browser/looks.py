@@ -27,9 +27,18 @@ STICKING_OUT = """() => {
 }"""
 
 
-# What fades in has no contrast meanwhile.
-STILL = """() => !document.querySelector("[aria-busy=true], .skeleton, .is-busy") && document.getAnimations().every(
-  (each) => each.playState !== "running" || each.effect.getComputedTiming().iterations === Infinity)"""
+# What fades in has no contrast meanwhile. Nothing may have changed for a while, as what is drawn may be drawn again.
+STILL = """(busy) => {
+  const moves = document.getAnimations().some(
+    (each) => each.playState === "running" && each.effect.getComputedTiming().iterations !== Infinity);
+  const seen = document.documentElement.innerHTML;
+  if (moves || seen !== window.__seen || (busy && document.querySelector(busy))) {
+    [window.__seen, window.__since] = [seen, performance.now()];
+    return false;
+  }
+  return performance.now() - window.__since > 150;
+}"""
+BUSY = "[aria-busy=true], .skeleton, .is-busy"
 
 
 def fits(page: Page) -> None:
@@ -53,10 +62,10 @@ def grave(page: Page, *rules: str, context: str | None = None) -> list[str]:
     ]
 
 
-def accessible(page: Page) -> None:
-    """Nothing grave in light, and no want of contrast in dark."""
+def accessible(page: Page, busy: str = BUSY) -> None:
+    """Nothing grave in light, and no want of contrast in dark, once nothing on the page matches `busy`."""
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    page.wait_for_function(STILL)
+    page.wait_for_function(STILL, arg=busy)
     found = grave(page)
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     found += [f"dark: {each}" for each in grave(page, "color-contrast")]

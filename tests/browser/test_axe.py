@@ -65,7 +65,11 @@ def test_a_failure(visit: Visits) -> None:
 
 def test_the_dialog(visit: Visits) -> None:
     """The dialog that asks for a key."""
-    page = visit("/", prepare=lambda page: page.route("**/v1/stats", lambda route: route.fulfill(status=401, json={})),
-                 refused=[401], wait=False)  # fmt: skip
+    page = visit(
+        "/",
+        prepare=lambda page: page.route("**/v1/stats", lambda route: route.fulfill(status=401, json={})),
+        refused=[401],
+        wait=False,
+    )
     expect(page.get_by_role("dialog")).to_be_visible()
-    accessible(page)
+    accessible(page, busy="")  # the page behind it waits for the key

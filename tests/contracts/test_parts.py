@@ -10,7 +10,7 @@ import pytest
 from fader.errors import UsageError
 from fader.registry import discover, parse, split_arguments, write_part
 
-PACKAGES = ("fader.features", "fader.aggregate", "fader.systems")
+PACKAGES = ("fader.features", "fader.entityfeatures", "fader.aggregate", "fader.systems")
 EVERY = [(package, name) for package in PACKAGES for name in discover(package)]
 
 

@@ -191,7 +191,8 @@ def test_defaults_are_those_of_the_signature() -> None:
     assert Ranker().get_params() == {name: p.default for name, p in parameters.items()}
     assert repr(Ranker()) == (
         "Ranker(features='noprox+rectangle', aggregator='sum', loss='pairwise', lam='auto', policy='document', "
-        "window=0, top=0, ignore_overlap=False, judged_only=False, starts=2, rounds=3, bad=0, seed=0, workers=0)"
+        "window=0, top=0, ignore_overlap=False, stem=False, entities=False, relax=False, judged_only=False, starts=2, "
+        "rounds=3, bad=0, seed=0, workers=0)"
     )
     by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     assert by_place == ["features", "aggregator"]

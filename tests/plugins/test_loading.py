@@ -133,7 +133,10 @@ def test_a_module_is_a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("def f(:\n", "mine.py, line 1: cannot be loaded: SyntaxError: "),
         ("import no_such_module_of_anybody\n", "line 1: cannot be loaded: ModuleNotFoundError: "),
         ("import sys; sys.exit(3)\n", "cannot be loaded: SystemExit: 3"),
-        ("a = 1\n", "has no part; a part is a frozen dataclass that derives from FeatureMap, Aggregator, System, "),
+        (
+            "a = 1\n",
+            "has no part; a part is a frozen dataclass that derives from FeatureMap, EntityMap, ",
+        ),
         (part_text("kernel"), 'the feature "kernel" of '),
         (part_text("no name"), "mine:Mine has no name; give it a class attribute"),
         (part_text("mine", decorator="@dataclass"), "mine:Mine must be a frozen dataclass"),

@@ -83,7 +83,7 @@ def build(names: Names, common: frozenset[bytes] = frozenset(), attested: Surfac
         edge_filter=trie.edge_filter,
         node_groups=groups.of_node,
         group_rule=forms.rule[heads],
-        group_mask=forms.mask[heads],
+        group_mask=groups.common_capitals(forms.mask),
         group_flags=np.where((kind == SEVERAL_COMMON) | (kind == ONE_COMMON), COMMON, 0).astype(np.uint8),
         group_link=LINK[kind],
         group_case=case_at,

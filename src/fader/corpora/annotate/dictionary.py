@@ -37,7 +37,7 @@ class Dictionary(NamedTuple):
     edge_filter: U64
     node_groups: I64
     group_rule: U8
-    group_mask: U64  # which tokens start with a capital
+    group_mask: U64  # which tokens start with a capital in all names of the group
     group_flags: U8
     group_link: F32  # how often a span like this is a mention
     group_case: I64  # where the case codes of an OWN group are, -1 for none

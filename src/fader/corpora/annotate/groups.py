@@ -37,6 +37,11 @@ class Groups(NamedTuple):
         """A name of each group."""
         return self.names[self.bounds[:-1]]
 
+    def common_capitals(self, mask: U64) -> U64:
+        """Per group which tokens start with a capital in all of its names."""
+        common: U64 = np.bitwise_and.reduceat(mask[self.names], self.bounds[:-1]) if self.names.size else mask[:0]
+        return common
+
 
 class Meanings(NamedTuple):
     """Per name the entity that it is one of, w of it, and how often the linked corpus means the entity by it."""

@@ -25,7 +25,7 @@ import numpy as np
 import xxhash
 
 from fader.arrays import I32, I64, U8, U64
-from fader.corpus.analysis import normalise
+from fader.corpus.analysis import cut_marks, normalise
 from fader.corpus.tokenise import RawVocabulary, batch_bytes, character_spans
 from fader.kernel import inline_kernel, kernel
 
@@ -97,7 +97,7 @@ class Scanner:
             self.runs = Runs._make(np.concatenate([c, np.zeros(room, dtype=c.dtype)]) for c in self.runs)
         for number, run in enumerate(new, self.known):
             if not run.isascii():
-                text = unicodedata.normalize("NFC", run.decode())
+                text = unicodedata.normalize("NFC", cut_marks(run.decode()))
                 self.runs.case[number] = _find_case_code(text)
                 self.runs.flags[number] = _find_flags(text)
                 new[number - self.known] = normalise(text).encode()

@@ -32,6 +32,7 @@ from fader.corpora.frame.store import Store
 from fader.corpora.parsers.trec import files as trecfiles
 from fader.corpora.parsers.trec.files import TrecDocument
 from fader.corpora.parsers.web import charset, html
+from fader.corpus.analysis import cut_marks
 from fader.corpus.documents import Faults
 from fader.corpus.readers import read_chunks
 from fader.errors import InputError, UsageError, quote
@@ -176,7 +177,7 @@ def _list_short_names(candidate: Candidate) -> list[str]:
     if len(words) > 1:
         between = [word for word in words[1:-1] if not _INITIAL.fullmatch(word)]
         found += [f"{words[0][0]}. {words[-1]}", " ".join([words[0], *between, words[-1]])]
-    found += [_MARKS.sub("", unicodedata.normalize("NFD", name)) for name in found]
+    found += [_MARKS.sub("", unicodedata.normalize("NFD", cut_marks(name))) for name in found]
     return [name for name in dict.fromkeys(found) if name != candidate.label]
 
 
