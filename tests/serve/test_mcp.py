@@ -25,7 +25,7 @@ from serve.live import build, running
 
 KEY = "k-3f9a2c71d5e84b06a1c2d3e4f5a6b7c8"
 SEARCH = {"query": "played +violin", "type": "scientist"}
-NAMES = {"search", "entity", "explain", "suggest_types"}
+NAMES = {"ask", "search", "entity", "explain", "suggest_types"}
 MODES = ["auto", "legacy"]  # the protocol since 2026-07-28, and the handshake before it
 
 
@@ -114,6 +114,10 @@ SAME = [
     ("search", {"query": "physics", "k": 2, "snippets": 3, "model": "count", "index": "again"},
      "/v1/search", {"q": "physics", "k": 2, "snippets": 3, "model": "count", "index": "again"}),
     ("search", {"query": "nowheretobefound"}, "/v1/search", {"q": "nowheretobefound"}),
+    ("ask", {"question": "Which scientist played the violin?"},
+     "/v1/ask", {"q": "Which scientist played the violin?"}),
+    ("ask", {"question": "Who played?", "type": "painter", "query": "+violin", "k": 1, "model": "count"},
+     "/v1/ask", {"q": "Who played?", "type": "painter", "query": "+violin", "k": 1, "model": "count"}),
     ("entity", {"id": "E/1"}, "/v1/entity/E/1", {}),
     ("entity", {"id": "E2", "query": "violin", "offset": 1, "limit": 2},
      "/v1/entity/E2", {"q": "violin", "offset": 1, "limit": 2}),

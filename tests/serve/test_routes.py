@@ -19,6 +19,7 @@ import fader
 from fader import __version__
 from fader.registry import discover
 from fader.search.answer import Answer
+from fader.search.ask import AskedAnswer
 from fader.search.info import describe_index
 from fader.search.system_info import describe_system
 from fader.search.versus import Versus
@@ -386,7 +387,7 @@ def test_every_route_is_described_with_examples(settings: Settings) -> None:
             for status, answer in operation["responses"].items():
                 for kind, content in answer.get("content", {}).items():
                     assert kind != JSON or "example" in content or "examples" in content, (path, status)
-    shapes = {"Answer": Answer, "Why": Why, "Versus": Versus} | vars(answers)
+    shapes = {"Answer": Answer, "AskedAnswer": AskedAnswer, "Why": Why, "Versus": Versus} | vars(answers)
     for name, example in read_examples().items():
         if name in shapes:
             shown = json.loads(msgspec.json.encode(TypeAdapter(shapes[name]).validate_python(example)))
@@ -395,6 +396,53 @@ def test_every_route_is_described_with_examples(settings: Settings) -> None:
             if name == "Health":
                 del shown["cluster"]
             assert shown == example, name
+
+
+def test_a_question_is_asked_as_in_python(http: httpx.Client, folder: Path) -> None:
+    """GET and POST give what `index.ask` gives; a reading that is sent back counts alone, as a typed search has it."""
+    question, index = "Which scientist played the violin?", fader.open(folder)
+    expected = json.loads(json.dumps(index.ask(question, model="default").to_dict()))
+    for reply in (
+        http.get("/v1/ask", params={"q": question, "model": "default"}),
+        http.post("/v1/ask", json={"q": question, "model": "default"}),
+    ):
+        found = reply.json()
+        assert found | {"took_ms": 0} == expected | {"took_ms": 0}
+    reading = found["readings"][1]
+    back = {"q": question, "query": "+physics", "model": "default"}
+    back |= {"any_type": True} if reading["type"] is None else {"type": reading["type"]}
+    again = http.post("/v1/ask", json=back).json()
+    assert again["chosen"]["type"] == reading["type"]
+    assert again["chosen"]["query"] == "+physics"
+    typed = index.rank("+physics", reading["type"]).entities
+    assert [result["entity"] for result in again["results"]] == typed
+    assert http.post("/v1/ask", json={"q": question, "any_type": True}).json()["chosen"]["type"] is None
+
+
+@pytest.mark.parametrize("question", [
+    "", " ", "?", "Who is?", "and or the", "кто написал это?", "誰がバイオリンを弾いた？", "من عزف الكمان؟",
+    "\u0000\u202e", "SELECT * FROM t; DROP TABLE t --", "<script>alert(1)</script>", "{{7*7}} ${jndi:ldap://x}", '"""',
+    "+ - = entity: type:", "def f(x):\n    return [y for y in x]", "a" * 4_000, "violin " * 2_000, "who " * 3_000,
+    "not " * 3_000, '"a ' * 3_000,
+])  # fmt: skip
+def test_any_question_is_answered_or_refused(http: httpx.Client, question: str) -> None:
+    """Nothing to look for is an error with a remedy; other scripts, code and long texts are answered."""
+    reply = http.post("/v1/ask", json={"q": question})
+    if reply.status_code != 200:
+        assert error_of(reply, 400)["message"]
+
+
+@pytest.mark.parametrize(("asked", "message"), [
+    ({"type": "nosuch"}, "unknown type"), ({"type": ""}, "empty"), ({"query": "-violin"}, "forbidden"),
+    ({"query": ""}, "empty"), ({"query": '"a'}, "quote"), ({"type": "city", "any_type": True}, "any_type"),
+    ({"query": "violin type:city", "type": "painter"}, "two types"), ({"model": "nosuch"}, "no model"),
+    ({"query": "entity:nosuch"}, "nosuch"), ({"interpreter": "x.json"}, "no parameter"),
+])  # fmt: skip
+def test_a_reading_that_cannot_be_asked(http: httpx.Client, asked: dict[str, Any], message: str) -> None:
+    """What is wrong with a reading that was sent back is said as a typed search says it."""
+    reply = http.post("/v1/ask", json={"q": "Who played the violin?"} | asked)
+    assert message in error_of(reply, reply.status_code)["message"]
+    assert reply.status_code in (400, 404)
 
 
 def test_an_entity_by_a_parameter(http: httpx.Client) -> None:

@@ -20,7 +20,7 @@ def command(folder: Path, options: AskOptions, out: Output) -> None:
     """Ask the index in DIR a question in plain words.
 
     The question is read as answer types and literals. All readings count, each by its probability; the answer shows
-    them, and `fader search` asks one of them alone.
+    them. A reading counts alone where its type is given with --type, and --query replaces its literals.
     """
     # These load numba and rich, and `fader ask --help` must be quick.
     from fader.cli.render import print_asked
@@ -30,7 +30,15 @@ def command(folder: Path, options: AskOptions, out: Output) -> None:
     index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     ranker = resolve_model(options.model, index.collection, options.any_index)
     answer = index.ask(
-        options.question, options.k, ranker, options.interpreter, snippets=options.snippets, correct=options.correct
+        options.question,
+        options.k,
+        ranker,
+        options.interpreter,
+        type=options.type,
+        any_type=options.any_type,
+        query=options.query,
+        snippets=options.snippets,
+        correct=options.correct,
     )
     if out.as_json:
         print_json(answer.to_dict())

@@ -9,7 +9,7 @@ Deterministic: equal probabilities are ordered by the size of the type, then by 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -26,6 +26,7 @@ MOST_READINGS = 24
 MOST_ASSOCIATED = 40  # names of types per hint
 LONGEST_PHRASE = 6
 NONE = -1
+ANYTHING = "anything"  # the name of no type
 _AT = {name: i for i, name in enumerate(FEATURES)}
 _BACK_OFF = 3.0  # questions with a head noun that weigh as much as all with the question word
 
@@ -36,10 +37,29 @@ class Reading:
 
     type: str | None
     name: str
+    entities: int
     query: str
     probability: float
     reason: str
     features: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a person says of how a question is to be read: the literals, and the type or that any will do."""
+
+    query: str | None = None
+    type: str | None = None
+    any_type: bool = False
+
+    def __post_init__(self) -> None:
+        if self.any_type and self.type is not None:
+            raise UsageError(f"any_type leaves the type open, and type is {quote(self.type)}; give one of them")
+
+    @property
+    def has_type(self) -> bool:
+        """Whether only one reading counts."""
+        return self.any_type or self.type is not None
 
 
 @dataclass(frozen=True)
@@ -60,6 +80,7 @@ class Read:
     notes: list[str]
     corrected: dict[str, str]
     types: list[int]  # their numbers, -1 for none
+    chosen: int | None = None  # the place of the only reading that counts, where one was chosen
 
 
 @final
@@ -70,18 +91,37 @@ class Reader:
         self.catalog = catalog
         self.names = names or TypeNames(catalog)
 
-    def read(self, question: str, interpreter: Interpreter, corrected: dict[str, str] | None = None) -> Read:
-        """The readings of a question; `corrected` words are replaced by others, and this is said."""
-        words = self.split(question)
-        query, notes = self.write_query(words, corrected or {})
+    def read(
+        self,
+        question: str,
+        interpreter: Interpreter,
+        corrected: dict[str, str] | None = None,
+        choice: Choice | None = None,
+    ) -> Read:
+        """The readings of a question; `corrected` words are replaced by others, and a `choice` holds."""
+        words, choice = self.split(question), choice or Choice()
+        query, notes = (choice.query, []) if choice.query is not None else self.write_query(words, corrected or {})
         found = self.find_candidates(words, interpreter)
         probability = softmax(found.phi @ np.array(interpreter.weights))
         order = np.lexsort((found.types, -self._size(found.types), -probability))[:MOST_READINGS]
         total = float(probability[order].sum())
         readings = [self._reading(found, int(i), query, float(probability[i]) / total) for i in order]
-        return Read(
-            question, readings, [*notes, *self._note_senses(readings)], corrected or {}, found.types[order].tolist()
-        )
+        read = Read(question, readings, notes, corrected or {}, found.types[order].tolist())
+        if choice.has_type:
+            return self._choose(read, choice, query)
+        return replace(read, notes=[*notes, *self._note_senses(readings)])
+
+    def _choose(self, read: Read, choice: Choice, query: str) -> Read:
+        """Let one reading count alone: that of the chosen type, which may be none that the question was read as."""
+        number = NONE if choice.type is None else self.catalog.resolve_type(choice.type)
+        if number in read.types:
+            return replace(read, chosen=read.types.index(number))
+        type_id, name, size = None, ANYTHING, self.names.entities
+        if number != NONE:
+            type_id, name = self.catalog.type_ids[number], self.catalog.type_names[number]
+            size = int(self.names.sizes[number])
+        added = Reading(type_id, name, size, query, 0.0, "chosen", {})
+        return replace(read, readings=[*read.readings, added], types=[*read.types, number], chosen=len(read.readings))
 
     def split(self, question: str) -> Words:
         """The words of a question; one without any is an error."""
@@ -99,9 +139,9 @@ class Reader:
         number, catalog = int(found.types[i]), self.catalog
         features = {name: float(value) for name, value in zip(FEATURES, found.phi[i], strict=True) if value}
         if number == NONE:
-            return Reading(None, "anything", query, probability, found.because[i], features)
-        name = catalog.type_names[number]
-        return Reading(catalog.type_ids[number], name, query, probability, found.because[i], features)
+            return Reading(None, ANYTHING, self.names.entities, query, probability, found.because[i], features)
+        name, size = catalog.type_names[number], int(self.names.sizes[number])
+        return Reading(catalog.type_ids[number], name, size, query, probability, found.because[i], features)
 
     def _note_senses(self, readings: list[Reading]) -> list[str]:
         """Say which sense of an ambiguous type name was taken first, and which others there are."""

@@ -26,10 +26,10 @@ from fader.index.names import fold
 from fader.limits import Limits
 from fader.questions.interpreter import Interpreter, default_interpreter, read_interpreter
 from fader.questions.mixture import find_members, score_mixture, share_readings, value_ranks
-from fader.questions.reader import Read, Reader, Reading
+from fader.questions.reader import Choice, Read, Reader, Reading
 from fader.rank.ranking import explain_entity, order_entities
 from fader.rank.system import System
-from fader.search.answer import AnsweredQuery, Snippet
+from fader.search.answer import AnsweredQuery, QueryLiteral, Snippet
 from fader.search.collection import Collection
 from fader.search.evidence import show_evidence
 from fader.search.local import rank_contexts
@@ -52,6 +52,28 @@ class ReadingShare:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedReading:
+    """One way to read a question: the type that is asked for, of so many entities, and the literals.
+
+    `type` and `query` are what a typed search takes. `features` are what its probability was computed from.
+    """
+
+    type: str | None
+    name: str
+    entities: int
+    query: str
+    literals: list[QueryLiteral]
+    probability: float
+    reason: str
+    features: dict[str, float]
+
+    @classmethod
+    def of(cls, reading: Reading, query: AnsweredQuery) -> AskedReading:
+        about = reading.type, reading.name, reading.entities
+        return cls(*about, query.text, query.literals, reading.probability, reading.reason, reading.features)
+
+
+@dataclass(frozen=True, slots=True)
 class AskedResult:
     """One entity of the answer to a question; `place` is its rank by evidence alone, among all entities."""
 
@@ -68,11 +90,15 @@ class AskedResult:
 
 @dataclass(frozen=True, slots=True)
 class AskedAnswer:
-    """The whole answer to a question, with all ways to read it; `corrected` has misspelt words and what they became."""
+    """The whole answer to a question, with all ways to read it; `corrected` has misspelt words and what they became.
+
+    All readings count, each by its probability, unless one was `chosen`.
+    """
 
     question: str
     query: AnsweredQuery
-    readings: list[Reading]
+    readings: list[AskedReading]
+    chosen: AskedReading | None
     corrected: dict[str, str]
     took_ms: float
     matched_documents: int
@@ -108,8 +134,17 @@ class RankedQuestion:
 
     @property
     def probability(self) -> F64:
-        """Of the readings."""
-        return np.array([reading.probability for reading in self.read.readings])
+        """With which the readings count."""
+        return weigh_readings(self.read)
+
+
+def weigh_readings(read: Read) -> F64:
+    """The probabilities of readings; of a chosen one 1."""
+    if read.chosen is None:
+        return np.array([reading.probability for reading in read.readings])
+    alone = np.zeros(len(read.readings))
+    alone[read.chosen] = 1.0
+    return alone
 
 
 def resolve_interpreter(given: Any) -> Interpreter:
@@ -127,13 +162,17 @@ def read_question(
     options: MatchOptions,
     limits: Limits,
     correct: bool = True,
+    choice: Choice | None = None,
 ) -> tuple[Read, Query]:
-    """The readings of a question, and the query that is matched for all of them."""
-    read = reader.read(question, interpreter)
+    """The readings of a question, and the query that is matched for all of them; a chosen one stays as it is."""
+    choice = choice or Choice()
+    read = reader.read(question, interpreter, choice=choice)
+    if choice.query is not None:
+        return read, parse_query(choice.query, collection.analysis, None, limits)
     query, counts = _count_literals(collection, read, options, limits)
     corrected = _correct(reader, query, counts) if correct else {}
     if corrected:
-        read = reader.read(question, interpreter, corrected)
+        read = reader.read(question, interpreter, corrected, choice)
         query, counts = _count_literals(collection, read, options, limits)
         said = [f"{old} occurs nowhere, and is read as {new}" for old, new in corrected.items()]
         read = replace(read, notes=[*said, *read.notes])
@@ -195,17 +234,21 @@ def rank_question(
     system: System,
     limits: Limits,
     correct: bool = True,
+    choice: Choice | None = None,
 ) -> RankedQuestion:
-    """Rank all entities over all readings of a question."""
+    """Rank all entities over all readings of a question; those of a chosen type alone, as a typed search does."""
     options = system.view.match_options(limits)
-    read, query = read_question(collection, reader, question, interpreter, options, limits, correct)
+    read, query = read_question(collection, reader, question, interpreter, options, limits, correct, choice)
+    if read.chosen is not None:
+        query = replace(query, type=read.readings[read.chosen].type)
+    budget.check()
     every = max(1, len(collection.catalog.entity_ids))
     found = collection.evidence(query, options, system, every, with_rows=False)
     ranking, contexts = found.ranking, found.contexts
     budget.check()
     member = find_members(collection.catalog, read.types, ranking.entity)
-    probability = np.array([reading.probability for reading in read.readings])
-    scores = score_mixture(value_ranks(ranking.entity.size), member, probability, interpreter.temperature)
+    values = value_ranks(ranking.entity.size)
+    scores = score_mixture(values, member, weigh_readings(read), interpreter.temperature)
     place = order_entities(ranking.entity, scores, scores.size)
     place = place[np.isfinite(scores[place])]
     empty = [contexts.empty_because] if contexts.empty_because else []

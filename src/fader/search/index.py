@@ -28,12 +28,13 @@ from fader.index.write.writer import BuildOptions, BuildReport
 from fader.index.write.writer import build as build_index
 from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
-from fader.questions.reader import Read, Reader
+from fader.questions.reader import Choice, Read, Reader
 from fader.rank.ranking import explain_entity
 from fader.rank.system import System, View
 from fader.search.answer import Answer, AnsweredQuery, Explanation, Result, Snippet
 from fader.search.ask import (
     AskedAnswer,
+    AskedReading,
     RankedQuestion,
     rank_question,
     read_question,
@@ -253,12 +254,15 @@ class Index:
         """What reads questions; made for the first, in about 10 microseconds per type."""
         return Reader(self.collection.catalog)
 
-    def read(self, question: str, interpreter: Any = DEFAULT, *, correct: bool = True) -> Read:
+    def read(
+        self, question: str, interpreter: Any = DEFAULT, *, correct: bool = True, timeout_ms: float | None = None
+    ) -> Read:
         """The ways to read a question, the most probable first; `search(reading.query, reading.type)` asks one."""
         self._check_question(question)
         options = MatchOptions(limits=self.limits)
         how = resolve_interpreter(interpreter)
-        return read_question(self.collection, self._reader, question, how, options, self.limits, correct)[0]
+        with self._deadline(timeout_ms):
+            return read_question(self.collection, self._reader, question, how, options, self.limits, correct)[0]
 
     def rank_question(
         self,
@@ -273,7 +277,8 @@ class Index:
         """The k best entities of a question in plain words, without evidence."""
         k = self.limits.check("k", k)
         with self._deadline(timeout_ms):
-            found = self._rank_question(question, resolve_model(model, self.collection).system, interpreter, correct)
+            system = resolve_model(model, self.collection).system
+            found = self._rank_question(question, system, interpreter, correct, Choice())
         ids = self.collection.catalog.entity_ids
         entities = [ids[e] for e in found.entity[:k].tolist()]
         return Ranked(entities, found.score[:k].tolist(), found.support[:k].tolist())
@@ -285,24 +290,33 @@ class Index:
         model: Any = DEFAULT,
         interpreter: Any = DEFAULT,
         *,
+        type: str | None = None,
+        any_type: bool = False,
+        query: str | None = None,
         snippets: int = 1,
         correct: bool = True,
         timeout_ms: float | None = None,
     ) -> AskedAnswer:
         """The k best entities of a question in plain words, with their evidence and all readings of the question.
 
-        With `correct`, words that occur nowhere are replaced by the catalog's word that is most like each.
+        With `correct`, words that occur nowhere are replaced by the catalog's word that is most like each. A reading
+        that was chosen or edited is sent back as its `type`, or `any_type` for the one without, and its `query`: the
+        type then counts alone, and the query is taken as it is written.
         """
+        choice = self._choose(query, type, any_type)
         k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
         began = time.perf_counter()
         with self._deadline(timeout_ms):
             chosen = resolve_model(model, self.collection)
-            found = self._rank_question(question, chosen.system, interpreter, correct)
+            found = self._rank_question(question, chosen.system, interpreter, correct, choice)
             results = show_question(self.collection, found, chosen.system, self.limits, k, snippets)
+        asked = AnsweredQuery.of(found.query)
+        readings = [AskedReading.of(reading, asked) for reading in found.read.readings]
         return AskedAnswer(
             question=question,
-            query=AnsweredQuery.of(found.query),
-            readings=found.read.readings,
+            query=asked,
+            readings=readings,
+            chosen=None if found.read.chosen is None else readings[found.read.chosen],
             corrected=found.read.corrected,
             took_ms=1000 * (time.perf_counter() - began),
             matched_documents=found.matched_documents,
@@ -313,10 +327,17 @@ class Index:
             results=results,
         )
 
-    def _rank_question(self, question: str, system: System, interpreter: Any, correct: bool) -> RankedQuestion:
+    def _rank_question(
+        self, question: str, system: System, interpreter: Any, correct: bool, choice: Choice
+    ) -> RankedQuestion:
         self._check_question(question)
         how = resolve_interpreter(interpreter)
-        return rank_question(self.collection, self._reader, question, how, system, self.limits, correct)
+        return rank_question(self.collection, self._reader, question, how, system, self.limits, correct, choice)
+
+    def _choose(self, query: str | None, type: str | None, any_type: bool) -> Choice:
+        """A reading that was chosen, checked as a typed search is."""
+        parsed = None if query is None and type is None else self.parse("any" if query is None else query, type)
+        return Choice(query, None if parsed is None else parsed.type, any_type)
 
     def _check_question(self, question: str) -> None:
         if isinstance(question, str) and len(question) > MOST_QUESTION:

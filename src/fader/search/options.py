@@ -101,9 +101,20 @@ class AskOptions:
     question: str = option(
         help="The question, in plain words.", longest=20_000, argument=True, example="Which spacecraft landed on Mars?"
     )
+    type: str | None = type_option("Read it as asking for this type alone, by id or name.")
+    any_type: bool = option(False, help="Read it as asking for an entity of any type.", example=False)
+    query: str | None = option(
+        None,
+        help="Look for these literals, in the query language, instead of the question's words.",
+        longest=2_000,
+        metavar="QUERY",
+        example="landed +mars",
+    )
     k: int = option(10, help="How many entities.", least=1, limit="k", flags=("-k",), example=10)
     snippets: int = option(2, help="Snippets per entity.", least=0, limit="snippets", example=1)
-    correct: bool = option(True, help="Take words that occur nowhere as they are.", flags=("--no-correct",))
+    correct: bool = option(
+        True, help="Take words that occur nowhere as they are.", flags=("--no-correct",), example=True
+    )
     interpreter: str = interpreter_option()
     model: str = model_option()
     any_index: bool = any_index_option()

@@ -13,7 +13,7 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
-from fader.errors import UsageError, did_you_mean, quote
+from fader.errors import QueryError, UsageError, did_you_mean, quote
 from fader.learn.model import Model
 from fader.registry import discover
 from fader.search.collection import Collection
@@ -30,6 +30,7 @@ from fader.systems.base import parse_system
 MODEL_CHARACTERS = 1_000
 SAMPLE = "the of a in and"  # words that most collections have
 SHAPES = '+the "of the" -a in'  # required, a phrase, forbidden, optional
+QUESTION = "Which people are in the news?"
 TRIED, FEW = 50, 2_000  # entities whose names are tried, contexts that are few
 KEPT_SYSTEMS = 256  # texts of systems that are not parsed anew
 
@@ -84,6 +85,8 @@ class Served:
         self.index.search(SAMPLE, k=1, model=ranker, snippets=1, explain=True)
         for name in (types[0],) if len(types) else ():
             self.index.search(SHAPES, name, k=1, model=ranker, snippets=1)
+            with suppress(QueryError):  # all its words may be stop words here
+                self.index.ask(QUESTION, 1, ranker)
 
     def prepare(self) -> None:
         """Make what is made once: orders of names, the tree, statistics; import the systems."""

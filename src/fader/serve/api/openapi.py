@@ -36,6 +36,7 @@ MEANINGS = {
 EVERYWHERE = (400, 401, 404, 413, 429, 431, 500, 503, 504)
 BODIES: dict[str, Any] = {
     "SearchParameters": {"q": "landed +mars", "type": "spacecraft", "k": 1},
+    "AskBody": {"q": "Which spacecraft landed on Mars?", "k": 1},
     "ExplainParameters": {"q": "landed +mars", "entity": "Opportunity_(rover)", "type": "spacecraft"},
     "AnalyzeBody": {"text": "Straße, naïve"},
 }

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from fader.errors import did_you_mean, quote
 from fader.options import REQUIRED, Declared, annotate_fields, option, options_of
-from fader.search.options import AnalyzeOptions, EntitiesOptions, EntityOptions, SearchOptions
+from fader.search.options import AnalyzeOptions, AskOptions, EntitiesOptions, EntityOptions, SearchOptions
 from fader.serve.errors import JSON, BadRequest, Refusal
 from fader.serve.settings import Settings
 
@@ -101,6 +101,31 @@ class SearchParameters(QueryParameters):
     partial: bool = option(
         False, help="Whether to answer where a part of the index is missing; a warning then says so.", example=False
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskParameters(IndexParameters):
+    """Ask a question in plain words; one that an address can hold, escaped."""
+
+    q: str = same_as(AskOptions, "question", longest=5_000)
+    type: str | None = same_as(AskOptions, "type")
+    any_type: bool = same_as(AskOptions, "any_type")
+    query: str | None = same_as(AskOptions, "query")
+    correct: bool = same_as(
+        AskOptions, "correct", help="Whether words that occur nowhere are taken for the words that they are most like."
+    )
+    k: int = shared("k")
+    model: str | None = shared("model")
+    snippets: int = shared("snippets")
+    timeout_ms: int | None = shared("timeout_ms")
+    partial: bool = same_as(SearchParameters, "partial")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskBody(AskParameters):
+    """The same in a body, which holds more."""
+
+    q: str = same_as(AskOptions, "question")
 
 
 @dataclass(frozen=True, kw_only=True)

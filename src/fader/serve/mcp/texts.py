@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fader.search.answer import Answer, Snippet
+from fader.search.ask import AskedAnswer
 from fader.search.suggest import TypeHint
 from fader.search.why import Why
 from fader.serve.api.answers import EntityAnswer
 
+SHOWN_READINGS = 3
 HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")  # would break or turn a line
 
 
@@ -28,6 +30,21 @@ def write_search(answer: Answer) -> str:
     def lines() -> Iterator[str]:
         shown = f"{len(answer.results)} of {answer.candidates:,} entities"
         yield f"{shown}, from {answer.contexts:,} contexts in {answer.matched_documents:,} documents"
+        for r in answer.results:
+            yield f"{r.rank}. {line(r.name)} (id {r.entity}), score {r.score:.4g}, contexts: {r.support:,}"
+            yield from (f"   {write_snippet(each)}" for each in r.evidence)
+        yield from _notes(answer.warnings)
+
+    return "\n".join(lines())
+
+
+def write_asked(answer: AskedAnswer) -> str:
+    def lines() -> Iterator[str]:
+        read = answer.readings[:SHOWN_READINGS] if answer.chosen is None else [answer.chosen]
+        for reading in read:
+            about = f"{line(reading.name)} (type {reading.type}, entities: {reading.entities:,})"
+            yield f"Read as: {about}, query {line(reading.query)}, probability {reading.probability:.2f}"
+        yield f"{len(answer.results)} of {answer.candidates:,} entities, from {answer.contexts:,} contexts"
         for r in answer.results:
             yield f"{r.rank}. {line(r.name)} (id {r.entity}), score {r.score:.4g}, contexts: {r.support:,}"
             yield from (f"   {write_snippet(each)}" for each in r.evidence)

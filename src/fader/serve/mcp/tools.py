@@ -1,5 +1,6 @@
 """What an assistant can ask of a service: tools, each with its parameters, its work and its answer as a short text.
 
+    ask             a question in plain words, ranked entities with their evidence and how it was read
     search          a query, ranked entities with their evidence
     entity          an id, its names and types, and its contexts for a query
     explain         a query and an entity, why it has its rank
@@ -18,10 +19,11 @@ from typing import Any, Generic, TypeVar
 from fader.contexts.query import Query
 from fader.options import option
 from fader.search.answer import Answer
+from fader.search.ask import AskedAnswer
 from fader.search.why import Why
 from fader.serve.api.answers import EntityAnswer, Suggestions, answer_entity, encode, encode_answer
-from fader.serve.api.parameters import Vocabulary, same_as
-from fader.serve.mcp.texts import write_entity, write_search, write_types, write_why
+from fader.serve.api.parameters import AskBody, Vocabulary, same_as
+from fader.serve.mcp.texts import write_asked, write_entity, write_search, write_types, write_why
 from fader.serve.open_index import Served
 
 P = TypeVar("P")
@@ -30,6 +32,8 @@ INSTRUCTIONS = (
     "Fader answers questions whose answers are things: people, places, organisations, works, substances. A query has "
     "keywords and, best, an answer type. The answer is a list of entities, ranked by the evidence of many documents, "
     "with snippets to cite.\n"
+    "A question in plain words goes to ask, which finds types and keywords by itself and shows how it read it. "
+    "Where it read it wrongly, ask again with the right type, or search.\n"
     "Keywords: plain words are optional, and count more the nearer they stand to a mention of the entity; "
     '"a phrase" stands in double quotes; +word or +"a phrase" must occur in a document; -word must not. Leave out '
     "question words and the words of the type.\n"
@@ -71,6 +75,22 @@ class SearchCall(QueryCall):
 
     k: int = same_as(Vocabulary, "k")
     snippets: int = same_as(Vocabulary, "snippets", help="How many snippets of evidence per entity.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskCall(IndexCall):
+    """The parameters of `ask`."""
+
+    question: str = same_as(AskBody, "q", help="A question in plain words; its answers are entities.")
+    type: str | None = same_as(AskBody, "type", help="Ask for this type alone, by id or name: that of a reading, say.")
+    any_type: bool = same_as(AskBody, "any_type")
+    query: str | None = same_as(
+        AskBody, "query", help="Keywords instead of the question's words: that of a reading, edited, say."
+    )
+    correct: bool = same_as(AskBody, "correct")
+    k: int = same_as(Vocabulary, "k")
+    snippets: int = same_as(Vocabulary, "snippets", help="How many snippets of evidence per entity.")
+    model: str | None = same_as(QueryCall, "model")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +144,21 @@ def search(served: Served, asked: SearchCall) -> Said:
     return Said(encode_answer(answer), write_search(answer))
 
 
+def ask(served: Served, asked: AskCall) -> Said:
+    ranker = served.ranker(asked.model)
+    answer = served.index.ask(
+        asked.question,
+        asked.k,
+        ranker,
+        type=asked.type,
+        any_type=asked.any_type,
+        query=asked.query,
+        snippets=asked.snippets,
+        correct=asked.correct,
+    )
+    return Said(encode(answer), write_asked(answer))
+
+
 def entity(served: Served, asked: EntityCall) -> Said:
     evidence = None
     if asked.query:
@@ -164,6 +199,16 @@ class ServiceTool(Generic[P]):
 
 
 TOOLS: tuple[ServiceTool[Any], ...] = (
+    ServiceTool(
+        "ask",
+        "Ask a question",
+        "Ask a question in plain words whose answers are entities (people, places, things): `Who painted Sunflowers?`. "
+        "Returns how the question was read (answer types with probabilities, keywords) and ranked entities with "
+        "snippets as evidence.",
+        AskCall,
+        AskedAnswer,
+        ask,
+    ),
     ServiceTool(
         "search",
         "Search entities",

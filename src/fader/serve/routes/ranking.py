@@ -1,4 +1,4 @@
-"""Routes that rank: search, entity, explain, compare. All wait for the engine, but an entity without a query."""
+"""Routes that rank: search, ask, entity, explain, compare. All wait for the engine, but an entity without a query."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from starlette.responses import Response
 from fader.contexts.query import Query
 from fader.learn.model import Model
 from fader.search.answer import Answer
+from fader.search.ask import AskedAnswer
 from fader.search.entity import EntityEvidence
 from fader.search.index import Index
 from fader.search.versus import Versus
@@ -17,6 +18,8 @@ from fader.search.why import Why
 from fader.serve.api.answers import EntityAnswer, answer_entity, encode, encode_answer
 from fader.serve.api.openapi import BODIES
 from fader.serve.api.parameters import (
+    AskBody,
+    AskParameters,
     CompareParameters,
     EntityIdParameters,
     EntityParameters,
@@ -47,6 +50,8 @@ def router(settings: Settings) -> APIRouter:
     for method in ("GET", "POST"):
         add_route(routes, settings, method, "/v1/search", search, "Ask for entities", Answer, csv=True)
         add_route(routes, settings, method, "/v1/explain", explain, "Ask why an entity has its rank", Why)
+    add_route(routes, settings, "GET", "/v1/ask", ask, "Ask a question in plain words", AskedAnswer)
+    add_route(routes, settings, "POST", "/v1/ask", ask_body, "Ask a question in plain words", AskedAnswer)
     add_route(routes, settings, "GET", "/v1/entity/{id:path}", entity, "Look at an entity", EntityAnswer, csv=True)
     summary = "Look at an entity, by a parameter"
     add_route(
@@ -68,6 +73,36 @@ async def search(request: Request, asked: SearchParameters) -> Response:
         return index.search(query, None, asked.k, ranker, snippets=asked.snippets, explain=asked.explain)
 
     return await send_ranked(request, find, encode_answer, asked, "search.csv")
+
+
+async def ask(request: Request, asked: AskParameters) -> Response:
+    """The best entities for a question, with all ways to read it; a reading's type and query ask it alone."""
+    return await _send_asked(request, asked)
+
+
+async def ask_body(request: Request, asked: AskBody) -> Response:
+    """The same for longer questions."""
+    return await _send_asked(request, asked)
+
+
+async def _send_asked(request: Request, asked: AskParameters) -> Response:
+    served = find_index(request, asked.index, asked.q)
+
+    def find() -> bytes:
+        ranker, index = served.ranker(asked.model), served.partial if asked.partial else served.index
+        answer = index.ask(
+            asked.q,
+            asked.k,
+            ranker,
+            type=asked.type,
+            any_type=asked.any_type,
+            query=asked.query,
+            snippets=asked.snippets,
+            correct=asked.correct,
+        )
+        return encode(answer)
+
+    return await send_json(request, "engine", find, asked.timeout_ms)
 
 
 async def entity(request: Request, id: EntityId, asked: EntityParameters) -> Response:
