@@ -19,7 +19,7 @@ from fader.questions.interpreter import START, Interpreter, default_interpreter,
 from fader.questions.mixture import find_members, score_mixture, share_readings
 from fader.questions.reader import softmax
 from fader.questions.train import QuestionData, measure_loss
-from fader.questions.words import MOST_WORDS, lemma, split_question
+from fader.questions.words import MOST_WORDS, is_question, lemma, split_question
 
 TYPES = [
     {"id": "thing", "name": "thing", "supertypes": []},
@@ -235,6 +235,36 @@ def test_ask_command(index: fader.Index) -> None:
     plain = json.loads(run("Who painted Sunflowers?", "--json").output)
     assert plain["results"][0]["entity"] == "gogh"
     assert len(plain["readings"]) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Who painted Sunflowers?", True), ("which painters", True), ("List all cities", True), ("sunflowers?", False),
+        ("painted sunflowers", False), ("who +painted", False), ('who "van Gogh"', False), ("who type:person", False),
+        ("", False), ("well-known painters in Arles?", True),
+    ],
+)  # fmt: skip
+def test_is_question(text: str, asks: bool) -> None:
+    """A text is a question by its first word or its last sign, unless it has signs of the query language."""
+    assert is_question(text) == asks
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["Who painted Sunflowers?"], False),
+        (["Who painted Sunflowers?", "--ask", "auto"], True),
+        (["Who painted Sunflowers?", "--ask", "auto", "--type", "person"], False),
+        (["painted +sunflowers", "--ask", "auto"], False),
+        (["painted sunflowers", "--ask", "always", "--type", "painter"], True),
+    ],
+)
+def test_search_falls_back_to_asking(index: fader.Index, words: list[str], asked: bool) -> None:
+    """`fader search --ask auto` asks where the text is a question without type and signs; by default it never does."""
+    done = CliRunner().invoke(cli, ["search", str(index.collection.folder), *words, "--json"])
+    assert done.exit_code == 0, done.output
+    assert ("readings" in json.loads(done.output)) == asked
 
 
 def test_batch_of_questions(index: fader.Index, tmp_path: Path) -> None:

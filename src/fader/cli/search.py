@@ -23,7 +23,8 @@ def command(folder: Path, options: SearchOptions, as_csv: bool, out: Output) -> 
     QUERY: words, "phrases", +required, -forbidden, ="as it is", entity:ID, type:name.
     """
     # These load numba and rich, and `fader search --help` must be quick.
-    from fader.cli.render import print_answer
+    from fader.cli.render import print_answer, print_asked
+    from fader.questions.words import is_question
     from fader.search.csv import to_csv
     from fader.search.index import Index
     from fader.search.models import resolve_model
@@ -32,6 +33,15 @@ def command(folder: Path, options: SearchOptions, as_csv: bool, out: Output) -> 
         raise click.UsageError("--json and --csv are two formats; give one")
     index = Index.open(folder, options.verify, options.at, Limits.from_environment(time_ms=options.timeout_ms))
     ranker = resolve_model(options.model, index.collection, options.any_index)
+    if options.ask == "always" or (options.ask == "auto" and options.type is None and is_question(options.query)):
+        asked = index.ask(options.query, options.k, ranker, type=options.type, snippets=options.snippets)
+        if out.as_json:
+            print_json(asked.to_dict())
+        elif as_csv:
+            click.echo(to_csv(asked), nl=False)
+        else:
+            print_asked(asked, index.collection.catalog)
+        return
     query = index.parse(options.query, options.type, entity_literals=not options.no_entity_literals)
     answer = index.search(query, None, options.k, ranker, snippets=options.snippets, explain=options.explain)
     if out.as_json:

@@ -7,6 +7,7 @@ has no question word and no function words here, so that every word of it is a l
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -17,6 +18,7 @@ from fader.index.names import fold
 
 MOST_WORDS = 64  # of a question; what comes after is left out, and said
 LONGEST_RUN = 5
+_OPERATOR = re.compile(r'"|(?:^|\s)[+=-]\S|(?:^|\s)(?:type|entity):')
 
 
 @cache
@@ -63,6 +65,18 @@ class Words:
         """Whether a word carries no content of its own."""
         data, word = language(), self.folded[i]
         return word in data["function_words"] or word in data["question_words"] or word in data["negations"]
+
+
+def is_question(text: str) -> bool:
+    """Whether a text asks in plain words: it ends with a question mark, or begins as a question or a request does.
+
+    Signs of the query language (quotes, `+`, `-`, `=` before a word, `type:`, `entity:`) say that it is a query.
+    """
+    if _OPERATOR.search(text):
+        return False
+    data, words = language(), [fold(text[a:b]) for a, b in spans(text)[:2]]
+    opens = bool(words) and (words[0] in data["question_words"] or words[0] in data["requests"])
+    return len(words) > 1 and (text.rstrip().endswith(("?", "？", "؟")) or opens)
 
 
 def split_question(text: str) -> Words:

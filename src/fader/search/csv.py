@@ -13,6 +13,7 @@ from typing import Any
 from fader.csvtext import Cell, format_csv
 from fader.errors import UsageError, quote
 from fader.search.answer import Answer, Result, Snippet
+from fader.search.ask import AskedAnswer, AskedResult
 from fader.search.entity import EntityEvidence, Placed
 from fader.search.versus import Moved, Versus
 
@@ -21,7 +22,7 @@ ENTITY = ("rank", "entity", "name", "types", "score", "support")
 Line = tuple[Cell, ...]
 
 
-def to_csv(shown: Answer | Versus | EntityEvidence | Sequence[Any]) -> str:
+def to_csv(shown: Answer | AskedAnswer | Versus | EntityEvidence | Sequence[Any]) -> str:
     """The CSV text of an answer, of two, of an entity's contexts, or of a list of values that have the same fields."""
     return format_csv(_lines(shown))
 
@@ -31,8 +32,9 @@ def _lines(shown: object) -> Iterator[Line]:
     raise UsageError(f"{quote(type(shown).__name__)} has no CSV; give an answer, an entity's evidence or a list")
 
 
-@_lines.register
-def _lines_of_answer(answer: Answer) -> Iterator[Line]:
+@_lines.register(Answer)
+@_lines.register(AskedAnswer)
+def _lines_of_answer(answer: Answer | AskedAnswer) -> Iterator[Line]:
     """One line per snippet, and one for an entity without any."""
     yield *ENTITY, *EVIDENCE
     for result in answer.results:
@@ -67,7 +69,7 @@ def _lines_of_values(values: Sequence[Any]) -> Iterator[Line]:
         yield tuple(plain.values())
 
 
-def _entity_cells(result: Result | Moved) -> Line:
+def _entity_cells(result: Result | AskedResult | Moved) -> Line:
     return result.rank, result.entity, result.name, result.types, result.score, result.support
 
 

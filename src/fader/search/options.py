@@ -11,6 +11,7 @@ from typing import Any
 from fader.options import option, options
 
 ON_ERROR = ("skip", "fail")
+ASK = ("never", "auto", "always")
 MOST_OFFSET = 10**9
 
 
@@ -87,6 +88,12 @@ class SearchOptions:
     snippets: int = option(2, help="Snippets per entity.", least=0, limit="snippets", example=1)
     explain: bool = option(False, help="Show how each score comes about.")
     verify: bool = option(False, help="Verify checksums and invariants before answering.")
+    ask: str = option(
+        "never",
+        help="Take the query as a question in plain words, as `fader ask` does: auto, where it is one and has neither "
+        "a type nor signs of the query language.",
+        choices=ASK,
+    )
     model: str = model_option()
     any_index: bool = any_index_option()
     no_entity_literals: bool = no_entity_literals_option()
