@@ -208,8 +208,32 @@ def test_pyserini_fields_are_understood(tmp_path: Path) -> None:
     assert result["evidence"][0]["matches"] == [{"literal": "violin", "at": [20, 26], "distance": 3}]
 
 
-@pytest.mark.parametrize("missing", ["corpus", "--entities", "--types", "-o"])
+@pytest.mark.parametrize("missing", ["corpus", "--entities", "-o"])
 def test_a_missing_argument_is_a_usage_error(tmp_path: Path, missing: str) -> None:
-    given = {"corpus": ["c.jsonl"], "--entities": ["--entities", "e"], "--types": ["--types", "t"], "-o": ["-o", "x"]}
+    given = {"corpus": ["c.jsonl"], "--entities": ["--entities", "e"], "-o": ["-o", "x"]}
     arguments = [word for name, words in given.items() if name != missing for word in words]
     assert "Missing" in refused(2, "index", *arguments)
+
+
+def test_a_table_is_a_catalog_and_how_it_was_read_is_said(tmp_path: Path) -> None:
+    """No file of types; an answer type is a value of the column."""
+    (tmp_path / "p.csv").write_text("Name,Job\nAda Lovelace,mathematician\nGrace Hopper,naval officer\n")
+    (tmp_path / "t.txt").write_text("Grace Hopper wrote a compiler. Ada Lovelace wrote a program.\n")
+    corpus, index = tmp_path / "c.jsonl", tmp_path / "index"
+    assert "types=Job" in passed("annotate", tmp_path / "t.txt", "--catalog", tmp_path / "p.csv", "-o", corpus).err
+    built = passed("index", corpus, "--catalog", tmp_path / "p.csv", "--columns", "name=name,types=job", "-o", index)
+    assert f"{tmp_path / 'p.csv'}: CSV, name=Name, types=Job, ids from names" in built.err
+    found = passed("search", index, "wrote +compiler", "--type", "naval officer", "--json").json
+    assert [r["name"] for r in found["results"]] == ["Grace Hopper"]
+    assert len(passed("search", index, "wrote", "--json").json["results"]) == 2
+
+
+def test_a_list_of_names_is_a_catalog(tmp_path: Path) -> None:
+    """It has no types, and is asked without one."""
+    (tmp_path / "names").write_text("Ada Lovelace\nGrace Hopper\n")
+    (tmp_path / "t.txt").write_text("Grace Hopper wrote a compiler. Ada Lovelace wrote a program.\n")
+    passed("annotate", tmp_path / "t.txt", "--catalog", tmp_path / "names", "-o", tmp_path / "c.jsonl")
+    passed("index", tmp_path / "c.jsonl", "--catalog", tmp_path / "names", "-o", tmp_path / "index")
+    passed("check", tmp_path / "index")
+    found = passed("search", tmp_path / "index", "+compiler", "--json").json
+    assert {r["name"] for r in found["results"]} == {"Ada Lovelace", "Grace Hopper"}

@@ -11,6 +11,7 @@ import click
 from fader.cli.common import DocumentOptions, Output, speaks, takes
 from fader.corpus.analysis import Analysis, read_stopwords
 from fader.corpus.readers import read_lines
+from fader.corpus.tables import ENTITIES_HELP, TYPES_HELP
 from fader.index.reader import IndexReader
 from fader.index.write.writer import BuildOptions, BuildReport, build
 from fader.options import option, options
@@ -21,8 +22,8 @@ class SourceOptions:
     """What an index is built from, where it goes, and how texts become terms."""
 
     corpus: tuple[str, ...] = option(help="Files of documents.", argument=True)
-    entities: str = option(help="entities.tsv: id, name, types, aliases.", metavar="FILE")
-    types: str = option(help="types.tsv: id, name, supertypes.", metavar="FILE")
+    entities: str = option(help=ENTITIES_HELP, flags=("--entities", "--catalog"), metavar="FILE")
+    types: str | None = option(None, help=TYPES_HELP, metavar="FILE")
     output: str = option(help="The index folder.", flags=("-o", "--output"), metavar="DIR")
     stemmer: str | None = option(None, help="A Snowball stemmer, such as english.", metavar="LANGUAGE")
     stopwords: str | None = option(None, help="A file of words, one per line, that are not indexed.", metavar="FILE")
@@ -69,7 +70,7 @@ def command(sources: SourceOptions, options: BuildOptions, documents: DocumentOp
 
 def remark_faults(report: BuildReport, documents: int, out: Output) -> None:
     """Say what could not be used, and whether anything could."""
-    out.remark(*report.catalog_notes[:5], *report.faults.lines())
+    out.remark(*report.tables, *report.catalog_notes[:5], *report.faults.lines())
     if not documents:
         out.remark("No usable document was found: the index is empty.")
 

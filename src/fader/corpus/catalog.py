@@ -1,4 +1,4 @@
-"""Entities and types from their tab-separated files or from dictionaries, checked as a whole.
+"""Entities and types from files (tab-separated, or tables of any kind: `tables`) or dictionaries, checked as a whole.
 
 The result is a plain `Catalog`: ids sorted by code point, so that a number's order is its id's order.
 Knows nothing of documents or of how a catalog is stored.
@@ -7,7 +7,7 @@ Knows nothing of documents or of how a catalog is stored.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from fader.corpus.readers import LineBlock, LongLine, check_length, display_name, read_blocks, too_long, without_mark
 from fader.corpus.rows import ABOVE, ID, Row, Rows, cut_rows, join_rows, pack_rows
-from fader.corpus.strings import take_strings
+from fader.corpus.strings import sort_distinct, take_strings
+from fader.corpus.tables import CatalogTable, find_table
 from fader.corpus.tokenise import NameNumbers
 from fader.errors import CatalogError, did_you_mean, quote
 from fader.kernel import kernel
@@ -43,6 +44,7 @@ class Catalog:
     above_types: tuple[I32, I32]
     notes: list[str]
     limits: Limits
+    tables: list[str] = field(default_factory=list)  # how tables were read, in words
 
     @property
     def entity_types(self) -> list[list[int]]:
@@ -60,20 +62,42 @@ def _lists(at: I32, values: I32) -> list[list[int]]:
     return [flat[a:b] for a, b in pairwise(ends)]
 
 
-def read_catalog(entities: Given, types: Given, on_error: str = "fail", limits: Limits | None = None) -> Catalog:
+def read_catalog(
+    entities: Given,
+    types: Given | None = None,
+    on_error: str = "fail",
+    limits: Limits | None = None,
+    columns: str | None = None,
+) -> Catalog:
     """Read and check both files; faults raise, or with `on_error="skip"` leave out the row and are noted.
 
-    Without limits given, those of the environment hold.
+    Without types the types are those that entities have, side by side. `columns` says which columns of a table of
+    entities are which. Without limits given, those of the environment hold.
     """
     notes: list[str] = []
     report = _Report(on_error == "skip", notes, limits or Limits.from_environment())
-    type_rows = _read_rows(types, "type", report)
+    entity_rows: Rows | None = None
+    if types is None:
+        entity_rows = _read_rows(entities, "entity", report, columns)
+        type_rows = _collect_types(entity_rows)
+    else:
+        type_rows = _read_rows(types, "type", report)
     numbers = NameNumbers(*type_rows.column(ID))
     supertypes = _find_above(type_rows, numbers, type_rows, "supertype", report)
     _refuse_cycles(type_rows, *supertypes)
-    entity_rows = _read_rows(entities, "entity", report)
+    if entity_rows is None:
+        entity_rows = _read_rows(entities, "entity", report, columns)
     entity_types = _find_above(entity_rows, numbers, type_rows, "type", report)
-    return Catalog(entity_rows, type_rows, entity_types, supertypes, notes, report.limits)
+    return Catalog(entity_rows, type_rows, entity_types, supertypes, notes, report.limits, report.tables)
+
+
+def _collect_types(entities: Rows) -> Rows:
+    """A row for each type that an entity has; its name is its id, `_` as blanks."""
+    which = np.arange(len(entities.above), dtype=np.int64)
+    data, ends, _place = sort_distinct(*take_strings(entities.data, entities.above[:, 0], entities.above[:, 1], which))
+    ids = [data[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in pairwise(ends.tolist())]
+    rows = [Row(each, each.replace("_", " ").strip() or each, [], [], "") for each in ids]
+    return pack_rows(rows, range(1, len(rows) + 1), "type ")
 
 
 class _Report:
@@ -83,6 +107,7 @@ class _Report:
         self._skip = skip
         self._notes = notes
         self.limits = limits
+        self.tables: list[str] = []
 
     def __call__(self, message: str) -> None:
         if not self._skip:
@@ -94,12 +119,15 @@ class _Report:
         return did_you_mean(name, map(types.id_of, range(len(types)))) if len(self._notes) < HINTS else ""
 
 
-def _read_rows(source: Given, kind: str, report: _Report) -> Rows:
+def _read_rows(source: Given, kind: str, report: _Report, columns: str | None = None) -> Rows:
     """The rows of either source, sorted by id, each id once."""
-    if isinstance(source, str | Path):
-        rows = _read_file(source, kind, report)
+    if not isinstance(source, str | Path):
+        rows = _read_dictionaries(enumerate(source, 1), kind, f"{kind} ", report)
+    elif table := find_table(source, kind, columns, report.limits):
+        report.tables.append(table.describe())
+        rows = _read_table(table, report)
     else:
-        rows = _read_dictionaries(source, kind, report)
+        rows = _read_file(source, kind, report)
     kept, repeated = rows.sort()
     for row, first in repeated:
         name = quote(rows.id_of(row))
@@ -107,10 +135,17 @@ def _read_rows(source: Given, kind: str, report: _Report) -> Rows:
     return kept
 
 
-def _read_dictionaries(source: Iterable[Mapping[str, Any]], kind: str, report: _Report) -> Rows:
+def _read_table(table: CatalogTable, report: _Report) -> Rows:
+    """The rows of a table; one that has neither id nor name is left out as a fault."""
+    return _read_dictionaries(table.rows(), table.kind, f"{display_name(table.path)}:", report)
+
+
+def _read_dictionaries(
+    source: Iterable[tuple[int, Mapping[str, Any]]], kind: str, places: str, report: _Report
+) -> Rows:
     parts, made, lines = list[Rows](), list[Row](), list[int]()
-    for number, given in enumerate(source, 1):
-        place = f"{kind} {number}"
+    for number, given in source:
+        place = f"{places}{number}"
         if not isinstance(given, Mapping):
             raise CatalogError(f"{place}: a catalog is one file or dictionaries, not {quote(given)}")
         if given.get("id") in (None, ""):
@@ -121,9 +156,9 @@ def _read_dictionaries(source: Iterable[Mapping[str, Any]], kind: str, report: _
             made += _within(_row_of_dict(given, kind, place), report)
             lines += [number] * (len(made) - len(lines))
         if len(made) == TOGETHER:
-            parts.append(pack_rows(made, lines, f"{kind} "))
+            parts.append(pack_rows(made, lines, places))
             made, lines = [], []
-    return join_rows([*parts, pack_rows(made, lines, f"{kind} ")], f"{kind} ")
+    return join_rows([*parts, pack_rows(made, lines, places)], places)
 
 
 def _read_file(path: str | Path, kind: str, report: _Report) -> Rows:
@@ -219,14 +254,27 @@ def _find_above(rows: Rows, numbers: NameNumbers, types: Rows, kind: str, report
         number = numbers.find(data, ends)
         if (number < 0).any():
             row = np.repeat(np.arange(first, first + counts.size), counts)
+            named = _numbers_by_name(types)
             for i in np.flatnonzero(number < 0).tolist():
                 name = data[ends[i] : ends[i + 1]].tobytes().decode("utf-8", "surrogatepass")
+                if (by_name := named.get(name.casefold(), -1)) >= 0:
+                    number[i] = by_name
+                    continue
                 hint = report.hint(name, types)
                 report(f"{rows.place(int(row[i]))}: unknown {kind} {quote(name)}{hint}")
         sizes, values = _sort_each(counts, number)
         at.append(sizes)
         found.append(values)
     return np.cumsum(np.concatenate(at)).astype(np.int32), np.concatenate(found)
+
+
+def _numbers_by_name(types: Rows) -> dict[str, int]:
+    """Types by their names in lower case; -1 where several have one name."""
+    found = dict[str, int]()
+    for i in range(len(types)):
+        name = types[i].name.casefold()
+        found[name] = -1 if name in found else i
+    return found
 
 
 @kernel

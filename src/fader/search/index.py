@@ -424,8 +424,9 @@ def build(
     path: str | Path,
     corpus: str | Path | Iterable[str | Path] | Iterable[Mapping[str, Any]],
     entities: str | Path | Iterable[Mapping[str, Any]],
-    types: str | Path | Iterable[Mapping[str, Any]],
+    types: str | Path | Iterable[Mapping[str, Any]] | None = None,
     *,
+    columns: str | None = None,
     stemmer: str | None = None,
     stopwords: Iterable[str] = (),
     on_error: str = "skip",
@@ -439,7 +440,10 @@ def build(
     progress: Progress | None = None,
     limits: Limits | None = None,
 ) -> Index:
-    """Build an index from files (paths) or dictionaries, and open it; `keep` is how many commits it keeps."""
+    """Build an index from files (paths) or dictionaries, and open it; `keep` is how many commits it keeps.
+
+    Without types, they are those that entities have. `columns` says which columns of a table of entities are which.
+    """
     limits = limits or Limits.from_environment()
     options = BuildOptions(
         Analysis(stemmer, tuple(stopwords)),
@@ -452,6 +456,7 @@ def build(
         overwrite,
         keep=keep,
         limits=limits,
+        columns=columns,
     )
     report = build_index(Path(path), corpus, entities, types, options, progress)
     index = Index.open(path, limits=limits)

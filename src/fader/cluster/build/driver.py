@@ -99,21 +99,22 @@ class BuildInput:
 
     sources: list[SourceFile]
     entities: SourceFile
-    types: SourceFile
+    types: SourceFile | None
     limits: Limits
 
     @classmethod
     def describe(
-        cls, corpus: Sequence[str | Path], entities: str | Path, types: str | Path, options: ClusterBuildOptions
+        cls, corpus: Sequence[str | Path], entities: str | Path, types: str | Path | None, options: ClusterBuildOptions
     ) -> BuildInput:
         """Describe all files; raises where one cannot be read."""
         if any(str(path) == "-" for path in (*corpus, entities, types)):
             raise UsageError("standard input cannot be read by other nodes; give files that all of them see")
-        paths = [str(entities), str(types), *expand_paths(map(str, corpus))]
+        catalog = [str(entities)] if types is None else [str(entities), str(types)]
         with ThreadPoolExecutor(THREADS) as pool:
-            entities_file, types_file, *sources = pool.map(describe_file, paths)
+            described = list(pool.map(describe_file, [*catalog, *expand_paths(map(str, corpus))]))
         limits = options.build.limits or Limits.from_environment()
-        return cls(sources, entities_file, types_file, limits)
+        types_file = None if types is None else described[1]
+        return cls(described[len(catalog) :], described[0], types_file, limits)
 
     def make_key(self, options: ClusterBuildOptions) -> Key:
         """Everything that the result depends on, without passwords, since others may read it."""
@@ -125,7 +126,7 @@ class BuildInput:
         return {
             "fader": __version__,
             "sources": [*map(describe, self.sources)],
-            "catalog": [describe(self.entities), describe(self.types)],
+            "catalog": [describe(source) for source in (self.entities, self.types) if source is not None],
             "shards": options.shards,
             "options": {
                 "analysis": how.analysis.to_dict(),
@@ -134,6 +135,7 @@ class BuildInput:
                 "memory_mb": how.memory_mb,
                 "segment_tokens": how.segment_tokens,
                 "keep_text": how.keep_text,
+                "columns": how.columns,
             },
             "limits": asdict(self.limits),
             "piece_bytes": [options.piece_bytes, options.run_bytes],
@@ -144,7 +146,7 @@ def build(
     out: str | Path,
     corpus: Sequence[str | Path],
     entities: str | Path,
-    types: str | Path,
+    types: str | Path | None,
     options: ClusterBuildOptions,
     runner: Runner[Task],
     progress: Progress | None = None,
@@ -165,7 +167,11 @@ def build(
 
 
 def refuse_early(
-    out: str | Path, corpus: Sequence[str | Path], entities: str | Path, types: str | Path, options: ClusterBuildOptions
+    out: str | Path,
+    corpus: Sequence[str | Path],
+    entities: str | Path,
+    types: str | Path | None,
+    options: ClusterBuildOptions,
 ) -> None:
     """Raise the errors that `build` would raise at once, before a caller starts or joins a cluster."""
     BuildInput.describe(corpus, entities, types, options)
@@ -258,7 +264,7 @@ class _Build:
             return made
 
         entities, types = self._given.entities, self._given.types
-        memory = PROCESS_BYTES + CATALOG_TIMES * (entities.bytes + types.bytes)
+        memory = PROCESS_BYTES + CATALOG_TIMES * (entities.bytes + (types.bytes if types is not None else 0))
         tasks: list[Task] = [
             MakeCatalog(
                 name=f"catalog {quote(entities.shown)}",
@@ -267,6 +273,7 @@ class _Build:
                 entities=entities,
                 types=types,
                 on_error=self._options.build.catalog_on_error,
+                columns=self._options.build.columns,
             ),
             *(
                 SplitPiece(

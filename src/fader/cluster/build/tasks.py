@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -235,8 +235,9 @@ class MakeCatalog(BuildTask):
     """Writes the catalog file."""
 
     entities: SourceFile
-    types: SourceFile
+    types: SourceFile | None
     on_error: str
+    columns: str | None = None
 
     @property
     def entry(self) -> str:
@@ -244,16 +245,19 @@ class MakeCatalog(BuildTask):
 
     def run(self) -> bytes:
         storage, journal = self.site.open_journal()
-        with _fetch(self.entities) as entities, _fetch(self.types) as types:
-            shown = {entities: self.entities.shown, types: self.types.shown}
+        given = [source for source in (self.entities, self.types) if source is not None]
+        with ExitStack() as stack:
+            files = [stack.enter_context(_fetch(source)) for source in given]
+            shown = {file: source.shown for file, source in zip(files, given, strict=True)}
+            types = files[1] if self.types is not None else None
             try:
-                read = read_catalog(entities, types, self.on_error, self.site.limits)
+                read = read_catalog(files[0], types, self.on_error, self.site.limits, self.columns)
             except FaderError as error:
                 if isinstance(error.__cause__, OSError):  # the storage failed, not the contents of the file
                     starts = ((file, name) for file, name in shown.items() if str(error).startswith(f"{file}: "))
                     raise UnreadError(next(starts, ("", "the catalog"))[1], error.__cause__) from error
                 raise type(error)(_name_as_given(str(error), shown)) from None
-        for source in (self.entities, self.types):
+        for source in given:
             check_unchanged(source)
         with storage.workspace() as work:
             entry = msgspec.structs.replace(write_catalog(work / CATALOG, read), name=f"{0:08d}.catalog")

@@ -1,4 +1,4 @@
-"""The names of a catalog's entities: rows of entities.tsv, or dictionaries, to flat lists.
+"""The names of a catalog's entities: rows of entities.tsv or of another table, or dictionaries, to flat lists.
 
 An entity has its name, its aliases, and its name without a bracket at the end: "Mercury (planet)" is also "Mercury". An
 entity without a name is not called by its id. Entities are numbered in the catalog's order, which decides where nothing
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.corpus.readers import LongLine, display_name, read_batches, too_long, without_mark
+from fader.corpus.tables import find_table
 from fader.errors import CatalogError, quote
 from fader.limits import Limits
 
@@ -35,6 +36,7 @@ class Names:
     titles: dict[bytes, bytes] = field(default_factory=dict)  # types' names, where they are known
     notes: list[str] = field(default_factory=list)  # the first faults that were skipped
     skipped: int = 0
+    tables: list[str] = field(default_factory=list)  # how tables were read, in words
 
     def type_texts(self, entity: int) -> list[bytes]:
         """The names of an entity's types, or their ids."""
@@ -42,11 +44,16 @@ class Names:
 
 
 def read_names(
-    entities: Rows, types: Rows | None = None, on_error: str = "fail", limits: Limits | None = None
+    entities: Rows,
+    types: Rows | None = None,
+    on_error: str = "fail",
+    limits: Limits | None = None,
+    columns: str | None = None,
 ) -> Names:
     """Read the catalog; a row that cannot be used raises, or with `on_error="skip"` is left out, counted and noted.
 
-    Types are taken by their names where their file is given, else by their ids.
+    Types are taken by their names where their file is given, else by their ids. `columns` says which columns of a
+    table are which.
     """
     limits = limits or Limits.from_environment()
     names = Names()
@@ -56,16 +63,16 @@ def read_names(
     try:
         if types is not None:
             names.titles = {row[0]: row[1] or row[0] for _number, row in _read_rows(types, "type", report, limits)}
-        _read_entities(entities, names, report, limits)
+        _read_entities(entities, names, report, limits, columns)
     finally:
         if collecting:
             gc.enable()
     return names
 
 
-def _read_entities(entities: Rows, names: Names, report: _Report, limits: Limits) -> None:
+def _read_entities(entities: Rows, names: Names, report: _Report, limits: Limits, columns: str | None) -> None:
     seen = set[bytes]()
-    for number, (identity, name, above, aliases) in _read_rows(entities, "entity", report, limits):
+    for number, (identity, name, above, aliases) in _read_rows(entities, "entity", report, limits, columns):
         if identity in seen:
             what = f"duplicate entity id {quote(identity.decode())}"
             report(f"{_name_place(entities, 'entity', number)}: {what}; give each entity one row")
@@ -89,6 +96,7 @@ class _Report:
 
     def __init__(self, names: Names, skip: bool) -> None:
         self._names, self._skip = names, skip
+        self.tables = names.tables
 
     def __call__(self, message: str) -> None:
         if not self._skip:
@@ -105,13 +113,21 @@ def _name_place(source: Rows, kind: str, number: int) -> str:
     return f"{display_name(source)}:{number}" if isinstance(source, str | Path) else f"{kind} {number}"
 
 
-def _read_rows(source: Rows, kind: str, report: _Report, limits: Limits) -> Iterator[tuple[int, Row]]:
+def _read_rows(
+    source: Rows, kind: str, report: _Report, limits: Limits, columns: str | None = None
+) -> Iterator[tuple[int, Row]]:
     """Number and cells of each row."""
-    if isinstance(source, str | Path):
+    rows: Iterable[tuple[int, Mapping[str, Any]]]
+    if not isinstance(source, str | Path):
+        rows = enumerate(source, 1)
+    elif table := find_table(source, kind, columns, limits):
+        report.tables.append(table.describe())
+        rows = table.rows()
+    else:
         yield from _read_file(source, kind, report, limits)
         return
-    for number, given in enumerate(source, 1):
-        place = f"{kind} {number}"
+    for number, given in rows:
+        place = _name_place(source, kind, number)
         if not isinstance(given, Mapping):
             raise CatalogError(f"{place}: a catalog is one file or dictionaries, not {quote(given)}")
         try:

@@ -14,6 +14,7 @@ from fader.corpora.annotate.match import POLICIES
 from fader.corpora.annotate.names import read_names
 from fader.corpora.annotate.texts import Annotates
 from fader.corpus.readers import read_lines
+from fader.corpus.tables import COLUMNS_HELP, ENTITIES_HELP
 from fader.errors import UsageError
 from fader.limits import Limits
 from fader.options import check_options, option
@@ -25,8 +26,9 @@ DICTIONARY, SPACY = "dictionary", "spacy"
 class Options:
     """How to annotate. Paths are texts; `common_words` None: English, "none": no word is common, else a file."""
 
-    entities: str = option(help="entities.tsv: id, name, types, aliases.", metavar="FILE")
+    entities: str = option(help=ENTITIES_HELP, flags=("--entities", "--catalog"), metavar="FILE")
     types: str | None = option(None, help="types.tsv: the names of types are context words.", metavar="FILE")
+    columns: str | None = option(None, help=COLUMNS_HELP, metavar="ROLE=COLUMN,...")
     lines: bool = option(False, help="Every line is a document.")
     jsonl: bool = option(False, help="Every line is JSON with id and text; so is a file whose name ends in .jsonl.")
     links: tuple[str, ...] = option(
@@ -66,12 +68,13 @@ class Options:
 
     def dictionary(self, on_error: str, limits: Limits) -> tuple[Dictionary, Made]:
         """The dictionary, and what it was made of."""
-        names = read_names(self.entities, self.types, on_error, limits)
+        names = read_names(self.entities, self.types, on_error, limits, self.columns)
         common: Iterable[str] | None = None
         if self.common_words is not None:
             lines = () if self.common_words == "none" else read_lines(self.common_words)
             common = [line.split("#", 1)[0].strip() for _number, line in lines]
         dictionary, made = make_dictionary(names, self.links, common, limits)
+        made.notes[:0] = names.tables
         if names.skipped:
             made.notes.insert(0, f"skipped {names.skipped:,} rows of the catalog")
         if not made.names:

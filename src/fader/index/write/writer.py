@@ -17,6 +17,7 @@ from fader.corpus.catalog import Catalog, Given, read_catalog
 from fader.corpus.documents import Faults
 from fader.corpus.readers import check_readable
 from fader.corpus.rows import ID
+from fader.corpus.tables import COLUMNS_HELP
 from fader.errors import StorageError, UsageError, quote
 from fader.index.catalog import type_ancestors, write_catalog
 from fader.index.commit import commit_numbers, is_debris, remove_debris, remove_unneeded, write_commit
@@ -50,6 +51,7 @@ class BuildOptions:
     overwrite: bool = option(False, help="Replace the index in DIR once the new one is whole.")
     keep: int = option(KEEP, help=KEEP_HELP, least=1, metavar="N", show_default=False)
     limits: Limits | None = None
+    columns: str | None = option(None, help=COLUMNS_HELP, metavar="ROLE=COLUMN,...")
 
     def __post_init__(self) -> None:
         if self.catalog_on_error not in ("skip", "fail"):
@@ -76,13 +78,14 @@ class BuildReport:
     manifest: Manifest
     faults: Faults
     catalog_notes: list[str]
+    tables: list[str] = field(default_factory=list)  # how a catalog that is a table was read, in words
 
 
 def build(
     folder: Path,
     corpus: Corpus,
     entities: Given,
-    types: Given,
+    types: Given | None,
     options: BuildOptions,
     progress: Progress | None = None,
 ) -> BuildReport:
@@ -92,7 +95,7 @@ def build(
     folder = folder.resolve()
     with storage_errors(folder):
         is_new = _existing_commit(folder, options.overwrite) is None
-    catalog = read_catalog(entities, types, options.catalog_on_error, options.limits)
+    catalog = read_catalog(entities, types, options.catalog_on_error, options.limits, options.columns)
     with storage_errors(folder):
         remove_abandoned(folder)
         if is_new:
@@ -120,7 +123,7 @@ def _build_in(
         with suppress(OSError):
             remove_debris(folder, number - 1)
         raise
-    return BuildReport(manifest, faults, catalog.notes)
+    return BuildReport(manifest, faults, catalog.notes, catalog.tables)
 
 
 def _intake(folder: Path, number: int, catalog: Catalog, options: BuildOptions, faults: Faults) -> Intake:
