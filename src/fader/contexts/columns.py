@@ -14,6 +14,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.contexts.around import Companions, take_lists
+
 T = TypeVar("T")
 I8 = NDArray[np.int8]
 U8 = NDArray[np.uint8]
@@ -87,6 +89,14 @@ class Positions:
     start: I32
     length: I32
 
+    def take(self, documents: NDArray[np.integer]) -> Positions:
+        """Those in some documents."""
+        taken = [take_lists(at, documents) for at in self.at]
+        before = np.cumsum([0, *(rows.size for _at, rows in taken)])
+        at = np.array([own + begin for (own, _rows), begin in zip(taken, before[:-1], strict=True)], dtype=np.int64)
+        places = np.concatenate([np.empty(0, dtype=np.int64), *(rows for _at, rows in taken)])
+        return Positions(at.reshape(len(taken), documents.size + 1), self.start[places], self.length)
+
 
 @dataclass(frozen=True, slots=True)
 class SentenceStarts:
@@ -94,6 +104,11 @@ class SentenceStarts:
 
     at: I64
     start: I32
+
+    def take(self, documents: NDArray[np.integer]) -> SentenceStarts:
+        """Those of some documents."""
+        at, rows = take_lists(self.at, documents)
+        return SentenceStarts(at, self.start[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +199,8 @@ class ColumnSource(RowColumns, Protocol):
 
     def read_matching(self) -> DocumentValues: ...
 
-    def check_whole(self) -> None:
-        """Raise unless every document has all its contexts here."""
+    def read_companions(self) -> Companions | None:
+        """All mentions of candidates beside the rows; None where all of these are rows themselves."""
         ...
 
     def count_entity_documents(self) -> I32:
@@ -245,6 +260,7 @@ class GivenColumns:
     entities: Sequence[str] | None = None
     document_ids: Sequence[str] | None = None
     details: EntityDetails | None = None  # of all entities, by number
+    companions: Companions | None = None  # without them, given rows are taken for all
 
     def take(self, rows: Rows) -> MentionColumns:
         return TakenRows(self, rows)
@@ -280,8 +296,8 @@ class GivenColumns:
         known = _require(self.details, "details")
         return EntityDetails(*(getattr(known, f.name)[..., entities] for f in fields(EntityDetails)))
 
-    def check_whole(self) -> None:
-        """Given rows are taken for all."""
+    def read_companions(self) -> Companions | None:
+        return self.companions
 
     def count_entity_documents(self) -> I32:
         return _require(self.entity_documents, "entity_documents")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.contexts.around import Companions
 from fader.contexts.columns import (
     DocumentColumns,
     DocumentValues,
@@ -142,8 +143,9 @@ class JoinedColumns:
     def read_matching(self) -> DocumentValues:
         return self._join_values([part.columns.read_matching() for part in self._parts])
 
-    def check_whole(self) -> None:
+    def read_companions(self) -> Companions | None:
         """The parts have all rows."""
+        return None
 
     def count_entity_documents(self) -> I32:
         return self._lookup.entity_documents_of(self.slots[1])
@@ -207,26 +209,7 @@ class JoinedColumns:
         return Titles(about, terms, join([p.hits for p in parts]), join([p.has for p in parts], axis=1))
 
     def describe_entities(self, entities: I32) -> EntityDetails:
-        catalog, query, analysis = self._lookup.catalog, self._query, self._lookup.analysis
-        literals = [literal.terms for literal in query.literals]
-        name = catalog.label_terms("entity", analysis).match(entities, literals)
-        begin = catalog.entity_types_at[entities]
-        size = catalog.entity_types_at[entities + 1] - begin
-        owner = np.repeat(np.arange(entities.size), size)
-        types = catalog.entity_types[np.arange(owner.size) + np.repeat(begin - np.cumsum(size) + size, size)]
-        known, place = np.unique(types, return_inverse=True)
-        matched = catalog.label_terms("type", analysis).match(known, literals).has
-        type_has = np.zeros(name.has.shape, dtype=np.uint8)
-        for out, has in zip(type_has, matched, strict=True):
-            np.maximum.at(out, owner, has[place])
-        direct, depth = np.zeros(entities.size, dtype=np.uint8), np.zeros(entities.size, dtype=np.int32)
-        if query.type is not None:
-            answer = catalog.resolve_type(query.type)
-            direct[owner[types == answer]] = 1
-            np.maximum.at(depth, owner, catalog.type_depths[types])
-            depth -= catalog.type_depths[answer]
-        asked = [catalog.entity_ids.find(literal.entity) for literal in query.literals if literal.entity is not None]
-        return EntityDetails(*name, size, direct, depth, type_has, np.isin(entities, asked).astype(np.uint8))
+        return describe_entities(self._lookup.catalog, self._lookup.analysis, self._query, entities)
 
 
 @dataclass(frozen=True)
@@ -250,6 +233,29 @@ class JoinedRows:
     def read_confidence(self) -> F64:
         taken: F64 = np.concatenate([part.read_confidence() for part in self.parts])[self.back]
         return taken
+
+
+def describe_entities(catalog: StoredCatalog, analysis: Analysis, query: Query, entities: I32) -> EntityDetails:
+    """What a catalog says of some entities."""
+    literals = [literal.terms for literal in query.literals]
+    name = catalog.label_terms("entity", analysis).match(entities, literals)
+    begin = catalog.entity_types_at[entities]
+    size = catalog.entity_types_at[entities + 1] - begin
+    owner = np.repeat(np.arange(entities.size), size)
+    types = catalog.entity_types[np.arange(owner.size) + np.repeat(begin - np.cumsum(size) + size, size)]
+    known, place = np.unique(types, return_inverse=True)
+    matched = catalog.label_terms("type", analysis).match(known, literals).has
+    type_has = np.zeros(name.has.shape, dtype=np.uint8)
+    for out, has in zip(type_has, matched, strict=True):
+        np.maximum.at(out, owner, has[place])
+    direct, depth = np.zeros(entities.size, dtype=np.uint8), np.zeros(entities.size, dtype=np.int32)
+    if query.type is not None:
+        answer = catalog.resolve_type(query.type)
+        direct[owner[types == answer]] = 1
+        np.maximum.at(depth, owner, catalog.type_depths[types])
+        depth -= catalog.type_depths[answer]
+    asked = [catalog.entity_ids.find(literal.entity) for literal in query.literals if literal.entity is not None]
+    return EntityDetails(*name, size, direct, depth, type_has, np.isin(entities, asked).astype(np.uint8))
 
 
 def bounds_of(size: NDArray[Any]) -> I64:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.contexts.around import Companions, Holdings, find_companions, find_holdings
 from fader.contexts.columns import (
     ColumnSource,
     DocumentValues,
@@ -70,6 +71,7 @@ class Contexts:
     empty_because: str = ""
     columns: ColumnSource | None = None
     memo: dict[Hashable, Any] = field(default_factory=dict)
+    held: Holdings | None = None  # of entities that have more contexts than the table
 
     def __len__(self) -> int:
         return int(self.slot.size)
@@ -142,6 +144,22 @@ class Contexts:
         """What the catalog says of the entities of `groups`."""
         return self._source.describe_entities(self.groups.entity)
 
+    @cached_property
+    def companions(self) -> Companions:
+        """All mentions of candidates in the documents that have a context, those included that were not taken."""
+        found = self._source.read_companions()
+        if found is not None:
+            return found
+        documents = self.documents
+        return find_companions(documents.row, documents.length.size, self.start, self.slot, self.entities)
+
+    @cached_property
+    def holdings(self) -> Holdings:
+        """The documents of the entities of `groups`."""
+        if self.held is not None:
+            return self.held
+        return find_holdings(self.groups.at, self.matching.row[self.groups.order])
+
     def compute_once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What several systems need of this query is made once: a document ranking, say."""
         budget.check()
@@ -150,24 +168,18 @@ class Contexts:
         return self.memo[key]
 
     def compute_rows(self, key: Hashable, make: Callable[[Contexts], NDArray[D]]) -> NDArray[D]:
-        """Values with a row per context that depend on the other contexts of its document, made once.
-
-        Rows that were taken keep the values that they have in the whole table. Where whole documents were taken, the
-        values are made for these alone: they are the same.
-        """
+        """Values with a row per context, made once; rows of a table that has them already are taken from there."""
         source = self.columns
-        if isinstance(source, TakenColumns) and (key in source.table.memo or not source.has_whole_documents):
-            rows: NDArray[D] = source.table.compute_rows(key, make)[source.rows]
+        if isinstance(source, TakenColumns) and key in source.table.memo:
+            rows: NDArray[D] = source.table.memo[key][source.rows]
             return rows
-        self._source.check_whole()
         made: NDArray[D] = self.compute_once(key, lambda: make(self))
         return made
 
     def take(self, rows: NDArray[np.integer], compact: bool = False) -> Contexts:
         """The table of some rows, ascending.
 
-        Its documents stay those of the whole table, or with `compact` are those of the rows alone; then there are no
-        positions, which go by the documents of the whole table.
+        Its documents stay those of the whole table, or with `compact` are those of the rows alone.
         """
         return replace(
             self,
@@ -176,7 +188,14 @@ class Contexts:
             distances=np.ascontiguousarray(self.distances[:, rows]),
             columns=TakenColumns(self, rows, compact),
             memo={},
+            held=None,
         )
+
+    def focus(self, rows: NDArray[np.integer]) -> Contexts:
+        """The table of some rows, ascending, whose entities keep all documents that they have here."""
+        taken = self.take(rows)
+        places = np.searchsorted(self.groups.entity, taken.groups.entity)
+        return replace(taken, held=self.holdings.take(places))
 
     @property
     def _source(self) -> ColumnSource:
@@ -263,17 +282,6 @@ class TakenColumns:
     def take(self, rows: Rows) -> MentionColumns:
         return self.table._source.take(self.rows[rows])
 
-    @property
-    def has_whole_documents(self) -> bool:
-        """Whether the rows have all contexts of their documents, and what is found in these."""
-        above = self.table.columns
-        if self.compact or (isinstance(above, TakenColumns) and not above.has_whole_documents):
-            return False
-        every, own = self.table.document, self.table.document[self.rows]
-        begin = np.flatnonzero(np.diff(own, prepend=-1))
-        size = np.searchsorted(every, own[begin], "right") - np.searchsorted(every, own[begin])
-        return bool((size == np.diff(begin, append=own.size)).all())
-
     def read_sides(self) -> I8:
         return self._mentions("sides").read_sides()
 
@@ -297,28 +305,30 @@ class TakenColumns:
         values = self.table.documents
         if not self.compact:
             return replace(values, row=values.row[self.rows])
-        kept, row = np.unique(values.row[self.rows], return_inverse=True)
-        return take_documents(values, kept, row.astype(np.int32))
+        kept = self._documents()
+        return take_documents(values, kept, np.searchsorted(kept, values.row[self.rows]).astype(np.int32))
+
+    def _documents(self) -> NDArray[np.int32]:
+        """Which documents of the table the rows have."""
+        return np.unique(self.table.documents.row[self.rows])
 
     def read_matching(self) -> DocumentValues:
         values = self.table.matching
         return replace(values, row=values.row[self.rows])
 
     def read_positions(self) -> Positions:
-        if self.compact:
-            raise ValueError("a table of some rows with their own documents alone has no positions")
-        return self.table.positions
+        return self.table.positions.take(self._documents()) if self.compact else self.table.positions
 
     def read_sentences(self) -> SentenceStarts:
-        if self.compact:
-            raise ValueError("a table of some rows with their own documents alone has no sentences")
-        return self.table.sentences
+        return self.table.sentences.take(self._documents()) if self.compact else self.table.sentences
 
     def read_titles(self) -> Titles:
         return self.table.titles
 
-    def check_whole(self) -> None:
-        self.table._source.check_whole()
+    def read_companions(self) -> Companions:
+        """Those of the whole table: what is beside a row does not depend on which rows are taken."""
+        found = self.table.companions
+        return found.take(self._documents()) if self.compact else found
 
     def count_entity_documents(self) -> I32:
         return self.table.entity_documents

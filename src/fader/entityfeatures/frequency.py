@@ -30,9 +30,9 @@ class Frequency(EntityMap):
     def compute(self, contexts: Contexts) -> F64:
         groups = contexts.groups
         df = contexts.entity_documents[np.searchsorted(contexts.entities, groups.entity)]
-        place, most = np.searchsorted(groups.entity, contexts.entity), int(contexts.document.max()) + 1
-        documents = np.bincount(np.unique(place * most + contexts.document) // most)
+        held = contexts.holdings
+        documents = np.diff(held.at)
         popularity = np.log1p(df) / np.log1p(max(1, contexts.statistics.documents))
         return np.stack(
-            [popularity, np.log(np.diff(groups.at)), np.log(documents), np.log(documents / np.maximum(df, 1))], axis=1
+            [popularity, np.log(held.contexts), np.log(documents), np.log(documents / np.maximum(df, 1))], axis=1
         )

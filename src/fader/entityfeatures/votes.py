@@ -37,11 +37,9 @@ class Votes(EntityMap):
 
     def compute(self, contexts: Contexts) -> F64:
         score, rank = contexts.compute_once("document votes", lambda: _rank_documents(contexts))
-        groups = contexts.groups
-        slot = np.repeat(np.arange(groups.entity.size), np.diff(groups.at))
-        document = contexts.matching.row[groups.order]
-        once = np.flatnonzero((np.diff(document, prepend=-1) != 0) | (np.diff(slot, prepend=-1) != 0))
-        slot, document = slot[once], document[once]
+        held = contexts.holdings
+        document = held.document
+        slot = np.repeat(np.arange(held.contexts.size), np.diff(held.at))
         best = np.lexsort((document, -score[document], slot))  # of each entity, the best document first
         slot, own, place = slot[best], score[document[best]], rank[document[best]]
         begin = np.flatnonzero(np.diff(slot, prepend=-1))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32
-from fader.features.family import ColumnFamily, sort_rows
+from fader.features.family import ColumnFamily
 from fader.features.occurring import find_first
 from fader.kernel import kernel
 
@@ -30,26 +30,23 @@ I8 = NDArray[np.int8]
 
 @kernel
 def _add_competition(
-    order: I64, at: I64, first: int, last: int, begin: I32, start: I32, end: I32, distances: I32, sides: I8, share: F64,
-    out: F64,
-) -> None:  # fmt: skip
-    """For the documents [first, last); `begin` has the starts in the order of rows that `order` gives."""
-    for d in range(first, last):
-        for k in range(at[d], at[d + 1]):
-            x = order[k]
-            for t in range(share.size):
-                near = distances[t, x]
-                if near < 0:
-                    continue
-                others = 0
-                if near > 0:
-                    token = start[x] - near if sides[t, x] < 0 else end[x] + near - 1
-                    i = find_first(begin, at[d], at[d + 1], token - near + 1)
-                    j = find_first(begin, i, at[d + 1], token + near)
-                    others = j - i - (1 if i <= k < j else 0)
-                if others == 0:
-                    out[x, 0] += share[t]
-                out[x, 1] += share[t] / (1.0 + others)
+    at: I64, begin: I32, row: I32, start: I32, end: I32, distances: I32, sides: I8, share: F64, out: F64
+) -> None:
+    """`begin[at[j]:at[j+1]]` are the first tokens of all candidates in document j, ascending."""
+    for x in range(start.size):
+        a, b = at[row[x]], at[row[x] + 1]
+        for t in range(share.size):
+            near = distances[t, x]
+            if near < 0:
+                continue
+            others = 0
+            if near > 0:  # the mention itself ends before these tokens, or begins behind them
+                token = start[x] - near if sides[t, x] < 0 else end[x] + near - 1
+                i = find_first(begin, a, b, token - near + 1)
+                others = find_first(begin, i, b, token + near) - i
+            if others == 0:
+                out[x, 0] += share[t]
+            out[x, 1] += share[t] / (1.0 + others)
 
 
 @dataclass(frozen=True)
@@ -60,10 +57,9 @@ class Competition(ColumnFamily):
     columns: ClassVar[tuple[str, ...]] = ("nearest", "damped")
 
     def compute(self, contexts: Contexts) -> F64:
-        order, at = sort_rows(contexts)
-        share, begin = contexts.statistics.perplexity(), contexts.start[order]
-        columns = contexts.start, contexts.end, contexts.distances, contexts.sides, share
-        out = np.zeros((len(contexts), 2))
-        for a, b in budget.chunks(at.size - 1, weight=100):
-            _add_competition(order, at, a, b, begin, *columns, out)
+        beside, row, share = contexts.companions, contexts.documents.row, contexts.statistics.perplexity()
+        distances, sides, out = contexts.distances, contexts.sides, np.zeros((len(contexts), 2))
+        for a, b in budget.chunks(len(contexts), weight=8 * share.size):
+            mention = row[a:b], contexts.start[a:b], contexts.end[a:b]
+            _add_competition(beside.at, beside.start, *mention, distances[:, a:b], sides[:, a:b], share, out[a:b])
         return out

@@ -16,14 +16,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
 from fader.features.column import even_shares
-
-I64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -83,16 +80,3 @@ class ColumnFamily(FeatureMap):
 
     def start(self) -> F64:
         return np.full(self.size, 0.01)
-
-
-def sort_rows(contexts: Contexts) -> tuple[I64, I64]:
-    """Rows by document, position and entity, and where each document begins among them."""
-    place = (contexts.document.astype(np.int64) << 32) + contexts.start
-    span = (contexts.end.astype(np.int64) << 32) + contexts.slot
-    step = np.diff(place)
-    if ((step > 0) | ((step == 0) & (np.diff(span) >= 0))).all():  # as in every table that was not shuffled
-        order = np.arange(place.size)
-    else:
-        order = np.lexsort((span, place))
-    document = contexts.document[order]
-    return order, np.append(np.flatnonzero(np.diff(document, prepend=-1)), document.size)

@@ -13,14 +13,39 @@ ln(4)/7, 1/5, ln(8)/7, ln 2, ln 2 and 0. Knows nothing of literals.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fader import budget
 from fader.contexts.table import Contexts
-from fader.features.base import F64
-from fader.features.family import ColumnFamily, sort_rows
+from fader.features.base import F64, I32
+from fader.features.family import ColumnFamily
+from fader.kernel import kernel
+
+I64 = NDArray[np.int64]
+
+
+@kernel
+def _count_mentions(
+    row: I32, start: I32, end: I32, entity: I32, length: I32, at: I64, begin: I32, owner: I32, candidates: I32, out: F64
+) -> None:
+    """`begin` and `owner` are first token and entity of all candidates in document j, at `[at[j]:at[j+1]]`."""
+    for x in range(start.size):
+        j, count, first = row[x], 0, start[x]
+        for i in range(at[j], at[j + 1]):
+            if owner[i] == entity[x]:
+                count += 1
+                first = min(first, begin[i])
+        out[x, 0] = math.log1p(start[x]) / 7
+        out[x, 1] = min(end[x] - start[x], 5) / 5
+        out[x, 2] = math.log(max(length[j], 1)) / 7
+        out[x, 3] = math.log(max(candidates[j], 1))
+        out[x, 4] = math.log(max(count, 1))
+        out[x, 5] = 1.0 if start[x] == first else 0.0  # all that begin at the same token
 
 
 @dataclass(frozen=True)
@@ -31,20 +56,10 @@ class Mention(ColumnFamily):
     columns: ClassVar[tuple[str, ...]] = ("position", "length", "document", "candidates", "mentions", "first")
 
     def compute(self, contexts: Contexts) -> F64:
-        documents, start, slot, n = contexts.documents, contexts.start, contexts.slot, len(contexts)
-        order, _at = sort_rows(contexts)
-        pair = contexts.document[order].astype(np.int64) * contexts.entities.size + slot[order]
-        order = order[np.argsort(pair, kind="stable")]  # rows of one entity and document together, by position
-        document, entity = contexts.document[order], slot[order]
-        is_new = np.diff(document, prepend=-1) != 0
-        is_first = is_new | (np.diff(entity, prepend=-1) != 0)
-        own, whole = np.cumsum(is_first) - 1, np.cumsum(is_new) - 1
-        out = np.empty((n, self.size))
-        out[:, 0] = np.log1p(start) / 7
-        out[:, 1] = np.minimum(contexts.end - start, 5) / 5
-        out[:, 2] = (np.log(np.maximum(documents.length, 1)) / 7)[documents.row]
-        out[order, 3] = np.log(np.bincount(whole, weights=is_first))[whole]
-        out[order, 4] = np.log(np.bincount(own))[own]
-        begins = start[order]
-        out[order, 5] = begins == begins[is_first][own]  # all that begin at the same token
+        documents, beside, entity = contexts.documents, contexts.companions, contexts.entity
+        all_mentions = documents.length, beside.at, beside.start, beside.entity, beside.candidates
+        out = np.empty((len(contexts), self.size))
+        for a, b in budget.chunks(len(contexts), weight=16):
+            mention = documents.row[a:b], contexts.start[a:b], contexts.end[a:b], entity[a:b]
+            _count_mentions(*mention, *all_mentions, out[a:b])
         return out

@@ -11,6 +11,7 @@ Golden case: `red wine. e, f` for `red wine` of equal IDF: e has 0, 1, 0, 1, 0, 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32
-from fader.features.family import ColumnFamily, sort_rows
+from fader.features.family import ColumnFamily
 from fader.features.occurring import find_first
 from fader.kernel import kernel
 
@@ -30,13 +31,13 @@ FAR = np.int32(2**31 - 1)
 
 @kernel
 def _add_shares(
-    start: I32, row: I32, at: I64, begin: I32, found_at: I64, place: I32, share: F64, number: I64, out: F64
-) -> None:
-    """`begin[at[j]:at[j+1]]` are the sentences of document j; `number[x]` becomes the place of the mention's."""
+    start: I32, row: I32, at: I64, begin: I32, found_at: I64, place: I32, share: F64, beside_at: I64, beside: I32,
+    out: F64,
+) -> None:  # fmt: skip
+    """`begin[at[j]:at[j+1]]` are the sentences of document j, `beside` the first tokens of all candidates in it."""
     for x in range(start.size):
         a, b = at[row[x]], at[row[x] + 1]
         own = find_first(begin, a, b, start[x] + 1) - 1
-        number[x] = own
         before = max(a, own - 1)
         low, high = begin[own], (begin[own + 1] if own + 1 < b else FAR)
         widest = begin[own + 2] if own + 2 < b else FAR
@@ -48,7 +49,14 @@ def _add_shares(
             k = find_first(place, i, end, begin[before])
             if k < end and place[k] < widest:
                 out[x, 1] += share[t]
-        out[x, 2] = own == a
+        out[x, 2] = 1.0 if own == a else 0.0
+        i, end = beside_at[row[x]], beside_at[row[x] + 1]
+        i = find_first(beside, i, end, low)
+        end = find_first(beside, i, end, high)
+        # Several mentions may begin at one token; each of them is then the first, or the last.
+        out[x, 3] = 1.0 if beside[i] == start[x] else 0.0
+        out[x, 4] = 1.0 if beside[end - 1] == start[x] else 0.0
+        out[x, 5] = math.log(end - i)
 
 
 @dataclass(frozen=True)
@@ -60,16 +68,9 @@ class Sentence(ColumnFamily):
 
     def compute(self, contexts: Contexts) -> F64:
         sentences, positions, row = contexts.sentences, contexts.positions, contexts.documents.row
-        share, out = contexts.statistics.perplexity(), np.zeros((len(contexts), self.size))
-        number = np.empty(len(contexts), dtype=np.int64)
-        lists = sentences.at, sentences.start, positions.at, positions.start, share
+        share, beside = contexts.statistics.perplexity(), contexts.companions
+        out = np.zeros((len(contexts), self.size))
+        lists = sentences.at, sentences.start, positions.at, positions.start, share, beside.at, beside.start
         for a, b in budget.chunks(len(contexts), weight=8 * share.size):
-            _add_shares(contexts.start[a:b], row[a:b], *lists, number[a:b], out[a:b])
-        order, _at = sort_rows(contexts)  # so that those of a sentence stand together
-        opens = np.diff(number[order], prepend=-1) != 0
-        group, start = np.cumsum(opens) - 1, contexts.start[order]
-        # Several mentions may begin at one token; each of them is then the first, or the last.
-        out[order, 3] = start == start[opens][group]
-        out[order, 4] = start == start[np.append(opens[1:], True)][group] if start.size else 0
-        out[order, 5] = np.log(np.bincount(group))[group]
+            _add_shares(contexts.start[a:b], row[a:b], *lists, out[a:b])
         return out

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.aggregate.base import Aggregator
+from fader.contexts.around import Companions
 from fader.contexts.columns import (
     DocumentValues,
     EntityDetails,
@@ -525,7 +526,7 @@ class _ShownColumns:
     def describe_entities(self, entities: I32) -> EntityDetails:
         raise ValueError("rows that are shown have no details of entities; ask for all rows")
 
-    def check_whole(self) -> None:
+    def read_companions(self) -> Companions:
         raise ValueError("rows that are shown are some of a document; ask for all rows")
 
     def count_entity_documents(self) -> I32:

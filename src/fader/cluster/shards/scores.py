@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.cluster.shards.columns import Column
+from fader.contexts.around import Companions
 from fader.contexts.columns import (
     ColumnSource,
     DocumentValues,
@@ -90,7 +91,7 @@ class LocalColumns:
     def read_titles(self) -> Titles:
         raise _ElsewhereError
 
-    def check_whole(self) -> None:
+    def read_companions(self) -> Companions:
         """Here they are whole, but those that are shown later are of some entities alone."""
         raise _ElsewhereError
 
