@@ -76,7 +76,7 @@ def test_as_data() -> None:
     assert set(found) == set(discover("fader.systems"))
     assert all(row["description"] and set(row) == set(found["count"]) for row in found.values())
     trained = {name for name, row in found.items() if row["trained"]}
-    assert trained == {"cummins", "fader", "fang", "lambdamart", "macdonald", "ranksvm"}
+    assert trained == {"cummins", "fader", "fang", "lambdamart", "macdonald", "ranksvm", "rerank"}
     for name, row in found.items():
         for parameter in row["parameters"]:
             assert set(parameter) == {"name", "default", "tried"}

@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from fader.features.base import FeatureMap, Piece
 from fader.features.fused import Term, TermMaker
 from fader.limits import DEFAULTS, Limits
 from fader.registry import write_part
+
+if TYPE_CHECKING:
+    from fader.rank.rerank import Reranking
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -194,6 +197,11 @@ class System(ABC):
 
     def prepare_fused(self) -> FusedMaker | None:
         """What makes the system data for the fused path; None where it must be ranked through the table."""
+        return None
+
+    @property
+    def reranking(self) -> Reranking | None:
+        """What values the best candidates anew; `prepare_fused` is then about the ranking before it."""
         return None
 
     @property

@@ -70,8 +70,8 @@ def list_rows(ranking: Ranking) -> list[tuple[int, float, int]]:
 
 
 def leaves_out(system: System) -> bool:
-    """Whether a system ranks only what its best documents mention."""
-    return "cutoff" in {f.name for f in dataclasses.fields(system)}  # type: ignore[arg-type]
+    """Whether a system ranks only what its best documents mention, or counts the best contexts of an entity alone."""
+    return not {"cutoff", "contexts"}.isdisjoint(f.name for f in dataclasses.fields(system))  # type: ignore[arg-type]
 
 
 def check_description(system: System) -> None:

@@ -1,0 +1,237 @@
+"""A cascade: a quick system finds the best candidates, features x aggregator value these anew by their best contexts.
+
+    rerank(first=proximity,second=fader(features=noprox+coverage+windows,aggregator=logsumexp))
+
+`first` is any system that is ready to rank, `second` features x aggregator; what it values anew, and how all others
+stand behind, is in `fader.rank.rerank`. Features that are too dear for a hundred thousand contexts cost little for the
+thousand that decide. `second` is learned; the first stays as it is given. Golden case: with one candidate and one
+context, `second` being `constant` x `sum` of weight 7, the best candidate of the first has the value 7. Knows nothing
+of how contexts are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from fader.contexts.around import take_lists
+from fader.contexts.policy import Evidence
+from fader.contexts.table import Contexts
+from fader.errors import UsageError, quote
+from fader.features.base import Piece
+from fader.learn.dataset import QueryData, query_data
+from fader.learn.learner import Example, Learner
+from fader.measures import Judgments
+from fader.rank.rerank import Reranking, choose_candidates, join_values, keep_best
+from fader.rank.system import F64, I32, I64, FusedMaker, Ranking, System, View
+from fader.registry import parse
+from fader.systems.fader import FeatureModel
+
+SECOND = "fader(features=noprox+coverage+windows+positional,aggregator=logsumexp,loss=listwise,lam=1)"
+
+
+@dataclass(frozen=True)
+class Found:
+    """One table ranked: first and joined evidence, values, the rows that were chosen, and the places of candidates."""
+
+    first: Evidence
+    first_values: F64
+    chosen: I64
+    rows: I32
+    table: Contexts
+    evidence: Evidence
+    values: F64
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What training keeps of a query: all candidates with their first values, and contexts of the chosen ones.
+
+    `places` are those of the candidates that are looked at; the values of these depend on all.
+    """
+
+    every: I32
+    values: F64
+    chosen: I64
+    data: QueryData
+    places: I64
+
+    @property
+    def entity(self) -> I32:
+        return self.every[self.places]
+
+    def choose(self, judgments: Judgments) -> Example:
+        """The chosen candidates among those that are looked at, with their judgments."""
+        _both, own, among = np.intersect1d(self.chosen, self.places, assume_unique=True, return_indices=True)
+        return Example(self.data.of(own), judgments.of(among))
+
+
+@dataclass(frozen=True)
+class Rerank(Learner):
+    """A cascade: a second system values the best candidates of a first anew, by their best contexts.
+
+    At most `candidates` candidates and `contexts` contexts of each; `label` is what reports and answers call it.
+    """
+
+    name: ClassVar[str] = "rerank"
+    learned: ClassVar[tuple[str, ...]] = ("second",)
+    first: str = "proximity"
+    second: str = SECOND
+    candidates: int = 100
+    contexts: int = 10
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("candidates", "contexts"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"rerank: {name} must be at least 1, not {getattr(self, name)}")
+        first, second = self.first_system, self.second_system
+        if not first.is_fitted:
+            raise UsageError(f"rerank: the first system must be ready to rank; train {quote(first.name)} by itself")
+        if replace(second.view, policy=first.view.policy) != first.view:
+            raise UsageError(f"rerank: both systems must see the same contexts, not {first.view} and {second.view}")
+
+    @cached_property
+    def first_system(self) -> System:
+        """The system that finds candidates."""
+        found: System = parse("fader.systems", self.first)
+        return found
+
+    @cached_property
+    def second_system(self) -> FeatureModel:
+        """The system that values them anew."""
+        found = parse("fader.systems", self.second)
+        if not isinstance(found, FeatureModel):
+            raise UsageError(f"rerank: second must be features x aggregator, fader(...), not {quote(self.second)}")
+        return found
+
+    @property
+    def is_fitted(self) -> bool:
+        return self.second_system.is_fitted
+
+    @property
+    def short_name(self) -> str:
+        return self.label or f"{self.second_system.short_name} after {self.first_system.short_name}"
+
+    @property
+    def title(self) -> str:
+        return self.label
+
+    @property
+    def view(self) -> View:
+        return self.first_system.view
+
+    @property
+    def policy(self) -> str:
+        return self.view.policy
+
+    @cached_property
+    def reranking(self) -> Reranking:
+        self.check_fitted()
+        return Reranking(self.candidates, self.contexts, self.second_system.feature_scoring)
+
+    def prepare_fused(self) -> FusedMaker | None:
+        """That of the first system; the ranker asks for `reranking` after it."""
+        self.check_fitted()
+        return self.first_system.prepare_fused()
+
+    def _focus(self, contexts: Contexts) -> tuple[Evidence, F64, I64, I32, Contexts]:
+        """The first evidence and values, the chosen candidates, and their best contexts: rows and table."""
+        evidence, values = self.first_system.value_entities(contexts)
+        chosen = choose_candidates(evidence.entity, values, self.candidates)
+        at, items = take_lists(evidence.at, chosen)
+        kept = keep_best(evidence.scores[items], at, self.contexts)[0]
+        rows = np.sort(evidence.row[items[kept]])
+        return evidence, values, chosen, rows, contexts.focus(rows)
+
+    def _find(self, contexts: Contexts) -> Found:
+        found: Found = contexts.compute_once(("rerank", self), lambda: self._rank(contexts))
+        return found
+
+    def _rank(self, contexts: Contexts) -> Found:
+        first, values, chosen, rows, table = self._focus(contexts)
+        own, again = self.reranking.value(table)
+        size = np.diff(first.at)
+        size[chosen] = np.diff(own.at)
+        at = np.append(0, np.cumsum(size))
+        row, scores = np.empty(int(at[-1]), dtype=np.int32), np.empty(int(at[-1]))
+        rest = np.delete(np.arange(size.size), chosen)
+        for places, evidence, items in (
+            (chosen, own, np.arange(own.row.size)),
+            (rest, first, take_lists(first.at, rest)[1]),
+        ):
+            put = take_lists(at, places)[1]
+            row[put] = rows[own.row] if evidence is own else first.row[items]
+            scores[put] = evidence.scores[items]
+        joined = join_values(values, chosen, again)
+        return Found(first, values, chosen, rows, table, Evidence(first.entity, row, at, scores), joined)
+
+    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
+        self.check_fitted()
+        found = self._find(contexts)
+        return found.evidence, found.values
+
+    def scores(self, contexts: Contexts) -> F64:
+        """Second scores of the contexts that were chosen, first scores of all others."""
+        found, scores = self._find(contexts), self.first_system.scores(contexts).copy()
+        scores[found.rows] = self.reranking.scoring.score(found.table)
+        return scores
+
+    def _is_chosen(self, found: Found, entity: int) -> bool:
+        place = int(np.searchsorted(found.first.entity, entity))
+        return bool((found.chosen == place).any())
+
+    def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
+        """Those of the stage that valued the entity; what sets it behind the chosen ones is shared evenly."""
+        scores = ranking.scores_of(i)
+        at = np.array([0, scores.size], dtype=np.int64)
+        found, entity = self._find(contexts), int(ranking.entity[i])
+        if self._is_chosen(found, entity):
+            return self.reranking.scoring.aggregator.shares(scores, at)
+        place = int(np.searchsorted(found.first.entity, entity))
+        first = replace(ranking, evidence=found.first, place=np.array([place]), values=found.first_values)
+        own = self.first_system.shares(contexts, replace(first, entity=ranking.entity[i : i + 1]), 0)
+        shift = float(found.values[place] - found.first_values[place])
+        return own + shift / own.size
+
+    def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
+        found = self._find(contexts)
+        if not rows.size or not self._is_chosen(found, int(contexts.entity[rows[0]])):
+            return self.first_system.literal_weights(contexts, rows)
+        scoring, own = self.reranking.scoring, np.searchsorted(found.rows, rows).astype(np.int32)
+        return scoring.features.by_literal(found.table, own, scoring.weights)
+
+    def pieces(self, contexts: Contexts, row: int) -> list[Piece]:
+        found = self._find(contexts)
+        place = int(np.searchsorted(found.rows, row))
+        if place == found.rows.size or found.rows[place] != row:
+            return self.first_system.pieces(contexts, row)
+        scoring = self.reranking.scoring
+        return scoring.features.pieces(found.table, place, scoring.weights)
+
+    @property
+    def encoding(self) -> Hashable:
+        return self.name, self.first, self.candidates, self.contexts, self.second_system.encoding
+
+    def encode(self, contexts: Contexts) -> Encoded:
+        evidence, values, chosen, _rows, table = self._focus(contexts)
+        data = query_data("", table, self.second_system.feature_map, "mention", {})
+        return Encoded(evidence.entity, values, chosen, data, np.arange(values.size))
+
+    def take_candidates(self, query: Encoded, places: I64) -> Encoded:
+        return replace(query, places=query.places[places])
+
+    def values_of(self, query: Encoded) -> F64:
+        return join_values(query.values, query.chosen, self.second_system.values_of(query.data))[query.places]
+
+    def fit(self, examples: Sequence[Example], seed: int) -> Self:
+        """The second system trained on the chosen candidates: those that the first ranks highest."""
+        own = [e.query.choose(e.judgments) for e in examples]
+        usable = [e for e in own if (e.judgments.grades > 0).any() and (e.judgments.grades <= 0).any()]
+        if not usable:
+            raise UsageError("rerank: no query has both a good and a bad candidate among those that are ranked again")
+        return replace(self, second=str(self.second_system.fit(usable, seed)))

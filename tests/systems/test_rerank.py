@@ -1,0 +1,73 @@
+"""The cascade against plain loops, and worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contracts.worlds import World, worlds
+from fader.errors import UsageError
+from fader.rank.ranking import rank_entities
+from fader.rank.rerank import join_values, keep_best
+from fader.systems.base import parse_system
+from fader.systems.rerank import Rerank
+
+FIRST = "fader(features=noprox,aggregator=logsumexp,policy=mention,weights=0.1/0.2/0.3/0.1/0)"
+MAPS = "windows+competition+mention+entity(use=frequency/votes)"
+SECOND = f"fader(features={MAPS},aggregator=sum,policy=mention,weights={'/'.join(str(0.1 * i) for i in range(1, 24))})"
+
+
+def test_golden_values() -> None:
+    """One is valued anew; the others keep their distances and stand behind."""
+    assert join_values(np.array([5.0, 4.0, 2.0]), np.array([0]), np.array([7.0])).tolist() == [7.0, 6.0, 4.0]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 1.5, 2.0]), min_size=1, max_size=12)), st.integers(1, 5))
+def test_the_best_contexts_are_kept_in_their_order(lists: list[list[float]], most: int) -> None:
+    """Of equal scores the first."""
+    at = np.cumsum([0, *map(len, lists)])
+    place, begin = keep_best(np.array([s for each in lists for s in each]), at, most)
+    expected = [sorted(sorted(range(len(e)), key=lambda i, e=e: (-e[i], i))[:most]) for e in lists]  # type: ignore[misc]
+    found = [(place[a:b] - o).tolist() for a, b, o in zip(begin, begin[1:], at, strict=False)]
+    assert found == expected
+
+
+@settings(deadline=None, max_examples=25)
+@given(world=worlds(least=1), n=st.integers(1, 4), m=st.integers(1, 3))
+def test_values_are_those_of_the_two_systems(world: World, n: int, m: int) -> None:
+    """Candidates and contexts chosen by sorting, and scored among all rows of the table."""
+    first, second = parse_system(FIRST), parse_system(SECOND)
+    contexts = world.contexts()
+    evidence, values = first.value_entities(contexts)
+    order = sorted(range(values.size), key=lambda i: (-values[i], -evidence.entity[i]))
+    chosen, scores = order[:n], second.feature_scoring.score(contexts)  # type: ignore[union-attr]
+    again = {}
+    for i in chosen:
+        own = range(evidence.at[i], evidence.at[i + 1])
+        best = sorted(own, key=lambda x: (-evidence.scores[x], x))[:m]
+        again[i] = sum(scores[evidence.row[x]] for x in best)
+    shift = min(again.values()) - min(values[i] for i in chosen)
+    expected = {int(evidence.entity[i]): again.get(i, values[i] + shift) for i in order}
+    ranking = rank_entities(Rerank(FIRST, SECOND, n, m), contexts, 100)
+    assert sorted(ranking.entity.tolist()) == sorted(expected)
+    np.testing.assert_allclose(ranking.score, [expected[e] for e in ranking.entity.tolist()], rtol=1e-9, atol=1e-12)
+    behind = [e for e in ranking.entity.tolist() if e not in {int(evidence.entity[i]) for i in chosen}]
+    assert behind == [int(evidence.entity[i]) for i in order[n:]]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"candidates": 0}, "candidates must be at least 1, not 0"),
+        ({"second": "proximity"}, "second must be features x aggregator"),
+        ({"first": "fader"}, "the first system must be ready to rank"),
+        ({"first": FIRST.replace("policy=mention", "top=9")}, "both systems must see the same contexts"),
+    ],
+)
+def test_what_cannot_be_a_cascade_is_refused(given: dict[str, object], message: str) -> None:
+    """With the reason."""
+    with pytest.raises(UsageError, match=message):
+        Rerank(**given)  # type: ignore[arg-type]
