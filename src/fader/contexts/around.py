@@ -84,11 +84,14 @@ def _count_entities(at: I64, slot: I32, seen: I64, out: I32) -> None:
 
 
 def find_holdings(at: I64, document: I32) -> Holdings:
-    """From the documents of all contexts, those of entity i being `document[at[i]:at[i+1]]`, ascending."""
-    is_new = np.empty(document.size, dtype=np.bool_)
-    is_new[:1] = True
-    np.not_equal(document[1:], document[:-1], out=is_new[1:])
-    is_new[at[:-1]] = True
+    """From the documents of all contexts, those of entity i being `document[at[i]:at[i+1]]`, all at least one."""
+    step = np.diff(document, prepend=-1)
+    step[at[:-1]] = 1
+    if (step < 0).any():  # as in no table that was not shuffled
+        document = document[np.lexsort((document, np.repeat(np.arange(at.size - 1), np.diff(at))))]
+        step = np.diff(document, prepend=-1)
+        step[at[:-1]] = 1
+    is_new = step != 0
     before = np.zeros(document.size + 1, dtype=np.int64)
     np.cumsum(is_new, out=before[1:])
     return Holdings(before[at], document[is_new], np.diff(at))
