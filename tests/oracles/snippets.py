@@ -74,7 +74,14 @@ def _cut_snippet(analysis: Analysis, contexts: Contexts, row: int, share: float,
     mention = next(((a, b) for mark, a, b in placed if mark.literal is None), (0, 0))
     matches = [Match(m.literal.text, (a, b), m.distance) for m, a, b in placed if m.literal is not None]
     confidence = float(contexts.confidence[row])
-    return Snippet(stored.id, stored.title, stored.url, share, confidence, shown, mention, matches)
+    return Snippet(
+        stored.id, stored.title, stored.url, share, confidence, shown, mention, matches, tokens_of(contexts, row)
+    )
+
+
+def tokens_of(contexts: Contexts, row: int) -> tuple[int, int]:
+    """The tokens of a row's mention."""
+    return int(contexts.start[row]), int(contexts.end[row])
 
 
 def _marks(analysis: Analysis, contexts: Contexts, row: int, text: str, tokens: _Tokens) -> list[_Mark]:

@@ -25,7 +25,7 @@ from serve.live import build, running
 
 KEY = "k-3f9a2c71d5e84b06a1c2d3e4f5a6b7c8"
 SEARCH = {"query": "played +violin", "type": "scientist"}
-NAMES = {"ask", "search", "entity", "explain", "suggest_types"}
+NAMES = {"ask", "search", "entity", "explain", "document", "suggest_types"}
 MODES = ["auto", "legacy"]  # the protocol since 2026-07-28, and the handshake before it
 
 
@@ -122,6 +122,8 @@ SAME = [
     ("entity", {"id": "E2", "query": "violin", "offset": 1, "limit": 2},
      "/v1/entity/E2", {"q": "violin", "offset": 1, "limit": 2}),
     ("explain", {"query": "+violin light", "entity": "E/1"}, "/v1/explain", {"q": "+violin light", "entity": "E/1"}),
+    ("search", {"query": "violin", "passage": "sentence"}, "/v1/search", {"q": "violin", "passage": "sentence"}),
+    ("document", {"id": "d1", "query": "violin"}, "/v1/document/d1", {"q": "violin"}),
     ("suggest_types", {"text": "pict"}, "/v1/suggest", {"kind": "type", "prefix": "pict"}),
 ]  # fmt: skip
 

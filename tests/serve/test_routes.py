@@ -105,6 +105,28 @@ def test_search_is_search(http: httpx.Client, index: fader.Index, query: str, sy
         assert reply.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.parametrize("passage", ["sentence", "window:2", "document"])
+def test_passages_are_those_of_the_python_interface(http: httpx.Client, index: fader.Index, passage: str) -> None:
+    """Of search and of an entity's contexts; another width is the client's fault."""
+    asked = {"q": "violin", "model": "count", "passage": passage}
+    expected = plain(index.search("violin", model="count", passage=passage).to_dict())
+    assert plain(http.get("/v1/search", params=asked).json()) == expected
+    evidence = http.get("/v1/entity/E2", params=asked).json()["evidence"]
+    assert evidence == plain(index.evidence("violin", "E2", model="count", passage=passage).to_dict())
+    assert "window:N" in error_of(http.get("/v1/search", params={**asked, "passage": "page"}), 400)["message"]
+
+
+def test_a_document_is_the_document(http: httpx.Client, index: fader.Index) -> None:
+    """By path and by parameter, with the occurrences of a query; one that is not there is not found."""
+    expected = plain(index.document("d1", "violin +played").to_dict())
+    assert http.get("/v1/document/d1", params={"q": "violin +played"}).json() == expected
+    assert http.get("/v1/document", params={"q": "violin +played", "id": "d1"}).json() == expected
+    assert expected["matches"]
+    assert error_of(http.get("/v1/document/none"), 404)["code"] == "not_found"
+    assert error_of(http.get("/v1/document/"), 404)["code"] == "not_found"
+    assert error_of(http.get("/v1/document/d1", params={"q": '"'}), 400)["code"] == "bad_query"
+
+
 def test_what_is_left_out_has_its_default(http: httpx.Client, index: fader.Index, model: Path) -> None:
     """The first index, its first model, 10 entities, one snippet, no explanation."""
     expected = plain(index.search("violin", k=10, model=str(model), snippets=1).to_dict())

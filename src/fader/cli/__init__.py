@@ -31,6 +31,7 @@ COMMANDS = {
     "contexts": "Write every context of a file of queries as Parquet.",
     "delete": "Delete documents of an index.",
     "demo": "Build the demo index and show what Fader does.",
+    "document": "Show a document with its mentions.",
     "entities": "Look up entities.",
     "entity": "Show an entity, and its evidence for a query.",
     "evaluate": "Measure TREC runs against judgments and compare them.",

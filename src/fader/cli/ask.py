@@ -38,6 +38,7 @@ def command(folder: Path, options: AskOptions, out: Output) -> None:
         any_type=options.any_type,
         query=options.query,
         snippets=options.snippets,
+        passage=options.passage,
         correct=options.correct,
     )
     if out.as_json:

@@ -32,7 +32,9 @@ def command(folder: Path, options: EntityOptions, out: Output) -> None:
     if options.query is not None:
         ranker = resolve_model(options.model, index.collection, options.any_index)
         query = index.parse(options.query, options.type, entity_literals=not options.no_entity_literals)
-        evidence = index.evidence(query, options.entity, None, ranker, offset=options.offset, limit=options.limit)
+        evidence = index.evidence(
+            query, options.entity, None, ranker, offset=options.offset, limit=options.limit, passage=options.passage
+        )
     if out.as_json:
         print_json({**card.to_dict(), "evidence": evidence.to_dict() if evidence else None})
         return

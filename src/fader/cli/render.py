@@ -14,6 +14,7 @@ from rich.text import Text
 from fader.index.catalog import StoredCatalog
 from fader.search.answer import Answer, Explanation, Result, Snippet
 from fader.search.ask import AskedAnswer
+from fader.search.document import DocumentPage
 from fader.search.entity import EntityCard, EntityEvidence, Placed
 from fader.search.grids import Point, WeightGrid
 from fader.search.why import Why
@@ -68,6 +69,25 @@ def print_card(card: EntityCard, console: Console | None = None) -> None:
         out.print(Text(f"     also {_harmless(', '.join(card.aliases))}"))
     for found in card.types:
         out.print(Text(f"     {_harmless(' > '.join(step.name for step in found.path))}", style="cyan"))
+
+
+def print_document(page: DocumentPage, console: Console | None = None) -> None:
+    """A document: its title, its text with mentions and matches, and how many mentions it has."""
+    out = console or Console(highlight=False, soft_wrap=True)
+    out.print(Text(_harmless(page.title or page.id), style="bold"))
+    marks = [(mention.at, "reverse", "[]") for mention in page.mentions if mention.at is not None]
+    marks += [(match.at, "bold green", "**") for match in page.matches]
+    lines = "\n".join(map(_harmless, page.text.split("\n")))  # one for one, as offsets need it
+    if out.is_terminal and not out.is_dumb_terminal:
+        body = Text(lines)
+        for (start, end), style, _signs in marks:
+            body.stylize(style, start, end)
+    else:
+        body = Text(_mark_plainly(lines, [(at, signs) for at, _style, signs in marks]))
+    out.print(body)
+    mentions = f"{len(page.mentions):,} mention{'s' if len(page.mentions) != 1 else ''}"
+    where = f"; {_harmless(page.url)}" if page.url else ""
+    out.print(Text(f"{_harmless(page.id)}: {page.characters:,} characters, {mentions}{where}", style="dim"))
 
 
 def print_evidence(found: EntityEvidence, console: Console | None = None) -> None:

@@ -43,7 +43,9 @@ def command(folder: Path, options: SearchOptions, as_csv: bool, out: Output) -> 
             print_asked(asked, index.collection.catalog)
         return
     query = index.parse(options.query, options.type, entity_literals=not options.no_entity_literals)
-    answer = index.search(query, None, options.k, ranker, snippets=options.snippets, explain=options.explain)
+    answer = index.search(
+        query, None, options.k, ranker, snippets=options.snippets, passage=options.passage, explain=options.explain
+    )
     if out.as_json:
         print_json(answer.to_dict())
     elif as_csv:

@@ -23,7 +23,7 @@ from fader.index.excerpts import Excerpts, Head, Wanted, read_excerpts
 from fader.index.labelterms import LabelTerms
 from fader.index.manifest import Manifest
 from fader.index.numbering import Numbered, SegmentIds, find_starts, is_identity, number_documents, number_from
-from fader.index.segment import Segment
+from fader.index.segment import DocumentMentions, Segment
 from fader.memory import Cache, keep_freed_memory
 
 I32 = NDArray[np.int32]
@@ -239,6 +239,11 @@ class IndexReader:
         """The tokens [start, end) of an entity's mentions in a document."""
         segment, local = self.locate(document)
         return segment.find_mentions(local, entity)
+
+    def read_mentions(self, document: int) -> DocumentMentions:
+        """All mentions of a document, in order."""
+        segment, local = self.locate(document)
+        return segment.read_mentions(local)
 
     def document_id(self, document: int) -> str:
         segment, local = self.locate(document)

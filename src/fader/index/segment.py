@@ -72,6 +72,16 @@ class Mentions:
         return cls(empty, empty, np.empty((0, 4), dtype=np.int32), empty, empty)
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentMentions:
+    """The mentions of one document: entities by number, tokens [start, end) and confidences."""
+
+    entity: I32
+    start: I32
+    end: I32
+    confidence: NDArray[np.float64]
+
+
 class Segment:
     """The arrays of a segment and what they mean."""
 
@@ -176,6 +186,15 @@ class Segment:
         rows = rows[np.searchsorted(rows, first) : np.searchsorted(rows, last)]
         start = self.start.gather(rows) - self.base[document]
         return list(zip(start.tolist(), (start + self.length.gather(rows)).tolist(), strict=True))
+
+    def read_mentions(self, document: int) -> DocumentMentions:
+        """All mentions of a document, in order."""
+        bounds = self.mentions_at.gather(np.array([document, document + 1], dtype=np.int32)).tolist()
+        rows = np.arange(*bounds, dtype=np.int32)
+        start = self.start.gather(rows) - self.base[document]
+        return DocumentMentions(
+            self.entity.gather(rows), start, start + self.length.gather(rows), self.confidence(rows)
+        )
 
     def count_forms(self, starts: I32, length: int) -> tuple[I32, I32]:
         """The entities of the mentions that cover exactly `length` tokens from one of some ascending positions on, and

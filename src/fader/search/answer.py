@@ -56,7 +56,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A context to show: some text, with character offsets of the mention and of the matches."""
+    """A context to show: some text, with character offsets of the mention and of the matches.
+
+    `tokens` are the mention's in the document, from the first to behind the last.
+    """
 
     doc: str
     title: str
@@ -66,6 +69,7 @@ class Snippet:
     snippet: str
     mention: tuple[int, int]
     matches: list[Match]
+    tokens: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

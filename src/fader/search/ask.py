@@ -33,6 +33,7 @@ from fader.search.answer import AnsweredQuery, QueryLiteral, Snippet
 from fader.search.collection import Collection
 from fader.search.evidence import show_evidence
 from fader.search.local import rank_contexts
+from fader.search.passage import Passage
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -259,7 +260,13 @@ def rank_question(
 
 
 def show_question(
-    collection: Collection, found: RankedQuestion, system: System, limits: Limits, k: int, snippets: int
+    collection: Collection,
+    found: RankedQuestion,
+    system: System,
+    limits: Limits,
+    k: int,
+    snippets: int,
+    passage: Passage = Passage(),  # noqa: B008 - a value that nothing changes
 ) -> list[AskedResult]:
     """The k best entities with their evidence and the readings that speak for each."""
     entities = found.entity[:k]
@@ -269,7 +276,7 @@ def show_question(
         ranked = rank_contexts(table, system, int(entities.size))
         order = range(ranked.ranking.entity.size)
         shares = [explain_entity(system, ranked.contexts, ranked.ranking, i) for i in order]
-        cut = show_evidence(collection, ranked.contexts, shares, snippets)
+        cut = show_evidence(collection, ranked.contexts, shares, snippets, passage)
         shown = dict(zip(ranked.ranking.entity.tolist(), cut, strict=True))
     described = collection.catalog.describe_entities(entities.tolist())
     share = share_readings(found.member[:k], found.probability)

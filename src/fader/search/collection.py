@@ -27,6 +27,7 @@ from fader.index.catalog import StoredCatalog
 from fader.index.excerpts import Excerpts, Head, Wanted
 from fader.index.manifest import Manifest
 from fader.index.reader import Stored
+from fader.index.segment import DocumentMentions
 from fader.rank.ranking import ShownContexts
 from fader.rank.system import Ranking, System
 
@@ -145,6 +146,10 @@ class Collection(Protocol):
 
     def find_mentions(self, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
         """For each pair of a document and an entity, by number, the tokens [start, end) of the entity's mentions."""
+        ...
+
+    def read_mentions(self, document: int) -> DocumentMentions:
+        """All mentions of a document, given by number, in order."""
         ...
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:

@@ -16,6 +16,7 @@ from fader.search.answer import AnsweredQuery, Snippet
 from fader.search.collection import Collection
 from fader.search.entity_rank import EntityStanding, entity_number
 from fader.search.evidence import by_weight
+from fader.search.passage import Passage
 from fader.search.snippets import cut_snippets
 
 
@@ -138,12 +139,13 @@ def check_page(offset: object, limit: object, most: int) -> tuple[int, int]:
     return first, size
 
 
-def entity_evidence(found: EntityStanding, offset: int, limit: int) -> EntityEvidence:
+def entity_evidence(found: EntityStanding, offset: int, limit: int, passage: Passage) -> EntityEvidence:
     """A page of an entity's contexts."""
     shares, contexts = found.contributions(), found.contexts
     order = by_weight(shares)
     page = order[offset : offset + limit]
-    cut = cut_snippets(found.collection, contexts, shares.row[page].tolist(), shares.share[page].tolist())
+    shown = shares.row[page].tolist(), shares.share[page].tolist()
+    cut = cut_snippets(found.collection, contexts, *shown, passage)
     items = [
         Placed(**{f.name: getattr(snippet, f.name) for f in fields(Snippet)}, place=place)
         for place, snippet in enumerate(cut, offset + 1)

@@ -19,6 +19,7 @@ from fader.rank.ranking import Contributions, ShownContexts, WhatIf, choose_cont
 from fader.rank.system import Ranking, System
 from fader.search.answer import CellShare, ContextShare, Explanation, LiteralShare, OtherContexts, Snippet
 from fader.search.collection import Collection
+from fader.search.passage import Passage
 from fader.search.snippets import cut_snippets
 
 I32 = NDArray[np.int32]
@@ -27,19 +28,28 @@ RANKED_AGAIN = 5  # contexts to rank without, if each needs a new ranking of all
 
 
 def show_evidence(
-    collection: Collection, contexts: Contexts, contributions: Sequence[Contributions], limit: int
+    collection: Collection,
+    contexts: Contexts,
+    contributions: Sequence[Contributions],
+    limit: int,
+    passage: Passage = Passage(),  # noqa: B008 - a value that nothing changes
 ) -> list[list[Snippet]]:
     """Snippets per entity of the contexts that contribute most, all texts read in one batch."""
     share = np.concatenate([np.empty(0), *(each.share for each in contributions)])
     row = np.concatenate([np.empty(0, dtype=np.int32), *(each.row for each in contributions)])
     at = np.cumsum([0, *(each.row.size for each in contributions)])
     place, begin = choose_contexts(share, at, limit)
-    return show_contexts(collection, contexts, ShownContexts(begin, row[place], share[place]))
+    return show_contexts(collection, contexts, ShownContexts(begin, row[place], share[place]), passage)
 
 
-def show_contexts(collection: Collection, contexts: Contexts, shown: ShownContexts) -> list[list[Snippet]]:
+def show_contexts(
+    collection: Collection,
+    contexts: Contexts,
+    shown: ShownContexts,
+    passage: Passage = Passage(),  # noqa: B008 - a value that nothing changes
+) -> list[list[Snippet]]:
     """Snippets per entity of chosen contexts."""
-    cut = cut_snippets(collection, contexts, shown.row.tolist(), shown.share.tolist())
+    cut = cut_snippets(collection, contexts, shown.row.tolist(), shown.share.tolist(), passage)
     return [cut[a:b] for a, b in pairwise(shown.at.tolist())]
 
 

@@ -42,11 +42,13 @@ from fader.search.ask import (
     show_question,
 )
 from fader.search.collection import Collection, RankedContexts
+from fader.search.document import DocumentPage, read_document
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
 from fader.search.entity_rank import EntityStanding, entity_number, find_entity
 from fader.search.evidence import explain_entities, show_contexts, show_evidence
 from fader.search.local import LocalCollection
 from fader.search.models import DEFAULT, resolve_model, warnings_of
+from fader.search.passage import HIGHLIGHTS, Passage, parse_passage
 from fader.search.versus import Versus, versus
 from fader.search.why import Why, why_of
 from fader.systems.shared.weighting import in_best_documents
@@ -203,17 +205,22 @@ class Index:
         model: Any = DEFAULT,
         *,
         snippets: int = 1,
+        passage: str = HIGHLIGHTS,
         explain: bool = False,
         timeout_ms: float | None = None,
     ) -> Answer:
-        """The k best entities with their evidence: `snippets` per entity, and with `explain` how scores come about."""
+        """The k best entities with their evidence: `snippets` per entity, and with `explain` how scores come about.
+
+        `passage` is how much text a snippet shows: see `fader.search.passage`.
+        """
+        width = parse_passage(passage)
         k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
         began = time.perf_counter()
         with self._deadline(timeout_ms):
             chosen = resolve_model(model, self.collection)
             best = None if explain or not snippets else snippets
             found = self._rank(chosen.system, query, type, k, with_rows=bool(snippets or explain), best=best)
-            results = self._results(found, chosen.system, snippets, explain)
+            results = self._results(found, chosen.system, snippets, explain, width)
         contexts = found.contexts
         empty = [contexts.empty_because] if contexts.empty_because else []
         return Answer(
@@ -228,16 +235,18 @@ class Index:
             took_ms=1000 * (time.perf_counter() - began),
         )
 
-    def _results(self, found: RankedContexts, system: System, snippets: int, explain: bool) -> list[Result]:
+    def _results(
+        self, found: RankedContexts, system: System, snippets: int, explain: bool, width: Passage
+    ) -> list[Result]:
         contexts, ranking = found.contexts, found.ranking
         every = range(ranking.entity.size)
         shown: list[list[Snippet]] = [[] for _i in every]
         shares = []
         if found.shown is not None:
-            shown = show_contexts(self.collection, contexts, found.shown)
+            shown = show_contexts(self.collection, contexts, found.shown, width)
         elif snippets or explain:
             shares = [explain_entity(system, contexts, ranking, i) for i in every]
-            shown = show_evidence(self.collection, contexts, shares, snippets) if snippets else shown
+            shown = show_evidence(self.collection, contexts, shares, snippets, width) if snippets else shown
         explained: list[Explanation] | list[None] = [None for _i in every]
         if explain:
             explained = explain_entities(self.collection, contexts, system, ranking, shares)
@@ -294,6 +303,7 @@ class Index:
         any_type: bool = False,
         query: str | None = None,
         snippets: int = 1,
+        passage: str = HIGHLIGHTS,
         correct: bool = True,
         timeout_ms: float | None = None,
     ) -> AskedAnswer:
@@ -304,12 +314,13 @@ class Index:
         type then counts alone, and the query is taken as it is written.
         """
         choice = self._choose(query, type, any_type)
+        width = parse_passage(passage)
         k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
         began = time.perf_counter()
         with self._deadline(timeout_ms):
             chosen = resolve_model(model, self.collection)
             found = self._rank_question(question, chosen.system, interpreter, correct, choice)
-            results = show_question(self.collection, found, chosen.system, self.limits, k, snippets)
+            results = show_question(self.collection, found, chosen.system, self.limits, k, snippets, width)
         asked = AnsweredQuery.of(found.query)
         readings = [AskedReading.of(reading, asked) for reading in found.read.readings]
         return AskedAnswer(
@@ -358,12 +369,14 @@ class Index:
         *,
         offset: int = 0,
         limit: int = 20,
+        passage: str = HIGHLIGHTS,
         timeout_ms: float | None = None,
     ) -> EntityEvidence:
         """The evidence for one entity, however low its rank: a page of its contexts."""
+        width = parse_passage(passage)
         offset, limit = check_page(offset, limit, self.limits.snippets)
         with self._deadline(timeout_ms):
-            return entity_evidence(self._find_rank(query, entity, type, model), offset, limit)
+            return entity_evidence(self._find_rank(query, entity, type, model), offset, limit, width)
 
     def why(
         self,
@@ -400,6 +413,13 @@ class Index:
             models = resolve_model(a, self.collection), resolve_model(b, self.collection)
             parsed = self._parse(query, type)
             return versus(self.collection, models, partial(self.view_contexts, parsed, None), k, snippets)
+
+    def document(
+        self, document: str, query: str | Query | None = None, *, timeout_ms: float | None = None
+    ) -> DocumentPage:
+        """A document, given by id: its text, sentences and mentions, and where the literals of a query occur in it."""
+        with self._deadline(timeout_ms):
+            return read_document(self.collection, document, None if query is None else self._parse(query, None))
 
     def analyze(self, text: str) -> list[tuple[str, int, int]]:
         """Terms with their characters, as documents and queries are analysed; stop words left out."""

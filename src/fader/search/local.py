@@ -17,6 +17,7 @@ from fader.fused.ranker import FusedRanker
 from fader.index.commit import read_commit
 from fader.index.excerpts import Excerpts, Head, Wanted
 from fader.index.reader import IndexReader, Stored
+from fader.index.segment import DocumentMentions
 from fader.rank.ranking import rank_entities
 from fader.rank.system import System
 from fader.search.collection import RankedContexts
@@ -89,6 +90,9 @@ class LocalCollection:
 
     def find_mentions(self, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
         return [self.reader.find_mentions(*pair) for pair in pairs]
+
+    def read_mentions(self, document: int) -> DocumentMentions:
+        return self.reader.read_mentions(document)
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         return self.reader.document_ids(documents)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.options import option, options
+from fader.search.passage import HIGHLIGHTS, check_passage
 
 ON_ERROR = ("skip", "fail")
 ASK = ("never", "auto", "always")
@@ -62,6 +63,18 @@ def timeout_option(help: str = "Time for the query, about a second to start incl
     return option(None, help=help, least=1, limit="time_ms", metavar="MS", example=500)
 
 
+def passage_option() -> Any:
+    return option(
+        HIGHLIGHTS,
+        help="How much text a snippet shows: highlights (a few words around each), sentence, window:N (tokens on each "
+        "side of the mention), or document.",
+        longest=50,
+        check=check_passage,
+        metavar="WIDTH",
+        example=HIGHLIGHTS,
+    )
+
+
 def prefix_option() -> Any:
     return option("", help="How its name, or words of it, begin.", longest=500, argument=True, example="spa")
 
@@ -86,6 +99,7 @@ class SearchOptions:
     type: str | None = type_option()
     k: int = option(10, help="How many entities.", least=1, limit="k", flags=("-k",), example=10)
     snippets: int = option(2, help="Snippets per entity.", least=0, limit="snippets", example=1)
+    passage: str = passage_option()
     explain: bool = option(False, help="Show how each score comes about.")
     verify: bool = option(False, help="Verify checksums and invariants before answering.")
     ask: str = option(
@@ -119,6 +133,7 @@ class AskOptions:
     )
     k: int = option(10, help="How many entities.", least=1, limit="k", flags=("-k",), example=10)
     snippets: int = option(2, help="Snippets per entity.", least=0, limit="snippets", example=1)
+    passage: str = passage_option()
     correct: bool = option(
         True, help="Take words that occur nowhere as they are.", flags=("--no-correct",), example=True
     )
@@ -152,11 +167,26 @@ class EntityOptions:
     type: str | None = type_option("The answer type of the query, by id or name.")
     offset: int = option(0, help="Contexts to leave out, the best first.", least=0, most=MOST_OFFSET, limit="snippets")
     limit: int = option(20, help="Contexts at most.", least=1, limit="snippets", example=20)
+    passage: str = passage_option()
     model: str = model_option()
     any_index: bool = any_index_option()
     no_entity_literals: bool = no_entity_literals_option()
     at: int | None = at_option()
     timeout_ms: int | None = timeout_option("Time for the query.")
+
+
+@options
+class ShowDocumentOptions:
+    """Look at a document."""
+
+    document: str = option(
+        help="The document, by id.", longest=2_000, argument=True, metavar="ID", example="demo-00433"
+    )
+    query: str | None = option(
+        None, help="A query, whose words are marked.", longest=2_000, argument=True, example="landed +mars"
+    )
+    at: int | None = at_option()
+    timeout_ms: int | None = timeout_option("Time for the document.")
 
 
 @options

@@ -5,8 +5,8 @@ pieces that are far apart joined by an ellipsis. Words around are whole, at most
 one on that would make it too long; 600 characters of them are shared among the highlights, of which each has room for
 some. A highlight is whole, unless it is longer than 600 characters: then its first words are shown, or the beginning
 of the first, and the offsets say what is shown. So a snippet is short whatever the text is. All snippets of an answer
-are cut by one call (`cutting.py`), from the bytes of each text that hold the words. Knows the stored texts and the
-Contexts table, nothing of scores.
+are cut by one call (`cutting.py`), from the bytes of each text that hold the words; those of other widths by
+`passages.py`. Knows the stored texts and the Contexts table, nothing of scores.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from fader.kernel import kernel
 from fader.search.answer import Match, Snippet
 from fader.search.collection import Collection
 from fader.search.cutting import ABSENT, AROUND, Marks, Tokens, cut_texts, find_tokens
+from fader.search.passage import HIGHLIGHTS, Passage
+from fader.search.passages import cut_passages
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -66,7 +68,11 @@ def _mark(start: I32, end: I32, distances: I32, sides: Any, length: I64, at: I64
 
 
 def cut_snippets(
-    collection: Collection, contexts: Contexts, rows: Sequence[int], shares: Sequence[float]
+    collection: Collection,
+    contexts: Contexts,
+    rows: Sequence[int],
+    shares: Sequence[float],
+    passage: Passage = Passage(),  # noqa: B008 - a value that nothing changes
 ) -> list[Snippet]:
     """A snippet per row, with what the row contributes. The texts are read in one batch."""
     budget.check()
@@ -81,6 +87,9 @@ def cut_snippets(
     n = _mark(shown.start, shown.end, shown.distances, shown.sides, length, at, marks)
     literal, distance, start, end, low, high = marks[:, :n]
     mentioned = _find_mentions(collection, shown, at, marks[:, :n])
+    if passage.reach:
+        low[at[:-1]] = np.maximum(0, shown.start.astype(np.int64) - passage.reach)
+        high[at[:-1]] = shown.end.astype(np.int64) + passage.reach
     excerpts, documents = collection.read_excerpts(shown.document.tolist(), Wanted(at, low, high))
     budget.check()
     tokens = find_tokens(excerpts, at)
@@ -92,18 +101,24 @@ def cut_snippets(
         piece, span = int(excerpts.piece[m]), (int(start[mention]), int(end[mention]))
         start[m] = _find_overlap(collection.analysis, literals[literal[m]], tokens, piece, int(tokens.count[d]), *span)
         end[m] = start[m] + length[literal[m]]
-    texts, placed = cut_texts(excerpts, tokens, Marks(at, start, end, excerpts.piece))
+    given_marks = Marks(at, start, end, excerpts.piece)
+    if passage.kind == HIGHLIGHTS:
+        texts, placed = cut_texts(excerpts, tokens, given_marks)
+    else:
+        texts, placed = cut_passages(excerpts, tokens, given_marks, passage)
     found: list[Any] = [None] * len(rows)
+    tokens_of = zip(shown.start.tolist(), shown.end.tolist(), strict=True)
     columns = zip(
-        order.tolist(), documents, texts, shown.confidence.tolist(), at.tolist(), at[1:].tolist(), strict=False
-    )
+        order.tolist(), documents, texts, shown.confidence.tolist(), tokens_of, at.tolist(), at[1:].tolist(),
+        strict=False,
+    )  # fmt: skip
     of, distances = literal.tolist(), distance.tolist()
-    for row, document, text, confidence, a, b in columns:
+    for row, document, text, confidence, own, a, b in columns:
         spans = [(m, (placed[m][0], placed[m][1])) for m in range(a, b) if placed[m][0] != ABSENT]
         around = spans[0][1] if spans and spans[0][0] == a else (0, 0)
         matches = [Match(literals[of[m]].text, span, distances[m]) for m, span in spans if of[m] != MENTION]
         doc, title, url = document
-        found[row] = Snippet(doc, title, url, shares[row], confidence, text, around, matches)
+        found[row] = Snippet(doc, title, url, shares[row], confidence, text, around, matches, own)
     return found
 
 

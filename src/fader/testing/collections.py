@@ -17,6 +17,7 @@ from fader.contexts.columns import DocumentValues, Positions
 from fader.contexts.match import MatchOptions
 from fader.contexts.query import Query
 from fader.contexts.table import Contexts
+from fader.index.segment import DocumentMentions
 from fader.rank.system import System
 from fader.search.collection import Collection, RankedContexts
 from fader.search.index import Index
@@ -126,6 +127,10 @@ def _check_documents(collection: Collection, reference: Collection) -> None:
     stored = zip(collection.read_documents(numbers), reference.read_documents(numbers), strict=True)
     for found, expected in stored:
         expect(found == expected, f"read_documents gives {found}, not {expected}")
+    for n in numbers:
+        one, other = collection.read_mentions(n), reference.read_mentions(n)
+        for field in fields(DocumentMentions):
+            _expect_equal(getattr(one, field.name), getattr(other, field.name), f"read_mentions: {field.name} of {n}")
     expect([collection.find_document(i) for i in ids] == list(numbers), "find_document gives other numbers")
     expect(collection.find_document("\x00") == -1, "find_document finds a document that is not there; return -1")
 

@@ -31,6 +31,7 @@ from fader.cluster.shards.requests import (
     FindRows,
     Question,
     ReadColumns,
+    ReadMentions,
     ScoreRows,
 )
 from fader.cluster.shards.scores import Scores, dump_features, interleave, merge_scores
@@ -44,9 +45,11 @@ from fader.contexts.query import Literal, Query
 from fader.contexts.quota import ContextQuota
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
+from fader.errors import IncompleteError
 from fader.features.combined import Combined
 from fader.index.excerpts import Excerpts, Head, Wanted
 from fader.index.reader import Stored, open_head
+from fader.index.segment import DocumentMentions
 from fader.rank.ranking import rank_values
 from fader.rank.system import FeatureScoring, Ranking, System, aggregate_evidence
 from fader.search.collection import RankedContexts
@@ -117,6 +120,14 @@ class ShardedCollection:
         answers = self.groups.ask(FindMentions(list(pairs)), self.allow_partial)
         there = [a for a in answers if not isinstance(a, Missing)]
         return [[span for spans in each for span in spans] for each in zip(*there, strict=True)]
+
+    def read_mentions(self, document: int) -> DocumentMentions:
+        answers = self.groups.ask(ReadMentions(document), self.allow_partial)
+        there = [a for a in answers if a is not None and not isinstance(a, Missing)]
+        if not there:
+            raise IncompleteError(f"no shard of commit {self.commit} has document {document}; ask again")
+        found: DocumentMentions = there[0]
+        return found
 
     def document_ids(self, documents: Sequence[int]) -> list[str]:
         return self.groups.document_ids(documents)

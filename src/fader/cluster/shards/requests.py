@@ -27,6 +27,7 @@ from fader.contexts.partial import PartialContexts, count_query
 from fader.contexts.query import Literal, Query
 from fader.contexts.statistics import Statistics
 from fader.index.reader import Stored
+from fader.index.segment import DocumentMentions
 from fader.limits import DEFAULTS
 
 if TYPE_CHECKING:
@@ -207,6 +208,16 @@ class FindMentions(ShardCall, frozen=True):
         return [reader.find_mentions(d, e) if reader.holds(d) else [] for d, e in self.pairs]
 
 
+class ReadMentions(ShardCall, frozen=True):
+    """Asks for all mentions of a document, by number; None where it is not here."""
+
+    reply: ClassVar[Any] = Reply[DocumentMentions | None]
+    document: int
+
+    def run(self, shard: Shard) -> DocumentMentions | None:
+        return shard.reader.read_mentions(self.document) if shard.reader.holds(self.document) else None
+
+
 class NameDocuments(ShardCall, frozen=True):
     """Asks for the ids of some documents, by number; None for one that is not here."""
 
@@ -248,6 +259,7 @@ AnyCall = (
     | ScoreRows
     | ReadDocuments
     | FindMentions
+    | ReadMentions
     | NameDocuments
     | FindDocument
     | CountDocuments

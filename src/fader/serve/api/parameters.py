@@ -22,7 +22,14 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from fader.errors import did_you_mean, quote
 from fader.options import REQUIRED, Declared, annotate_fields, option, options_of
-from fader.search.options import AnalyzeOptions, AskOptions, EntitiesOptions, EntityOptions, SearchOptions
+from fader.search.options import (
+    AnalyzeOptions,
+    AskOptions,
+    EntitiesOptions,
+    EntityOptions,
+    SearchOptions,
+    ShowDocumentOptions,
+)
 from fader.serve.errors import JSON, BadRequest, Refusal
 from fader.serve.settings import Settings
 
@@ -55,6 +62,7 @@ class Vocabulary:
     )
     entity: str = same_as(EntityOptions, "entity", help="The entity, by its id.")
     snippets: int = same_as(SearchOptions, "snippets", default=1)
+    passage: str = same_as(SearchOptions, "passage")
     timeout_ms: int | None = same_as(
         SearchOptions, "timeout_ms", help="Milliseconds that the request may take, waiting included."
     )
@@ -96,6 +104,7 @@ class SearchParameters(QueryParameters):
     k: int = shared("k")
     model: str | None = shared("model")
     snippets: int = shared("snippets")
+    passage: str = shared("passage")
     explain: bool = same_as(SearchOptions, "explain", help="Whether to show how each score comes about.", example=False)
     format: str = shared("format")
     partial: bool = option(
@@ -117,6 +126,7 @@ class AskParameters(IndexParameters):
     k: int = shared("k")
     model: str | None = shared("model")
     snippets: int = shared("snippets")
+    passage: str = shared("passage")
     timeout_ms: int | None = shared("timeout_ms")
     partial: bool = same_as(SearchParameters, "partial")
 
@@ -156,6 +166,7 @@ class EntityParameters(IndexParameters):
     model: str | None = shared("model")
     offset: int = shared("offset")
     limit: int = shared("limit", limit="snippets")  # contexts are shown as snippets
+    passage: str = shared("passage")
     timeout_ms: int | None = shared("timeout_ms")
     no_entity_literals: bool = shared("no_entity_literals")
     format: str = shared("format")
@@ -166,6 +177,21 @@ class EntityIdParameters(EntityParameters):
     """The same, by an id that no path can hold, such as `..`."""
 
     id: str = shared("entity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentParameters(IndexParameters):
+    """Look at a document."""
+
+    q: str | None = same_as(ShowDocumentOptions, "query")
+    timeout_ms: int | None = shared("timeout_ms")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentIdParameters(DocumentParameters):
+    """The same, by an id that no path can hold, such as `..`."""
+
+    id: str = same_as(ShowDocumentOptions, "document")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fader.search.answer import Answer, Snippet
 from fader.search.ask import AskedAnswer
+from fader.search.document import DocumentPage
 from fader.search.suggest import TypeHint
 from fader.search.why import Why
 from fader.serve.api.answers import EntityAnswer
 
 SHOWN_READINGS = 3
 HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")  # would break or turn a line
+
+MOST_TEXT = 20_000  # characters of a document
+MOST_NAMES = 50  # entities of a document
 
 
 def line(text: str) -> str:
@@ -64,6 +68,16 @@ def write_entity(entity: EntityAnswer) -> str:
             yield f"For the query: {_rank(evidence.rank)} of {evidence.candidates:,}, {total}"
             yield from (f"   {write_snippet(each)}" for each in evidence.contexts.items)
             yield from _notes(evidence.warnings)
+
+    return "\n".join(lines())
+
+
+def write_document(page: DocumentPage) -> str:
+    def lines() -> Iterator[str]:
+        yield f"{line(page.title or page.id)} (id {page.id}), {page.characters:,} characters"
+        yield line(page.text[:MOST_TEXT]) + (" …" if len(page.text) > MOST_TEXT else "")
+        names = dict.fromkeys(f"{line(mention.name)} (id {mention.entity})" for mention in page.mentions)
+        yield f"Mentions: {'; '.join(list(names)[:MOST_NAMES])}"
 
     return "\n".join(lines())
 

@@ -4,6 +4,7 @@
     search          a query, ranked entities with their evidence
     entity          an id, its names and types, and its contexts for a query
     explain         a query and an entity, why it has its rank
+    document        an id, its text with its mentions
     suggest_types   some words, answer types whose names have them
 
 A tool's value is that of the HTTP route of the same work. Parameters are those of HTTP, described for a reader who
@@ -20,10 +21,12 @@ from fader.contexts.query import Query
 from fader.options import option
 from fader.search.answer import Answer
 from fader.search.ask import AskedAnswer
+from fader.search.document import DocumentPage
+from fader.search.options import ShowDocumentOptions
 from fader.search.why import Why
 from fader.serve.api.answers import EntityAnswer, Suggestions, answer_entity, encode, encode_answer
 from fader.serve.api.parameters import AskBody, Vocabulary, same_as
-from fader.serve.mcp.texts import write_asked, write_entity, write_search, write_types, write_why
+from fader.serve.mcp.texts import write_asked, write_document, write_entity, write_search, write_types, write_why
 from fader.serve.open_index import Served
 
 P = TypeVar("P")
@@ -75,6 +78,7 @@ class SearchCall(QueryCall):
 
     k: int = same_as(Vocabulary, "k")
     snippets: int = same_as(Vocabulary, "snippets", help="How many snippets of evidence per entity.")
+    passage: str = same_as(Vocabulary, "passage")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +94,7 @@ class AskCall(IndexCall):
     correct: bool = same_as(AskBody, "correct")
     k: int = same_as(Vocabulary, "k")
     snippets: int = same_as(Vocabulary, "snippets", help="How many snippets of evidence per entity.")
+    passage: str = same_as(Vocabulary, "passage")
     model: str | None = same_as(QueryCall, "model")
 
 
@@ -104,6 +109,7 @@ class EntityCall(IndexCall):
     type: str | None = same_as(QueryCall, "type")
     offset: int = same_as(Vocabulary, "offset", help="How many contexts to skip.")
     limit: int = same_as(Vocabulary, "limit", limit="snippets", help="How many contexts at most.")
+    passage: str = same_as(Vocabulary, "passage")
     model: str | None = same_as(QueryCall, "model")
     no_entity_literals: bool = same_as(QueryCall, "no_entity_literals")
 
@@ -113,6 +119,14 @@ class ExplainCall(QueryCall):
     """The parameters of `explain`."""
 
     entity: str = same_as(Vocabulary, "entity", help="The id of the entity.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentCall(IndexCall):
+    """The parameters of `document`."""
+
+    id: str = same_as(ShowDocumentOptions, "document", help="The id of a document, as evidence has it.")
+    query: str | None = same_as(ShowDocumentOptions, "query", help="A query: where its words occur is returned.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +154,7 @@ def _parse(served: Served, query: str, asked: QueryCall | EntityCall) -> Query:
 def search(served: Served, asked: SearchCall) -> Said:
     ranker = served.ranker(asked.model)
     query = _parse(served, asked.query, asked)
-    answer = served.index.search(query, None, asked.k, ranker, snippets=asked.snippets)
+    answer = served.index.search(query, None, asked.k, ranker, snippets=asked.snippets, passage=asked.passage)
     return Said(encode_answer(answer), write_search(answer))
 
 
@@ -154,6 +168,7 @@ def ask(served: Served, asked: AskCall) -> Said:
         any_type=asked.any_type,
         query=asked.query,
         snippets=asked.snippets,
+        passage=asked.passage,
         correct=asked.correct,
     )
     return Said(encode(answer), write_asked(answer))
@@ -169,6 +184,7 @@ def entity(served: Served, asked: EntityCall) -> Said:
             served.ranker(asked.model),
             offset=asked.offset,
             limit=asked.limit,
+            passage=asked.passage,
         )
     answer = answer_entity(served.index.entity(asked.id), evidence)
     return Said(encode(answer), write_entity(answer))
@@ -178,6 +194,11 @@ def explain(served: Served, asked: ExplainCall) -> Said:
     query = _parse(served, asked.query, asked)
     why = served.index.why(query, asked.entity, None, served.ranker(asked.model))
     return Said(encode(why), write_why(why))
+
+
+def document(served: Served, asked: DocumentCall) -> Said:
+    page = served.index.document(asked.id, asked.query)
+    return Said(encode(page), write_document(page))
 
 
 def suggest_types(served: Served, asked: SuggestTypesCall) -> Said:
@@ -236,6 +257,15 @@ TOOLS: tuple[ServiceTool[Any], ...] = (
         ExplainCall,
         Why,
         explain,
+    ),
+    ServiceTool(
+        "document",
+        "Read a document",
+        "The text of a document that evidence is from, with all entities that it mentions: what a snippet is cut from.",
+        DocumentCall,
+        DocumentPage,
+        document,
+        lambda asked: "light",
     ),
     ServiceTool(
         "suggest_types",

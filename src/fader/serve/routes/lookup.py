@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
+from fader.search.document import DocumentPage
 from fader.serve.api.answers import Analyzed, Suggestions, Token, TypesPage, encode
-from fader.serve.api.parameters import AnalyzeBody, AnalyzeParameters, SuggestParameters, TypesParameters
+from fader.serve.api.parameters import (
+    AnalyzeBody,
+    AnalyzeParameters,
+    DocumentIdParameters,
+    DocumentParameters,
+    SuggestParameters,
+    TypesParameters,
+)
+from fader.serve.errors import NotFound
 from fader.serve.routes.answering import find_index, send_json
 from fader.serve.routes.declare import add_route, create_router
 from fader.serve.settings import Settings
+
+DocumentId = Annotated[
+    str, Path(description="The document, by its id.", examples=["demo-00433"], json_schema_extra={"minLength": 1})
+]
 
 
 def router(settings: Settings) -> APIRouter:
     """The routes."""
     routes = create_router("lookup")
+    add_route(routes, settings, "GET", "/v1/document/{id:path}", document, "Look at a document", DocumentPage)
+    summary = "Look at a document, by a parameter"
+    add_route(routes, settings, "GET", "/v1/document", named_document, summary, DocumentPage, name="getNamedDocument")
     add_route(routes, settings, "GET", "/v1/suggest", suggest, "Complete a name", Suggestions)
     add_route(routes, settings, "GET", "/v1/types", list_types, "Walk the tree of types", TypesPage)
     add_route(routes, settings, "GET", "/v1/analyze", analyze, "Take a text apart", Analyzed)
     add_route(routes, settings, "POST", "/v1/analyze", analyze_body, "Take a text apart", Analyzed)
     return routes
+
+
+async def document(request: Request, id: DocumentId, asked: DocumentParameters) -> Response:
+    """The text of a document with its sentences and mentions, and where the literals of a query occur in it."""
+    if not id:
+        raise NotFound("no document is named", "give its id: /v1/document/ID")
+    return await _send_document(request, id, asked)
+
+
+async def named_document(request: Request, asked: DocumentIdParameters) -> Response:
+    """The same, for ids that are no path, such as `..`."""
+    return await _send_document(request, asked.id, asked)
+
+
+async def _send_document(request: Request, id: str, asked: DocumentParameters) -> Response:
+    served = find_index(request, asked.index, asked.q)
+    return await send_json(request, "light", lambda: encode(served.index.document(id, asked.q)), asked.timeout_ms)
 
 
 async def suggest(request: Request, asked: SuggestParameters) -> Response:

@@ -70,7 +70,9 @@ async def search(request: Request, asked: SearchParameters) -> Response:
     def find() -> Answer:
         ranker, index = served.ranker(asked.model), served.partial if asked.partial else served.index
         query = _parse(index, asked.q, asked)
-        return index.search(query, None, asked.k, ranker, snippets=asked.snippets, explain=asked.explain)
+        return index.search(
+            query, None, asked.k, ranker, snippets=asked.snippets, passage=asked.passage, explain=asked.explain
+        )
 
     return await send_ranked(request, find, encode_answer, asked, "search.csv")
 
@@ -98,6 +100,7 @@ async def _send_asked(request: Request, asked: AskParameters) -> Response:
             any_type=asked.any_type,
             query=asked.query,
             snippets=asked.snippets,
+            passage=asked.passage,
             correct=asked.correct,
         )
         return encode(answer)
@@ -128,7 +131,9 @@ async def _send_entity(request: Request, id: str, asked: EntityParameters) -> Re
     def find() -> EntityEvidence:
         ranker = served.ranker(asked.model)
         parsed = _parse(served.index, query, asked)
-        return served.index.evidence(parsed, id, None, ranker, offset=asked.offset, limit=asked.limit)
+        return served.index.evidence(
+            parsed, id, None, ranker, offset=asked.offset, limit=asked.limit, passage=asked.passage
+        )
 
     def write(found: EntityEvidence) -> bytes:
         return encode(answer_entity(served.index.entity(id), found))
