@@ -21,7 +21,7 @@ RESULT = {
 }  # fmt: skip
 SNIPPET = {
     "doc": str, "title": str, "url": str, "score": float, "confidence": float, "snippet": str, "mention": list,
-    "matches": list,
+    "matches": list, "tokens": list,
 }  # fmt: skip
 MATCH = {"literal": str, "at": list, "distance": int}
 

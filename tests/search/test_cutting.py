@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -192,13 +192,9 @@ def check(index: Any, query: str, answer_type: str | None, **options: Any) -> in
     assert cut_snippets(index.collection, again, rows, shares) == expected
     some = rows[::3]
     assert cut_snippets(index.collection, index.contexts(query, answer_type, **options), some, [0.5] * len(some)) == [
-        type(snippet)(snippet.doc, snippet.title, snippet.url, 0.5, *list(_rest(snippet))) for snippet in expected[::3]
+        replace(snippet, score=0.5) for snippet in expected[::3]
     ]
     return len(rows)
-
-
-def _rest(snippet: Any) -> tuple[Any, ...]:
-    return snippet.confidence, snippet.snippet, snippet.mention, snippet.matches
 
 
 @examples(0.5)

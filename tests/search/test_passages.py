@@ -69,7 +69,7 @@ def test_a_sentence_is_whole_with_its_quotes_and_full_stops(index: fader.Index) 
 
 @pytest.mark.parametrize("width", [1, 2, 6, 12, 30, 2000])
 def test_a_window_has_whole_sentences_where_they_fit(index: fader.Index, width: int) -> None:
-    """At most so many tokens on each side; it begins and ends with a sentence, or says by an ellipsis that it does not."""
+    """At most so many tokens on each side; it begins and ends with a sentence, or an ellipsis says that it does not."""
     for entity in ("Q1", "Q2"):
         for snippet in shown(index, entity, f"window:{width}"):
             source = VIOLIN if snippet.doc == "d/1" else LONG

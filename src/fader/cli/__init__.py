@@ -39,6 +39,7 @@ COMMANDS = {
     "index": "Build an index from an annotated corpus.",
     "import": "Turn foreign formats into a corpus.",
     "info": "Show an index's statistics and commits.",
+    "judge": "Say whether an answer is right.",
     "merge": "Merge the segments of an index into one.",
     "search": "Ask for entities and see the evidence.",
     "serve": "Serve indexes over HTTP, with a page.",

@@ -3,7 +3,7 @@
     400 bad_query      the query cannot be understood, or passes a limit; `position` where it is known
     400 bad_request    a parameter, a body or a header is wrong; `field` names it
     401 unauthorized   no key, or one that is not known
-    403 forbidden      a page of another site, at /mcp
+    403 forbidden      a page of another site, at /mcp; a key without the right
     404 not_found      no such entity, type, index, model, report or path
     405 not_allowed    another method
     408 bad_request    the request takes too long to come

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from fader.serve.errors import Damaged, OutOfTime
 from fader.serve.gate import Clock, Gate, Gone
+from fader.serve.judging import JudgingDesk
 from fader.serve.library import Library
 from fader.serve.open_index import Served
 from fader.serve.settings import Settings
@@ -37,6 +38,7 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.library = Library(settings)
+        self.judging = JudgingDesk(settings.indexes)
         self.lanes = {
             "engine": Gate("engine", settings.workers, settings.queue, settings.time_ms),
             "light": Gate("light", settings.light_workers, settings.light_queue),

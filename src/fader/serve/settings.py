@@ -67,7 +67,7 @@ class Settings:
         1_000, help="Milliseconds per request, waiting included.", least=1, most=3_600_000, flags=("--timeout-ms",)
     )
     keys: Path | None = option(
-        None, help="Answer only requests with a key of this file; a line is: name key [rate].", metavar="FILE"
+        None, help="Answer only requests with a key of this file; a line is: name key [rate] [rights].", metavar="FILE"
     )
     rate: float = option(
         0.0,
@@ -92,6 +92,7 @@ class Settings:
         flags=("--watch",),
         metavar="SECONDS",
     )
+    judge: bool = option(False, help="Let people judge answers; judgments are kept in DIR.judgments beside each index.")
     log: str = option("text", help="The format of the log on standard error.", choices=("json", "text"))
     log_queries: bool = option(False, help="Write queries to the log.")
     backing: Backing = field(default_factory=Folders)

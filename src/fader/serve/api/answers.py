@@ -79,9 +79,10 @@ class ServedLimits:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What is served, and the limits of it."""
+    """What is served, and the limits of it; `judging` says whether answers can be judged."""
 
     version: str
+    judging: bool
     limits: ServedLimits
     indexes: list[dict[str, Any]]
 
@@ -101,6 +102,45 @@ class Systems:
 
     models: list[ModelName]
     systems: list[SystemFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer:
+    """A judgment: `grade` is right, partly or wrong, or none where it was taken back."""
+
+    question: str
+    query: str
+    type: str | None
+    entity: str
+    grade: str
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A judgment that is kept, and how many records there are."""
+
+    records: int
+    judgment: JudgedAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedOverview:
+    """How much was judged, and the asker's own judgments."""
+
+    who: str
+    judgments: int
+    questions: int
+    people: int
+    mine: list[JudgedAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """How many judgments of a person do not count any more."""
+
+    who: str
+    judgments: int
 
 
 @dataclass(frozen=True, slots=True)

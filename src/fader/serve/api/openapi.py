@@ -23,6 +23,7 @@ Responses = dict[int | str, dict[str, Any]]  # FastAPI's own type
 DESCRIPTION = "Ask for things, not pages, and see the evidence. Every error has a code, a message and a hint."
 MEANINGS = {
     400: "The request or the query cannot be understood",
+    403: "The key has no right to this",
     401: "A key is needed (where the server has keys)",
     404: "No such entity, type, index, model or path",
     413: "The body is too large",
@@ -38,11 +39,20 @@ BODIES: dict[str, Any] = {
     "SearchParameters": {"q": "landed +mars", "type": "spacecraft", "k": 1},
     "AskBody": {"q": "Which spacecraft landed on Mars?", "k": 1},
     "ExplainParameters": {"q": "landed +mars", "entity": "Opportunity_(rover)", "type": "spacecraft"},
+    "JudgeParameters": {
+        "q": "Which spacecraft landed on Mars?",
+        "entity": "Opportunity_(rover)",
+        "grade": "right",
+        "query": "+landed mars",
+        "type": "spacecraft",
+    },
+    "UndoParameters": {"who": "ada"},
     "AnalyzeBody": {"text": "Straße, naïve"},
 }
 ERRORS: dict[int, dict[str, Any]] = {
     400: {"code": "bad_query", "message": "a quote is opened and not closed (at character 8)", "position": 7},
     401: {"code": "unauthorized", "message": "this server needs a key", "hint": "send Authorization: Bearer KEY"},
+    403: {"code": "forbidden", "message": "the key ada may not judge", "hint": "write judge behind it"},
     404: {"code": "not_found", "message": 'no index "dmeo"', "hint": 'did you mean "demo"?', "field": "index"},
     413: {"code": "too_large", "message": "the body has more than 65,536 bytes", "hint": "send a smaller body"},
     415: {"code": "unsupported", "message": 'the body must be JSON, not "text/plain"'},

@@ -21,6 +21,7 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from fader.errors import did_you_mean, quote
+from fader.judging.options import JudgeOptions
 from fader.options import REQUIRED, Declared, annotate_fields, option, options_of
 from fader.search.options import (
     AnalyzeOptions,
@@ -192,6 +193,35 @@ class DocumentIdParameters(DocumentParameters):
     """The same, by an id that no path can hold, such as `..`."""
 
     id: str = same_as(ShowDocumentOptions, "document")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeParameters(IndexParameters):
+    """Judge an answer."""
+
+    q: str = same_as(JudgeOptions, "question", default=REQUIRED)
+    entity: str = same_as(JudgeOptions, "entity", default=REQUIRED, example="Opportunity_(rover)")
+    grade: str = option(
+        help="Whether it is a good answer; none takes a judgment back.",
+        choices=("right", "partly", "wrong", "none"),
+        example="right",
+    )
+    query: str | None = same_as(JudgeOptions, "query", example="landed +mars")
+    type: str | None = same_as(JudgeOptions, "type", example="spacecraft")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgmentsParameters(IndexParameters):
+    """Ask what was judged."""
+
+    q: str | None = same_as(JudgeOptions, "question", help="Only judgments of this question.", example="landed +mars")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UndoParameters(IndexParameters):
+    """Undo a person's judgments."""
+
+    who: str = option(help="Whose judgments: the name of a key, or an address.", longest=200, example="ada")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,11 @@
 """Who may ask, and how often.
 
-A file of keys has a line for each: `name key [rate]`, or `name sha256:HEX [rate]` where the file is not to hold the key
-itself; `#` begins a comment. A client shows its key as `Authorization: Bearer KEY` or `X-Api-Key: KEY`. Only hashes are
-kept, and the hash of what is shown is compared with every one of them, in constant time. Each key has a bucket of
-tokens that fills at its rate and holds twice as many as it gets in a second; a request takes one. Without keys each
-address has a bucket. A file that every user of the machine can read or write is warned of in the log. Knows nothing of
-what is asked.
+A file of keys has a line for each: `name key [rate] [rights]`, or `name sha256:HEX [rate] [rights]` where the file is
+not to hold the key itself; rights are `judge` and `train`, and `#` begins a comment. A client shows its key as
+`Authorization: Bearer KEY` or `X-Api-Key: KEY`. Only hashes are kept, and the hash of what is shown is compared with
+every one of them, in constant time. Each key has a bucket of tokens that fills at its rate and holds twice as many as
+it gets in a second; a request takes one. Without keys each address has a bucket. A file that every user of the machine
+can read or write is warned of in the log. Knows nothing of what is asked.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ METERED = ("/v1/", "/mcp")
 MOST_BUCKETS = 10_000
 GUESSES = 10.0  # requests per second of an address without a key that is known
 SHORTEST_KEY = 8
+RIGHTS = frozenset({"judge", "train"})  # beside asking, which every key may
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Key:
     name: str
     digest: bytes
     rate: float | None = None
+    rights: frozenset[str] = frozenset()
 
 
 def read_keys(path: Path) -> list[Key]:
@@ -58,10 +60,12 @@ def read_keys(path: Path) -> list[Key]:
         words = words[: next((i for i, word in enumerate(words) if word.startswith("#")), len(words))]
         if not words:
             continue
+        rights = frozenset(words[2:]) & RIGHTS
+        words = [word for i, word in enumerate(words) if i < 2 or word not in RIGHTS]
         if len(words) not in (2, 3):
-            raise InputError(f"{place}: is not of the form: name key [requests per second]")
+            raise InputError(f"{place}: is not of the form: name key [requests per second] [judge] [train]")
         rate = _parse_rate(place, words[2]) if len(words) == 3 else None
-        keys.append(Key(words[0], _parse_digest(place, words[1]), rate))
+        keys.append(Key(words[0], _parse_digest(place, words[1]), rate, rights))
     if not keys:
         raise InputError(f"{path}: has no key; write lines such as: name key [requests per second]")
     for i, key in enumerate(keys):
@@ -152,7 +156,7 @@ class Keys:
             if key is None:
                 # An address that shows many wrong keys must wait: nobody is to try them all.
                 return self._meter(f"guesses {trace_of(scope).client}", GUESSES) or refuse_without_key()
-            trace_of(scope).key = key.name
+            trace_of(scope).key, trace_of(scope).rights = key.name, key.rights
         rate = self._rate if key is None or key.rate is None else key.rate
         if not rate or not path.startswith(METERED):
             return None

@@ -35,6 +35,7 @@ class Trace:
     index: str = ""
     commit: int | None = None
     key: str = ""
+    rights: frozenset[str] = frozenset()  # of the key
     query: str | None = None
     status: int = 0
     bytes: int = 0

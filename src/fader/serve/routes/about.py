@@ -88,7 +88,7 @@ def stats_of(service: Service) -> Stats:
     """What a service serves."""
     s = service.settings
     limits = ServedLimits(s.body_bytes, s.k, s.snippets, s.time_ms, s.queue, s.workers, s.rate or None)
-    return Stats(__version__, limits, [{"name": each.name, **each.described} for each in service.library])
+    return Stats(__version__, s.judge, limits, [{"name": each.name, **each.described} for each in service.library])
 
 
 def systems_of(served: Served) -> Systems:

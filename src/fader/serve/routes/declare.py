@@ -78,11 +78,12 @@ def add_route(
     *,
     csv: bool = False,
     name: str = "",
+    errors: tuple[int, ...] = (),
 ) -> None:
-    """Add a route: parameters in the query string of GET, in the JSON body of POST."""
+    """Add a route: parameters in the query string of GET, in the JSON body of POST; `errors` are those of its own."""
     kind: type[Any] = get_type_hints(handler)["asked"]
     model = build_model(kind, settings)
-    responses = describe_answer(answer.__name__, csv)
+    responses = describe_answer(answer.__name__, csv) | describe_errors(*errors)
     if method == "GET":
         source: Any = Annotated[model, BeforeValidator(query_reader(kind)), Query()]
     else:

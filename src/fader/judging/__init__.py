@@ -1,0 +1,1 @@
+"""Judgments of people: kept for good beside an index, exported as judged queries, and learned from."""

@@ -1,0 +1,1 @@
+"""Tests of judgments and of what is learned from them."""
