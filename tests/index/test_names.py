@@ -133,7 +133,7 @@ def test_changed_names_are_refused_or_read(given: list[list[str]], which: int, b
             _check_names(container, "x", len(given))
         except DamagedError:
             return
-        found = StoredNames(container, "x")
+        found = StoredNames(container, "x", len(given))
         assert sorted(set(found.owner.tolist())) == list(range(len(given)))
         assert found.owner[found.name_row].tolist() == list(range(len(given)))
         for word in found.words:

@@ -6,6 +6,7 @@ The walk decodes by itself, so that it is also an oracle for the readers, and th
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from fader.index.encoding.lists import Lists
 from fader.index.encoding.packed import Packed, write_packed
 from fader.index.encoding.strings import SortedStrings, Strings, write_sorted, write_strings
 from fader.index.format import Container, FileWriter, writing
-from fader.index.verify.structure import check_different, check_lists, check_packed, check_sorted, check_strings
+from fader.index.verify.structure import check_different, check_lists, check_sorted, check_strings
 from index.damage import Sealed
 from index.stored import stored
 
@@ -86,6 +87,7 @@ def test_changed_lists_are_refused_or_read_alike(given: list[list[int]], how: tu
     """Never outside of arrays: whatever passes, the reader decodes the same values, which ascend below the end."""
     with stored(lambda w: write_some(w, given)) as whole:
         container = changed(whole.path, how)
+    read_or_refuse(container, END)
     try:
         found, extra = walked(container, len(given))
     except DamagedError:
@@ -96,6 +98,27 @@ def test_changed_lists_are_refused_or_read_alike(given: list[list[int]], how: tu
     for values in found:
         assert values == sorted(set(values))
         assert all(0 <= v < END for v in values)
+
+
+def read_or_refuse(container: Container, end: int) -> None:
+    """Lists that nobody has walked: every way of reading refuses one, or gives values that ascend below the end."""
+    ranges = np.array([3, 2000], dtype=np.int32), np.array([900, 4000], dtype=np.int32)
+    starts = np.arange(0, end, 3, dtype=np.int32)
+    with suppress(DamagedError):
+        reader = Lists(container, "x", end)
+        for i in range(len(reader)):
+            for read in (
+                reader.values,
+                lambda i: reader.within(i, *ranges)[1:-1],
+                lambda i: reader.retain(i, starts, 2),
+            ):
+                with suppress(DamagedError):
+                    values = read(i)
+                    assert (np.diff(values) > 0).all()
+                    assert not values.size or 0 <= values[0] <= values[-1] < end
+        values, at = reader.all()
+        for a, b in pairwise(at.tolist()):
+            assert (np.diff(values[a:b]) > 0).all()
 
 
 @settings(deadline=None)
@@ -129,6 +152,12 @@ def test_changed_strings_are_refused_or_read_alike(given: list[str], how: tuple[
     """Whatever passes is UTF-8, ascends, and is found where it stands."""
     with stored(lambda w: write_sorted(w, "x", sorted(set(given)))) as whole:
         container = changed(whole.path, how)
+    with suppress(DamagedError):  # what nobody has walked is read inside of its bytes, whatever it is
+        reader = SortedStrings(container, "x")
+        assert sum(map(len, reader)) <= 16 * container["x"].size
+        assert all(len(reader[i]) <= container["x"].size for i in range(len(reader)))
+        assert all(-1 <= reader.find(s) < len(reader) and reader.beginning(s) for s in given)
+        assert len(reader.take(range(len(reader)))) == len(reader)
     try:
         n = check_different(container, "x")
     except DamagedError:
@@ -162,10 +191,10 @@ def test_plain_strings_are_refused_or_read(given: list[str], how: tuple[int, int
 def test_columns_are_refused_or_read(given: list[int], how: tuple[int, int, int]) -> None:
     """As written, they pass; changed, no row is read outside of the arrays."""
     with stored(lambda w: write_packed(w, "x", np.array(given, dtype=np.int32))) as whole:
-        assert check_packed(whole, "x", len(given)).all().tolist() == given
+        assert Packed(whole, "x", len(given)).all().tolist() == given
         container = changed(whole.path, how)
     try:
-        column = check_packed(container, "x", len(given))
+        column = Packed(container, "x", len(given))
     except DamagedError:
         return
     assert column.all().tolist() == [slow(column, i) for i in range(len(given))]
@@ -177,7 +206,7 @@ def slow(column: Packed, i: int) -> int:
     block, row = divmod(i, 128)
     here = words[int(at[block]) : int(at[block + 1])].tolist()
     width = len(here) // 4
-    bits = sum(word << (32 * j) for j, word in enumerate(here))
+    bits = sum(int(word) << (32 * j) for j, word in enumerate(here))
     value = int(base[block]) + (bits >> (row * width)) % (1 << width)
     return (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
@@ -198,7 +227,7 @@ def test_counts_are_not_believed(tmp_path: Path, value: Any) -> None:
     for check in (
         lambda: list(check_lists(container, "x", claimed, END)),
         lambda: check_sorted(container, "y"),
-        lambda: check_packed(container, "z", claimed),
+        lambda: Packed(container, "z", claimed),
     ):
         with pytest.raises(DamagedError, match="file: "):
             check()

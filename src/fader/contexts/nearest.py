@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.index.segment import CELL_BITS
+from fader.index.sound import CELL_BITS
 from fader.kernel import inline_kernel, kernel
 
 I8 = NDArray[np.int8]

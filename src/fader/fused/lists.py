@@ -19,7 +19,8 @@ from fader.contexts.sought import SoughtLiteral
 from fader.fused.arena import Arena, LiteralList, TypeList
 from fader.fused.kernels import find_from
 from fader.index.reader import IndexReader
-from fader.index.segment import CELL_BITS, Segment, number_entities
+from fader.index.segment import Segment, number_entities
+from fader.index.sound import CELL_BITS
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]

@@ -54,6 +54,6 @@ class Subjects:
 
 
 def _arrays(strings: Strings) -> tuple[U8, I64]:
-    data, at = strings.arrays
+    data, at = strings.texts
     whole: NDArray[np.int64] = at.astype(np.int64)
     return np.asarray(data), whole

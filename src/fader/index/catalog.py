@@ -20,8 +20,9 @@ from fader.corpus.catalog import Catalog
 from fader.corpus.rows import ALIASES, ID, NAME
 from fader.corpus.strings import lower_strings, mark_new, sort_strings, take_strings
 from fader.errors import CatalogError, did_you_mean, quote
+from fader.index.encoding.shapes import check_array, check_offsets, check_range
 from fader.index.encoding.strings import Joined, SortedStrings, Strings, prefix_range, write_joined, write_sorted
-from fader.index.format import WITH_NAMES, Container, FileEntry, FileWriter, writing
+from fader.index.format import WITH_NAMES, Container, FileWriter, writing
 from fader.index.labelterms import LabelTerms
 from fader.index.manifest import CatalogEntry
 from fader.index.names import Labels, StoredNames, write_names
@@ -150,18 +151,20 @@ def _write_type_labels(writer: FileWriter, labels: Labels) -> None:
 class StoredCatalog:
     """The catalog of an open index."""
 
-    def __init__(self, path: Path, expected: FileEntry) -> None:
-        c = self.container = Container(path, KIND, expected)
-        self.entity_ids = SortedStrings(c, "entity_id")
-        self.entity_names = Strings(c, "entity_name")
-        self._aliases = Strings(c, "alias")
-        self.type_ids = SortedStrings(c, "type_id")
-        self.type_names = Strings(c, "type_name")
-        self.entity_types_at: I32 = c["entity_types_at"]
-        self.entity_types: I32 = c["entity_types"]
-        self._supertypes_at, self._supertypes = c["supertypes_at"], c["supertypes"]
-        self._descendants_at, self._descendants = c["descendants_at"], c["descendants"]
-        self._type_labels, self._type_label_type = SortedStrings(c, "type_label"), c["type_label_type"]
+    def __init__(self, path: Path, entry: CatalogEntry) -> None:
+        c = self.container = Container(path, KIND, entry.file)
+        entities, types = entry.entities, entry.types
+        self.entity_ids = SortedStrings(c, "entity_id", entities)
+        self.entity_names = Strings(c, "entity_name", entities)
+        self._aliases = Strings(c, "alias", entities if c["alias_at"].size > 1 else 0)
+        self.type_ids = SortedStrings(c, "type_id", types)
+        self.type_names = Strings(c, "type_name", types)
+        self.entity_types_at, self.entity_types = _open_relation(c, "entity_types", entities, types)
+        self._supertypes_at, self._supertypes = _open_relation(c, "supertypes", types, types)
+        self._descendants_at, self._descendants = _open_relation(c, "descendants", types, types)
+        self._type_labels = SortedStrings(c, "type_label")
+        self._type_label_type: I32 = check_array(c, "type_label_type", "i4", size=len(self._type_labels))
+        check_range(c, "type_label_type", self._type_label_type, types)
         self._label_terms: dict[tuple[str, Analysis], LabelTerms] = {}
         self._type_id = lru_cache(maxsize=CACHED_TYPES)(self.type_ids.__getitem__)
         self.resolve_type_id = lru_cache(maxsize=CACHED_TYPES)(lambda wanted: self.type_ids[self.resolve_type(wanted)])
@@ -253,21 +256,21 @@ class StoredCatalog:
     def entity_labels(self) -> StoredNames:
         """The labels of entities, to be looked up."""
         if self._stores_names:
-            return StoredNames(self.container, "entity")
+            return StoredNames(self.container, "entity", len(self.entity_ids))
         return StoredNames.of(map(self.labels_of_entity, range(len(self.entity_ids))))
 
     @cached_property
     def type_labels(self) -> StoredNames:
         """The labels of types, to be looked up."""
         if self._stores_names:
-            return StoredNames(self.container, "type")
+            return StoredNames(self.container, "type", len(self.type_ids))
         return StoredNames.of(zip(self.type_names, self.type_ids, strict=True))
 
     @cached_property
     def entities_below(self) -> I32:
         """How many entities match each type."""
         if self._stores_names:
-            return self.container["type_entities"]
+            return check_array(self.container, "type_entities", "i4", size=len(self.type_ids))
         counted: I32 = _count_below(self.entity_types_at, self.entity_types, *self.ancestors())
         return counted
 
@@ -297,7 +300,7 @@ class StoredCatalog:
         key = kind, analysis
         if key not in self._label_terms:
             names = self.entity_names if kind == "entity" else self.type_names
-            self._label_terms[key] = LabelTerms(*names.arrays, analysis)
+            self._label_terms[key] = LabelTerms(*names.texts, analysis)
         return self._label_terms[key]
 
     def ancestors(self) -> tuple[I32, I32]:
@@ -315,6 +318,14 @@ class StoredCatalog:
         mask = np.zeros(len(self.type_ids), dtype=np.uint8)
         mask[self.descendants(type_number)] = 1
         return mask
+
+
+def _open_relation(c: Container, name: str, rows: int, end: int) -> tuple[I32, I32]:
+    """Offsets and values of a relation of `rows` things to numbers below `end`."""
+    values = check_array(c, name, "i4")
+    at = check_offsets(c, name + "_at", rows, values.size, "i4")
+    check_range(c, name, values, end)
+    return at, values
 
 
 class StoredNumbers(dict[str, int]):

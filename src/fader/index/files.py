@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from fader.errors import DamagedError
 from fader.index.encoding.lists import Lists
 from fader.index.encoding.packed import Packed
+from fader.index.encoding.shapes import check_array, damage_error
 from fader.index.encoding.strings import SortedStrings
-from fader.index.format import Array, Container, FileEntry
+from fader.index.format import Array, Container
 from fader.index.manifest import SegmentEntry
+from fader.index.sound import UNSIGNED, check_documents
 
 I32 = NDArray[np.int32]
 
@@ -29,36 +31,39 @@ I32 = NDArray[np.int32]
 class TermsFile:
     """The dictionary of a segment and the postings of its terms."""
 
-    def __init__(self, path: Path, entry: FileEntry) -> None:
-        c = self.container = Container(path, "terms", entry)
-        self.terms = SortedStrings(c, "term")
-        self.postings = Lists(c, "postings")
+    def __init__(self, folder: Path, segment: SegmentEntry) -> None:
+        c = self.container = Container(folder / f"{segment.name}.terms", "terms", segment.files.terms)
+        self.terms = SortedStrings(c, "term", segment.terms)
+        self.postings = Lists(c, "postings", segment.documents + segment.tokens)
+        if len(self.postings) != segment.terms:
+            raise damage_error(c, f"{len(self.postings)} lists are not those of {segment.terms} terms")
 
 
 class MentionsFile:
     """The mentions of a segment, a row each, and the rows of each type."""
 
-    def __init__(self, path: Path, entry: FileEntry) -> None:
-        c = self.container = Container(path, "mentions", entry)
-        self.start = Packed(c, "start")
-        self.length = Packed(c, "length")
-        self.document = Packed(c, "document")
-        self.entity = Packed(c, "entity")
-        self.confidence = Packed(c, "confidence")
-        self.confidences: NDArray[np.float64] = c["confidences"]
-        self.rows_of_type = Lists(c, "type")
+    def __init__(self, folder: Path, segment: SegmentEntry, types: int) -> None:
+        c = self.container = Container(folder / f"{segment.name}.mentions", "mentions", segment.files.mentions)
+        self.start = Packed(c, "start", segment.mentions)
+        self.length = Packed(c, "length", segment.mentions)
+        self.document = Packed(c, "document", segment.mentions)
+        self.entity = Packed(c, "entity", segment.mentions)
+        self.confidence = Packed(c, "confidence", segment.mentions)
+        self.confidences: NDArray[np.float64] = check_array(c, "confidences", "f8")
+        self.rows_of_type = Lists(c, "type", segment.mentions)
+        if len(self.rows_of_type) != types:
+            raise damage_error(c, f"{len(self.rows_of_type)} lists are not those of {types} types")
 
 
 class DocumentsFile:
     """Where the tokens and mentions of each document are, and what its terms count."""
 
-    def __init__(self, path: Path, entry: FileEntry) -> None:
-        c = self.container = Container(path, "documents", entry)
-        self.base: I32 = c["base"]
-        self.cell: I32 = c["cell"]
-        self.mentions_at = Packed(c, "mentions_at")
-        self.distinct: Array = c["distinct"]
-        self.square: Array = c["square"]
+    def __init__(self, folder: Path, segment: SegmentEntry) -> None:
+        c = self.container = Container(folder / f"{segment.name}.documents", "documents", segment.files.documents)
+        self.base, self.cell = check_documents(c, segment)
+        self.mentions_at = Packed(c, "mentions_at", segment.documents + 1)
+        self.distinct: Array = check_array(c, "distinct", *UNSIGNED, size=segment.documents)
+        self.square: Array = check_array(c, "square", *UNSIGNED, size=segment.documents)
 
 
 class DeletedFile:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from fader.corpus.analysis import cut_marks, spans
 from fader.corpus.strings import join_strings, lower_strings, mark_new, sort_distinct, sort_strings, take_strings
 from fader.corpus.tokenise import RawVocabulary
+from fader.index.encoding.shapes import Source, check_array, check_offsets, check_range
 from fader.index.encoding.strings import Joined, Sink, SortedStrings, narrow, write_sorted
 from fader.kernel import kernel
 
@@ -57,6 +58,8 @@ def words_of(folded: str) -> list[str]:
 
 class InMemory:
     """Arrays by name, written and read like those of a file."""
+
+    path = "labels in memory"
 
     def __init__(self) -> None:
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -154,19 +157,23 @@ def _postings(word: I32, ends: I64, words: int) -> tuple[I64, I32]:
 class StoredNames:
     """The stored labels of one kind of things."""
 
-    def __init__(self, source: Any, kind: str) -> None:
+    def __init__(self, source: Source, kind: str, things: int) -> None:
         self.labels = SortedStrings(source, kind + "_folded")
-        self.owner: I32 = source[kind + "_folded_of"]
-        self.name_row: I32 = source[kind + "_folded_name"]
+        self.owner: I32 = check_array(source, kind + "_folded_of", "i4", size=len(self.labels))
+        check_range(source, kind + "_folded_of", self.owner, things)
+        self.name_row: I32 = check_array(source, kind + "_folded_name", "i4", size=things)
+        check_range(source, kind + "_folded_name", self.name_row, len(self.labels))
         self.words = SortedStrings(source, kind + "_word")
-        self._rows_at, self._rows = source[kind + "_rows_at"], source[kind + "_rows"]
+        self._rows: I32 = check_array(source, kind + "_rows", "i4")
+        check_range(source, kind + "_rows", self._rows, len(self.labels))
+        self._rows_at = check_offsets(source, kind + "_rows_at", len(self.words), self._rows.size, "u4", "u8")
 
     @classmethod
     def of(cls, labels: Iterable[Sequence[str]]) -> StoredNames:
         """The same made in memory, for an index that does not store it."""
-        memory = InMemory()
-        write_names(memory, "", Labels.of(labels))
-        return cls(memory, "")
+        memory, own = InMemory(), Labels.of(labels)
+        write_names(memory, "", own)
+        return cls(memory, "", own.first.size)
 
     def equal(self, folded: str) -> tuple[int, int]:
         """The rows [a, b) of the labels that are this text."""

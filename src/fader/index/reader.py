@@ -87,7 +87,8 @@ class IndexReader:
 
         def open_segments(head: CommitHead) -> tuple[CommitHead, list[int], list[Segment]]:
             places = self._choose_segments(head.manifest, segments)
-            return head, places, [Segment(head.folder, head.manifest.segments[place], cache) for place in places]
+            entries = (head.manifest.segments[place] for place in places)
+            return head, places, [Segment(head.folder, entry, head.manifest.catalog, cache) for entry in entries]
 
         self.head, self.places, self.segments = _open_commit(self.folder, at, open_segments)
         self.manifest, self.catalog, self.analysis = self.head.manifest, self.head.catalog, self.head.analysis
@@ -195,7 +196,7 @@ class IndexReader:
     @cached_property
     def title_terms(self) -> list[LabelTerms]:
         """For each segment the terms of its documents' titles; found when first asked for."""
-        return [LabelTerms(*segment.text.titles.arrays, self.analysis) for segment in self.segments]
+        return [LabelTerms(*segment.text.titles.texts, self.analysis) for segment in self.segments]
 
     def entity_documents_of(self, entities: I32) -> I32:
         """How many documents mention each of some entities."""
@@ -277,7 +278,7 @@ def _open_commit(folder: Path, at: int | None, open_rest: Callable[[CommitHead],
     for _ in range(TRIES):
         manifest = read_commit(folder, at)
         try:
-            catalog = StoredCatalog(folder / manifest.catalog.name, manifest.catalog.file)
+            catalog = StoredCatalog(folder / manifest.catalog.name, manifest.catalog)
             return open_rest(CommitHead(folder, manifest, catalog, manifest.analysis.load()))
         except (DamagedError, KeyError, TypeError, ValueError, OverflowError) as error:
             if at is None and commit_numbers(folder)[-1:] != [manifest.commit]:

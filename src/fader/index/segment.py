@@ -20,11 +20,13 @@ from fader import budget
 from fader.corpus.sentences import Sentences
 from fader.errors import DamagedError
 from fader.index.catalog import StoredCatalog
-from fader.index.encoding.packed import get
+from fader.index.encoding.packed import check_ends, get
+from fader.index.encoding.shapes import damage_error
 from fader.index.files import DeletedFile, DocumentsFile, MentionsFile, TermsFile
 from fader.index.format import Container
-from fader.index.manifest import SegmentEntry
+from fader.index.manifest import CatalogEntry, SegmentEntry
 from fader.index.sentences import read_sentences
+from fader.index.sound import check_buried, check_mentions
 from fader.index.stems import find_stem, sort_by_stem
 from fader.index.textstore import TextStore
 from fader.kernel import kernel
@@ -32,7 +34,6 @@ from fader.memory import Cache
 
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
-CELL_BITS = 8
 MOST_FOUND = 10_000  # terms whose numbers are kept
 
 
@@ -85,15 +86,15 @@ class DocumentMentions:
 class Segment:
     """The arrays of a segment and what they mean."""
 
-    def __init__(self, folder: Path, entry: SegmentEntry, cache: Cache) -> None:
+    def __init__(self, folder: Path, entry: SegmentEntry, catalog: CatalogEntry, cache: Cache) -> None:
         self._cache = cache
         self._found: dict[str, tuple[int, int]] = {}
         self._of_stem: dict[tuple[str, str], list[tuple[int, int]]] = {}
         self._stem_order: dict[str, I32] = {}
         self.name, self.documents, self.tokens = entry.name, entry.documents, entry.tokens
-        self._terms = TermsFile(folder / f"{self.name}.terms", entry.files.terms)
-        self._mentions = MentionsFile(folder / f"{self.name}.mentions", entry.files.mentions)
-        self._documents = DocumentsFile(folder / f"{self.name}.documents", entry.files.documents)
+        self._terms = TermsFile(folder, entry)
+        self._mentions = MentionsFile(folder, entry, catalog.types)
+        self._documents = DocumentsFile(folder, entry)
         self.text = TextStore(folder / f"{self.name}.text", entry.files.text)
         self.terms, self.postings = self._terms.terms, self._terms.postings
         self.start, self.length = self._mentions.start, self._mentions.length
@@ -102,11 +103,16 @@ class Segment:
         self.base, self.cell = self._documents.base, self._documents.cell
         self.mentions_at = self._documents.mentions_at
         self.distinct, self.square = self._documents.distinct, self._documents.square
-        sizes = (self.base.size - 1, self.mentions_at.rows - 1, len(self.text.ids))
-        if any(size != self.documents for size in sizes) or self.start.rows != entry.mentions:
-            raise DamagedError(f"{self._documents.container.path}: its arrays do not fit the commit")
+        if len(self.text.ids) != self.documents:
+            raise damage_error(self.text.container, f"it does not have {self.documents} documents")
+        ends = check_ends(self._documents.container, "mentions_at", self.mentions_at, entry.mentions)
+        columns = (self.start, self.length, self.document, self.entity, self._mentions.confidence)
+        confidences = self._mentions.confidences.size
+        check_mentions(self._mentions.container, columns, confidences, self.base, ends, catalog.entities)
         self._deleted = DeletedFile.open(folder, entry)
         self.alive = None if self._deleted is None else self._deleted.mark_alive(self.documents)
+        if self._deleted is not None:
+            check_buried(self._deleted.container, entry, self._deleted.document, self.base, ends)
 
     @property
     def deleted(self) -> I32:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from fader.corpus.sentences import Sentences, find_sentences
 from fader.corpus.tokenise import batch_bytes, scan_tokens
-from fader.errors import DamagedError
-from fader.index.encoding.packed import Packed, write_packed
+from fader.index.encoding.packed import Packed, check_ends, write_packed
 from fader.index.format import Container, FileWriter
 
 if TYPE_CHECKING:
@@ -37,16 +36,14 @@ def write_sentences(writer: FileWriter, sentences: Sentences) -> None:
 class StoredSentences:
     """The sentences of the texts of a file."""
 
-    def __init__(self, container: Container) -> None:
-        self._path = container.path
-        self.at, self.gap = Packed(container, "sentence_at"), Packed(container, "sentence_gap")
+    def __init__(self, container: Container, texts: int) -> None:
+        self.at, self.gap = Packed(container, "sentence_at", texts + 1), Packed(container, "sentence_gap")
+        check_ends(container, "sentence_at", self.at, self.gap.rows)
 
     def take(self, rows: I32) -> Sentences:
         """Those of some texts."""
-        begin, end = self.at.gather(rows), self.at.gather(rows + np.int32(1))
-        if rows.size and (begin.min() < 0 or (end < begin).any() or end.max() > self.gap.rows):
-            raise DamagedError(f"{self._path}: sentences of its texts lie outside the file; rebuild the index")
-        count = end - begin
+        begin = self.at.gather(rows)
+        count = self.at.gather(rows + np.int32(1)) - begin
         before = np.cumsum(count, dtype=np.int32) - count
         which = np.arange(count.sum(), dtype=np.int32) + np.repeat(begin - before, count)
         return Sentences(count, self.gap.gather(which))

@@ -17,6 +17,7 @@ import numpy as np
 import zstandard
 
 from fader.errors import DamagedError
+from fader.index.encoding.shapes import check_array
 from fader.index.encoding.strings import narrow
 from fader.index.format import Array, Container, FileWriter
 
@@ -33,6 +34,7 @@ BATCH_BYTES = 64 * FRAME_BYTES  # compressed by one call
 MOST_PENDING = 16
 CACHED_FRAMES = 1024
 CACHED_BLOCKS = 64
+LARGEST_BLOCK = 1 << 31
 
 
 class FrameWriter:
@@ -116,7 +118,7 @@ class Frames:
 
     def __init__(self, container: Container, size: int) -> None:
         self._container, self._size = container, size
-        self._frame_at: Array = container["frame_at"]
+        self._frame_at: Array = check_array(container, "frame_at", "u4", "u8")
         self._of_thread = threading.local()
         self._frame = lru_cache(maxsize=CACHED_FRAMES)(self._decompress)
 
@@ -168,7 +170,8 @@ class Blocks:
 
     def __init__(self, container: Container) -> None:
         self._container = container
-        self._raw_at, self._block_at = container["raw_at"], container["block_at"]
+        self._raw_at = check_array(container, "raw_at", "i8")
+        self._block_at = check_array(container, "block_at", "i8", size=self._raw_at.size)
         self._block = lru_cache(maxsize=CACHED_BLOCKS)(self._decompress)
 
     def read(self, start: int, end: int) -> bytes:
@@ -176,6 +179,8 @@ class Blocks:
         if start == end:
             return b""
         block = int(np.searchsorted(self._raw_at, start, side="right")) - 1
+        if not 0 <= block < self._raw_at.size - 1:
+            raise DamagedError(f"{self._container.path}: bytes {start}-{end} lie outside of its texts")
         base = int(self._raw_at[block])
         return self._block(block)[start - base : end - base]
 
@@ -185,7 +190,7 @@ class Blocks:
         data = self._container.slice("text", int(self._block_at[block]), int(self._block_at[block + 1]))
         try:
             # The decompressor allocates what the frame claims, so the claim is compared first.
-            if zstandard.frame_content_size(data) != size:
+            if zstandard.frame_content_size(data) != size or size > LARGEST_BLOCK:
                 raise DamagedError(f"{where} is not of the size it should have")
             return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
         except zstandard.ZstdError as error:

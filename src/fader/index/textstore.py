@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fader.corpus.documents import Document
 from fader.corpus.sentences import Sentences
 from fader.errors import DamagedError
+from fader.index.encoding.shapes import check_array, check_flag, check_offsets, check_range, damage_error
 from fader.index.encoding.strings import Strings, narrow, write_strings
 from fader.index.format import WITH_FRAMES, Array, Container, FileEntry, FileWriter
 from fader.index.sentences import StoredSentences, read_sentences, write_sentences
@@ -117,27 +118,38 @@ class TextStore:
 
     def __init__(self, path: Path, expected: FileEntry) -> None:
         c = self.container = Container(path, KIND, expected)
-        self.ids, self.titles, self.urls = Strings(c, "id"), Strings(c, "title"), Strings(c, "url")
-        self.priors = c["prior"]
+        self.ids = Strings(c, "id")
+        count = len(self.ids)
+        self.titles, self.urls = Strings(c, "title", count), Strings(c, "url", count)
+        self.priors = check_array(c, "prior", "f8", size=count)
         self.in_order = c.version > 1
-        self.keeps_text = bool(c.meta["keeps_text"])
-        self.document_at: Array = c["document_at"]
-        if self.document_at.size != len(self.ids) + 1:
-            raise DamagedError(f"{path}: {self.document_at.size - 1} texts are not those of {len(self.ids)} documents")
+        self.keeps_text = check_flag(c, "keeps_text")
         in_frames = c.version >= WITH_FRAMES
-        self._texts: Frames | Blocks = Frames(c, int(self.document_at[-1])) if in_frames else Blocks(c)
-        self.samples = StoredSamples(c) if in_frames and c.meta["has_samples"] else None
-        self.sentences = StoredSentences(c) if c.meta.get("has_sentences") else None
+        at = check_array(c, "document_at", *(("u4", "u8") if in_frames else ("i8",)), size=count + 1)
+        self.document_at: Array = check_offsets(c, "document_at", count, int(at[-1]), at.dtype.str[1:])
+        self._texts: Frames | Blocks = Frames(c, int(at[-1])) if in_frames else Blocks(c)
+        self.samples = StoredSamples(c, count) if in_frames and check_flag(c, "has_samples") else None
+        has_sentences = "has_sentences" in c.meta and check_flag(c, "has_sentences")
+        self.sentences = StoredSentences(c, count) if has_sentences else None
 
     @cached_property
     def id_order(self) -> I32:
         """The documents in the order of their ids; in the first version they stood as they came, like their texts."""
-        return np.arange(len(self.ids), dtype=np.int32) if self.in_order else self.container["id_order"]
+        return np.arange(len(self.ids), dtype=np.int32) if self.in_order else self._permutation("id_order")
 
     @cached_property
     def row(self) -> I32:
         """Which text is a document's."""
-        return self.container["row"] if self.in_order else np.arange(len(self.ids), dtype=np.int32)
+        return self._permutation("row") if self.in_order else np.arange(len(self.ids), dtype=np.int32)
+
+    def _permutation(self, name: str) -> I32:
+        """Numbers of documents, each once."""
+        size = len(self.ids)
+        values = check_array(self.container, name, "i4", size=size)
+        check_range(self.container, name, values, size)
+        if (np.bincount(values, minlength=size) != 1).any():
+            raise damage_error(self.container, f"{name!r} does not name every document once")
+        return values
 
     def read_text(self, doc: int) -> bytes:
         """The text of a document as UTF-8; empty where texts were not kept."""

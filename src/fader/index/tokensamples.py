@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.index.encoding.packed import Packed, write_packed
+from fader.index.encoding.packed import Packed, check_ends, write_packed
 from fader.index.format import Container, FileWriter
 from fader.kernel import kernel
 
@@ -86,9 +86,10 @@ def write_samples(writer: FileWriter, samples: Samples) -> None:
 class StoredSamples:
     """The samples of the texts of a file."""
 
-    def __init__(self, container: Container) -> None:
-        self.at = Packed(container, "sample_at")
-        self.character, self.extra = Packed(container, "sample_character"), Packed(container, "sample_extra")
+    def __init__(self, container: Container, texts: int) -> None:
+        self.at, self.character = Packed(container, "sample_at", texts + 1), Packed(container, "sample_character")
+        self.extra = Packed(container, "sample_extra", self.character.rows)
+        check_ends(container, "sample_at", self.at, self.character.rows)
 
     @property
     def arrays(self) -> tuple[Any, Any, Any]:

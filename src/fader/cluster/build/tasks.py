@@ -310,7 +310,7 @@ class BuildShard(BuildTask):
         storage, journal = self.site.open_journal()
         faults, how = Faults("skip"), self.options
         with storage.workspace() as work:
-            stored = StoredCatalog(self._find_catalog(storage, journal, work), self.catalog.file)
+            stored = StoredCatalog(self._find_catalog(storage, journal, work), self.catalog)
             view = CatalogView(StoredNumbers(stored), load_closure(stored))
             made = work / "segments"
             made.mkdir()

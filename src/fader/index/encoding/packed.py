@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.index.format import Container, FileWriter
+from fader.index.encoding.shapes import Source, check_array, check_count, check_offsets, damage_error
+from fader.index.format import FileWriter
 from fader.kernel import inline_kernel, kernel
 
 BLOCK = 128
+MOST_BITS = 32
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
 
@@ -84,13 +86,18 @@ def write_packed(writer: FileWriter, name: str, values: I32) -> None:
 class Packed:
     """A stored column."""
 
-    def __init__(self, container: Container, name: str) -> None:
-        self.arrays: tuple[Any, Any, Any] = (
-            container[name + "_base"],
-            container[name + "_at"],
-            container[name + "_words"],
-        )
-        self.rows = int(container.meta[name + "_rows"])
+    def __init__(self, container: Source, name: str, rows: int | None = None) -> None:
+        self.rows = check_count(container, name + "_rows")
+        if rows is not None and rows != self.rows:
+            raise damage_error(container, f"column {name!r} has {self.rows} rows, not {rows}")
+        blocks = -(-self.rows // BLOCK)
+        base = check_array(container, name + "_base", "i4", size=blocks)
+        words = check_array(container, name + "_words", "u4")
+        at = check_offsets(container, name + "_at", blocks, words.size - 2, "u4")
+        sizes = np.diff(at)
+        if (sizes % 4).any() or (sizes > 4 * MOST_BITS).any():
+            raise damage_error(container, f"column {name!r} has a block of a width that does not exist")
+        self.arrays: tuple[Any, Any, Any] = (base, at, words)
 
     def gather(self, rows: I32) -> I32:
         """The values of some rows."""
@@ -101,3 +108,11 @@ class Packed:
     def all(self) -> I32:
         """The whole column."""
         return self.gather(np.arange(self.rows, dtype=np.int32))
+
+
+def check_ends(source: Source, name: str, column: Packed, end: int) -> I32:
+    """A column of where rows begin that lie end to end from 0 to `end`, decoded."""
+    ends = column.all()
+    if not ends.size or ends[0] != 0 or ends[-1] != end or (ends[1:] < ends[:-1]).any():
+        raise damage_error(source, f"column {name!r} does not run from 0 to {end}")
+    return ends

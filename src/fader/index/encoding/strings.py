@@ -5,14 +5,17 @@ the bytes it shares with the one before (0 for a block's first) and the rest:
 
     string := varint shared, varint rest, rest bytes            at[b] = where block b begins
 
+Nothing stored is believed: a string never shares more than the one before it has, nor goes on behind the bytes.
 Knows nothing of what the strings name.
 """
 
 from __future__ import annotations
 
+import codecs
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -20,11 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.strings import join_strings
+from fader.index.encoding.shapes import Source, check_array, check_count, check_offsets, damage_error
 from fader.index.encoding.varint import get_varint, put_varint
 from fader.index.format import Container
-from fader.kernel import kernel
+from fader.kernel import inline_kernel, kernel
 
 GROUP = 16
+CHUNK = 1 << 20
 U8 = NDArray[np.uint8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -50,18 +55,25 @@ def _front_code(data: U8, at: I64, out: U8, block_at: I64) -> int:
     return o
 
 
+@inline_kernel
+def _read(data: U8, p: int, before: int) -> Any:
+    """How much a string shares with one of `before` bytes, how many bytes it has more, and where these begin."""
+    shared, p = get_varint(data, p)
+    rest, p = get_varint(data, p)
+    return min(shared, before), min(rest, data.size - p), p
+
+
 @kernel
 def _get(data: U8, at: Any, i: int) -> U8:
     """The bytes of string i."""
     longest = 0
     for fill in range(2):
         out = np.empty(longest, dtype=np.uint8)
-        p, size = np.int64(at[i // GROUP]), 0
+        p, size = np.int64(at[i // GROUP]), np.int64(0)
         for _ in range(i % GROUP + 1):
-            shared, p = get_varint(data, p)
-            rest, p = get_varint(data, p)
-            size = shared + rest
-            longest = max(longest, size)
+            shared, rest, p = _read(data, p, size)
+            size = np.int64(shared + rest)
+            longest = max(longest, int(size))
             if fill:
                 for j in range(rest):  # a copy of slices takes two seconds to compile
                     out[shared + j] = data[p + j]
@@ -81,8 +93,7 @@ def _get_some(data: U8, at: Any, numbers: I64) -> tuple[U8, I64]:
         for k in range(numbers.size):
             p, size = np.int64(at[numbers[k] // GROUP]), np.int64(0)
             for _ in range(numbers[k] % GROUP + 1):
-                shared, p = get_varint(data, p)
-                rest, p = get_varint(data, p)
+                shared, rest, p = _read(data, p, size)
                 size = np.int64(shared + rest)
                 if fill:
                     before[shared:size] = data[p : p + rest]
@@ -115,8 +126,7 @@ def _find(data: U8, at: Any, n: int, key: U8) -> int:
     low, high = 0, at.size - 1  # the last block whose first string is not above the key
     while low + 1 < high:
         middle = (low + high) >> 1
-        _shared, p = get_varint(data, np.int64(at[middle]))
-        size, p = get_varint(data, p)
+        _shared, size, p = _read(data, np.int64(at[middle]), np.int64(0))
         if _compare(data, p, size, key) <= 0:
             low = middle
         else:
@@ -124,8 +134,7 @@ def _find(data: U8, at: Any, n: int, key: U8) -> int:
     p = np.int64(at[low]) if n > 0 else 0
     same = 0  # bytes that the key shares with the string before
     for i in range(low * GROUP, min(n, low * GROUP + GROUP)):
-        shared, p = get_varint(data, p)
-        rest, p = get_varint(data, p)
+        shared, rest, p = _read(data, p, np.int64(data.size))
         if shared < same:
             return -1  # the string parts from its predecessor before the key does: it is above the key
         if shared == same:
@@ -148,8 +157,7 @@ def _lower_bound(data: U8, at: Any, n: int, key: U8) -> int:
     low, high = 0, at.size - 1  # the last block whose first string is below the key, or the first block
     while low + 1 < high:
         middle = (low + high) >> 1
-        _shared, p = get_varint(data, np.int64(at[middle]))
-        size, p = get_varint(data, p)
+        _shared, size, p = _read(data, np.int64(at[middle]), np.int64(0))
         if _compare(data, p, size, key) < 0:
             low = middle
         else:
@@ -158,8 +166,7 @@ def _lower_bound(data: U8, at: Any, n: int, key: U8) -> int:
     same = 0  # bytes that the key shares with the string before, which is below it
     end = min(n, low * GROUP + GROUP)
     for i in range(low * GROUP, end):
-        shared, p = get_varint(data, p)
-        rest, p = get_varint(data, p)
+        shared, rest, p = _read(data, p, np.int64(data.size))
         if shared < same:
             return i  # the string parts from its predecessor before the key does: it is above the key
         if shared == same:
@@ -179,10 +186,10 @@ def _unfold(data: U8, n: int) -> tuple[U8, I64]:
     at = np.zeros(n + 1, dtype=np.int64)
     out = np.empty(0, dtype=np.uint8)
     for fill in range(2):
-        p = np.int64(0)
+        p, size = np.int64(0), np.int64(0)
         for i in range(n):
-            shared, p = get_varint(data, p)
-            rest, p = get_varint(data, p)
+            shared, rest, p = _read(data, p, size if i % GROUP else np.int64(0))
+            size = np.int64(shared + rest)
             if fill:
                 out[at[i] : at[i] + shared] = out[at[i - 1] : at[i - 1] + shared]
                 out[at[i] + shared : at[i + 1]] = data[p : p + rest]
@@ -296,18 +303,38 @@ def write_sorted(writer: Sink, name: str, strings: Joined | Iterable[str | bytes
     writer.meta[name + "_strings"] = n
 
 
+def check_text(source: Source, name: str, data: U8, at: NDArray[Any]) -> None:
+    """Bytes that are UTF-8, with no character cut by an offset."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, data.size, CHUNK):
+            decoder.decode(data[start : start + CHUNK].tobytes())
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise damage_error(source, f"{name!r} holds bytes that are not UTF-8") from None
+    begins = at[at < data.size]
+    if ((data[begins] & 0xC0) == 0x80).any():
+        raise damage_error(source, f"{name!r} is cut inside of a character")
+
+
 class Strings(Sequence[str]):
     """Stored strings in any order, decoded one at a time."""
 
-    def __init__(self, container: Container, name: str) -> None:
+    def __init__(self, container: Container, name: str, rows: int | None = None) -> None:
         self._container = container
         self._name = name
-        self._at: NDArray[Any] = container[name + "_at"]
-        self._data: U8 = container[name]  # compared with its checksum before slices are read
+        self._data: U8 = check_array(container, name, "u1")  # compared with its checksum before slices are read
+        self._at: NDArray[Any] = check_offsets(container, name + "_at", rows, self._data.size, "u4", "u8")
 
     @property
     def arrays(self) -> tuple[U8, NDArray[Any]]:
-        """All bytes, and where each string's begin."""
+        """All bytes, whatever they are, and where each string's begin."""
+        return self._data, self._at
+
+    @cached_property
+    def texts(self) -> tuple[U8, NDArray[Any]]:
+        """The same for kernels that read characters: bytes that are UTF-8, with none cut by an offset."""
+        check_text(self._container, self._name, self._data, self._at)
         return self._data, self._at
 
     def __len__(self) -> int:
@@ -331,10 +358,14 @@ class Strings(Sequence[str]):
 class SortedStrings(Sequence[str]):
     """Stored sorted strings, found by binary search."""
 
-    def __init__(self, container: Any, name: str) -> None:
-        self._data: U8 = container[name]
-        self._at: NDArray[Any] = container[name + "_at"]
-        self._n = int(container.meta[name + "_strings"])
+    def __init__(self, container: Source, name: str, rows: int | None = None) -> None:
+        self._n = check_count(container, name + "_strings")
+        self._data: U8 = check_array(container, name, "u1")
+        blocks = -(-self._n // GROUP)
+        self._at: NDArray[Any] = check_offsets(container, name + "_at", blocks, self._data.size, "u4", "u8")
+        if 2 * self._n > self._data.size or (rows is not None and rows != self._n):
+            what = f"{name!r} has {self._n} strings in {self._data.size} bytes"
+            raise damage_error(container, what if rows is None else f"{what}, where there are {rows}")
 
     def __len__(self) -> int:
         return self._n

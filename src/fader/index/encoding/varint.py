@@ -29,10 +29,10 @@ def put_varint(out: U8, at: int, value: int) -> int:
 
 @inline_kernel
 def get_varint(data: U8, at: int) -> Any:
-    """The value at `at`, and the place behind it."""
+    """The value at `at`, and the place behind it; what would lie behind the data counts as 0."""
     value = np.int64(0)
     shift = 0
-    while shift < MOST_BITS:
+    while shift < MOST_BITS and at < data.size:
         byte = np.int64(data[at])
         at += 1
         value |= (byte & 127) << shift

@@ -14,16 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.index.encoding.shapes import check_array, check_offsets, damage_error
 from fader.index.format import WITH_NAMES, Array, Container
 from fader.index.manifest import CatalogEntry
-from fader.index.verify.structure import (
-    check_array,
-    check_different,
-    check_offsets,
-    check_sorted,
-    check_strings,
-    damage_error,
-)
+from fader.index.verify.structure import check_different, check_sorted, check_strings
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]

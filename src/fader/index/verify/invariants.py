@@ -23,28 +23,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
-from fader.index.encoding.lists import HIGHEST
-from fader.index.encoding.packed import Packed, get
+from fader.index.encoding.packed import Packed, check_ends, get
+from fader.index.encoding.shapes import check_array, damage_error
 from fader.index.format import Array, Container
 from fader.index.manifest import Manifest, SegmentEntry
-from fader.index.segment import CELL_BITS
-from fader.index.verify.catalog import CatalogArrays, check_catalog, count_by_type
-from fader.index.verify.structure import (
+from fader.index.sound import (
+    CELL_BITS,
     UNSIGNED,
-    check_array,
-    check_different,
-    check_lists,
-    check_packed,
-    damage_error,
+    check_buried,
+    check_documents,
+    check_mentions,
 )
+from fader.index.verify.catalog import CatalogArrays, check_catalog, count_by_type
+from fader.index.verify.structure import check_different, check_lists
 from fader.index.verify.texts import check_stored
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
-U32 = NDArray[np.uint32]
-MOST_POSITIONS = int(HIGHEST) >> 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,29 +78,12 @@ def verify(manifest: Manifest, catalog: Container, segments: Mapping[int, Sequen
 
 def check_segment(files: SegmentFiles, catalog: CatalogArrays, analysis: Analysis) -> None:
     """The invariants of a segment, whatever is deleted of it."""
-    base, cell = _check_documents(files)
+    base, cell = check_documents(files.documents, files.entry)
+    for name in ("distinct", "square"):
+        check_array(files.documents, name, *UNSIGNED, size=files.entry.documents)
     check_stored(files.text, files.entry.documents, np.diff(base).astype(np.int64) - 1, analysis)
     _check_postings(files, base, cell, bool(analysis.stopwords))
     _check_mentions(files, base, catalog)
-
-
-def _check_documents(files: SegmentFiles) -> tuple[I32, I32]:
-    """Documents lie end to end, one empty position behind each, and cells say where."""
-    c, documents, tokens = files.documents, files.entry.documents, files.entry.tokens
-    base = check_array(c, "base", "i4", size=documents + 1)
-    if base[0] != 0 or (base[1:] <= base[:-1]).any() or base[-1] != documents + tokens:
-        raise damage_error(c, "documents do not lie end to end")
-    if base[-1] > MOST_POSITIONS:
-        raise damage_error(c, f"{base[-1]} positions are more than {MOST_POSITIONS}")
-    cells = (int(base[-1]) >> CELL_BITS) + 2
-    cell = check_array(c, "cell", "i4", size=cells)
-    first = np.arange(cells, dtype=np.int64) << CELL_BITS
-    found = np.searchsorted(base, first, side="right") - 1
-    if (cell != np.clip(found, 0, max(0, documents - 1))).any():
-        raise damage_error(c, "'cell' does not say in which documents positions are")
-    for name in ("distinct", "square"):
-        check_array(c, name, *UNSIGNED, size=documents)
-    return base, cell
 
 
 def _check_postings(files: SegmentFiles, base: I32, cell: I32, has_stopwords: bool) -> None:
@@ -160,51 +140,15 @@ def _check_mentions(files: SegmentFiles, base: I32, catalog: CatalogArrays) -> N
     """Mentions, where each document's begin, and the lists of types."""
     c, rows = files.mentions, files.entry.mentions
     names = ("start", "length", "document", "entity", "confidence")
-    start, length, document, entity, confidence = (check_packed(c, name, rows) for name in names)
+    columns = tuple(Packed(c, name, rows) for name in names)
     confidences = check_array(c, "confidences", "f8")
     if not np.isfinite(confidences).all():
         raise damage_error(c, "a confidence is not finite")
-    mentions_at = check_packed(files.documents, "mentions_at", base.size)
-    ends = mentions_at.all()
-    if ends[0] != 0 or ends[-1] != rows or (ends[1:] < ends[:-1]).any():
-        raise damage_error(files.documents, "'mentions_at' does not run from 0 to the count of mentions")
-    counts = np.zeros(catalog.entities, dtype=np.int64)
-    columns = (start, length, document, entity, confidence)
-    wrong = _find_wrong_mention(rows, base, ends, tuple(c.arrays for c in columns), confidences.size, counts)
-    if wrong >= 0:
-        raise damage_error(c, f"mention {wrong} is not sorted, not in its document, or of something that is not there")
-    _check_types(files, catalog, entity, counts)
-
-
-@kernel
-def _find_wrong_mention(rows: int, base: I32, ends: I32, columns: Any, confidences: int, counts: I64) -> int:
-    """The first mention that is not sorted or leaves its bounds, -1 if there is none; counts those of entities.
-
-    Columns are the packed starts, lengths, documents, entities and confidences.
-    """
-    s_base, s_at, s_words = columns[0]
-    l_base, l_at, l_words = columns[1]
-    d_base, d_at, d_words = columns[2]
-    e_base, e_at, e_words = columns[3]
-    c_base, c_at, c_words = columns[4]
-    s_before, l_before, e_before, d_before = np.int64(-1), np.int64(-1), np.int64(-1), np.int64(0)
-    for row in range(rows):
-        start, length = np.int64(get(s_base, s_at, s_words, row)), np.int64(get(l_base, l_at, l_words, row))
-        d, e = np.int64(get(d_base, d_at, d_words, row)), np.int64(get(e_base, e_at, e_words, row))
-        confidence = np.int64(get(c_base, c_at, c_words, row))
-        if d < d_before or d >= base.size - 1 or not ends[d] <= row < ends[d + 1]:
-            return row
-        if length < 1 or start < base[d] or start + length >= base[d + 1]:
-            return row
-        if not 0 <= e < counts.size or not 0 <= confidence < confidences:
-            return row
-        if start < s_before or (start == s_before and length < l_before):
-            return row
-        if start == s_before and length == l_before and e < e_before:
-            return row
-        counts[e] += 1
-        s_before, l_before, e_before, d_before = start, length, e, d
-    return -1
+    mentions_at = Packed(files.documents, "mentions_at", base.size)
+    ends = check_ends(files.documents, "mentions_at", mentions_at, rows)
+    check_mentions(c, columns, confidences.size, base, ends, catalog.entities)
+    entity = columns[3]
+    _check_types(files, catalog, entity, np.bincount(entity.all(), minlength=catalog.entities))
 
 
 def _check_types(files: SegmentFiles, catalog: CatalogArrays, entity: Packed, counts: I64) -> None:
@@ -261,12 +205,8 @@ def check_deleted(container: Container, files: SegmentFiles) -> None:
     last = files.entry.documents
     if document.size and (document[0] < 0 or document[-1] >= last or (document[1:] <= document[:-1]).any()):
         raise damage_error(c, f"its documents do not ascend below {last}")
-    base: Array = files.documents["base"]
-    ends = Packed(files.documents, "mentions_at")
-    tokens = int((base[document + 1] - base[document] - 1).sum(dtype=np.int64))
-    mentions = int((ends.gather(document + np.int32(1)) - ends.gather(document)).sum(dtype=np.int64))
-    if (tokens, mentions) != (deleted.tokens, deleted.mentions):
-        raise damage_error(c, f"{tokens} tokens and {mentions} mentions are deleted, not as many as the commit says")
+    base: I32 = files.documents["base"]
+    check_buried(c, files.entry, document, base, Packed(files.documents, "mentions_at", base.size).all())
 
 
 # All segments together

@@ -8,7 +8,6 @@ Knows nothing of what columns, lists and strings mean to each other.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.errors import DamagedError
-from fader.index.encoding import packed, strings
-from fader.index.encoding.lists import BLOCK, GROUP, LANES, MOST_UNARY, SPARE_WORDS, _unpack_block
-from fader.index.encoding.packed import Packed
+from fader.index.encoding import strings
+from fader.index.encoding.lists import BLOCK, GROUP, MOST_BITS, MOST_UNARY, Lists, _unpack_block
+from fader.index.encoding.shapes import check_array, check_count, check_offsets, damage_error
+from fader.index.encoding.strings import check_text
 from fader.index.format import Array, Container
 from fader.kernel import kernel
 
@@ -28,54 +27,6 @@ I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
 CHUNK = 1 << 20
 MOST_VARINT_BITS = 35
-MOST_BITS = 31
-MOST_EXCEPTION_WORDS = BLOCK // 2
-UNSIGNED = ("u1", "u2", "u4", "u8")
-
-
-def damage_error(container: Container, what: str) -> DamagedError:
-    """The error that says what is wrong with a file whose checksum fits."""
-    return DamagedError(f"{container.path}: {what}; the file is damaged: restore it or rebuild")
-
-
-def check_array(container: Container, name: str, *dtypes: str, size: int | None = None) -> Array:
-    """An array that must have one of some types, and a size where one is given."""
-    values = container[name]
-    if values.dtype.str[1:] not in dtypes:
-        raise damage_error(container, f"array {name!r} is of type {values.dtype.str[1:]}, not {' or '.join(dtypes)}")
-    if size is not None and values.size != size:
-        raise damage_error(container, f"array {name!r} has {values.size} elements, not {size}")
-    return values
-
-
-def check_count(container: Container, name: str) -> int:
-    """A count among the values beside the arrays."""
-    value = container.meta.get(name)
-    if type(value) is not int or not 0 <= value < 1 << 40:
-        raise damage_error(container, f"value {name!r} is no count")
-    return value
-
-
-def check_offsets(container: Container, name: str, rows: int, end: int, *dtypes: str) -> Array:
-    """Offsets of `rows` rows that lie end to end from 0 to `end`."""
-    at = check_array(container, name, *dtypes, size=rows + 1)
-    if at[0] != 0 or at[-1] != end or (at[1:] < at[:-1]).any():
-        raise damage_error(container, f"array {name!r} does not run from 0 to {end}")
-    return at
-
-
-def check_packed(container: Container, name: str, rows: int) -> Packed:
-    """A packed column of so many rows."""
-    if check_count(container, name + "_rows") != rows:
-        raise damage_error(container, f"column {name!r} has {container.meta[name + '_rows']} rows, not {rows}")
-    blocks = -(-rows // packed.BLOCK)
-    check_array(container, name + "_base", "i4", size=blocks)
-    words = check_array(container, name + "_words", "u4")
-    at = check_offsets(container, name + "_at", blocks, words.size - 2, "u4")
-    sizes = np.diff(at)
-    if (sizes % 4).any() or (sizes > 4 * MOST_BITS).any():
-        raise damage_error(container, f"column {name!r} has a block of a width that does not exist")
-    return Packed(container, name)
 
 
 # Plain strings
@@ -87,20 +38,6 @@ def check_strings(container: Container, name: str, rows: int) -> tuple[U8, Array
     at = check_offsets(container, name + "_at", rows, data.size, "u4", "u8")
     check_text(container, name, data, at)
     return data, at
-
-
-def check_text(container: Container, name: str, data: U8, at: Array) -> None:
-    """Bytes that are UTF-8, with no character cut by an offset."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for start in range(0, data.size, CHUNK):
-            decoder.decode(data[start : start + CHUNK].tobytes())
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        raise damage_error(container, f"{name!r} holds bytes that are not UTF-8") from None
-    begins = at[at < data.size]
-    if ((data[begins] & 0xC0) == 0x80).any():
-        raise damage_error(container, f"{name!r} is cut inside of a character")
 
 
 def check_ascending(container: Container, name: str, data: U8, at: Array, order: I32) -> None:
@@ -376,7 +313,10 @@ def _walk_lists(arrays: Any, lists: int, end: int, state: I64, values: I32, at: 
 
 def check_lists(container: Container, name: str, lists: int, end: int) -> Iterator[Decoded]:
     """So many sorted lists of values below `end`, decoded: each is sound when it is handed out."""
-    arrays = _list_arrays(container, name, lists)
+    stored = Lists(container, name)
+    if len(stored) != lists:
+        raise damage_error(container, f"list {name!r} is there {len(stored)} times, not {lists}")
+    arrays = stored.arrays
     state = np.zeros(4, dtype=np.int64)
     values, extra = np.empty(min(CHUNK, max(1, end)), dtype=np.int32), np.empty(CHUNK >> 4, dtype=np.int64)
     at = np.zeros(extra.size + 1, dtype=np.int64)
@@ -392,21 +332,3 @@ def check_lists(container: Container, name: str, lists: int, end: int) -> Iterat
             values = np.empty(int(at[0]), dtype=np.int32)
     if state[1] != arrays[0].size or state[2] != arrays[2].size:
         raise damage_error(container, f"list {name!r} does not end with its last entry")
-
-
-def _list_arrays(container: Container, name: str, lists: int) -> tuple[Array, ...]:
-    """The arrays of lists, their blocks inside the words."""
-    if check_count(container, name + "_lists") != lists:
-        raise damage_error(container, f"list {name!r} is there {container.meta[name + '_lists']} times, not {lists}")
-    entry = check_array(container, name + "_entry", "u1")
-    if lists > entry.size:
-        raise damage_error(container, f"list {name!r} has {lists} entries in {entry.size} bytes")
-    entry_at = check_array(container, name + "_entry_at", "u4", size=-(-lists // GROUP))
-    base = check_array(container, name + "_base", "i4")
-    width = check_array(container, name + "_width", "u1", size=base.size)
-    words = check_array(container, name + "_words", "u4")
-    block_at = check_offsets(container, name + "_block_at", base.size, words.size - SPARE_WORDS, "u4")
-    exceptions = np.diff(block_at.astype(np.int64)) - LANES * width.astype(np.int64)
-    if (width > MOST_BITS).any() or (exceptions < 0).any() or (exceptions > MOST_EXCEPTION_WORDS).any():
-        raise damage_error(container, f"list {name!r} has a block of a width that does not fit its words")
-    return entry, entry_at, base, width, block_at, words

@@ -19,21 +19,13 @@ from numpy.typing import NDArray
 from fader.corpus.analysis import Analysis
 from fader.corpus.sentences import Sentences, find_sentences
 from fader.corpus.tokenise import scan_tokens
+from fader.index.encoding.shapes import check_array, check_flag, check_offsets, damage_error
+from fader.index.encoding.strings import check_text
 from fader.index.format import WITH_FRAMES, Array, Container
 from fader.index.sentences import StoredSentences
 from fader.index.textframes import FRAME_BYTES, Frames
 from fader.index.tokensamples import Samples, StoredSamples, sample_tokens
-from fader.index.verify.structure import (
-    CHUNK,
-    check_array,
-    check_ascending,
-    check_count,
-    check_offsets,
-    check_packed,
-    check_strings,
-    check_text,
-    damage_error,
-)
+from fader.index.verify.structure import CHUNK, check_ascending, check_strings
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -53,7 +45,7 @@ def check_stored(container: Container, documents: int, tokens: I64, analysis: An
         check_strings(c, name, documents)
     if not np.isfinite(check_array(c, "prior", "f8", size=documents)).all():
         raise damage_error(c, "a prior is not finite")
-    _check_flag(c, "keeps_text")
+    check_flag(c, "keeps_text")
     row = as_they_are if is_old else _check_permutation(c, "row", documents)
     lengths = np.empty(documents, dtype=np.int64)
     lengths[row] = tokens
@@ -69,13 +61,6 @@ def _check_permutation(c: Container, name: str, size: int) -> I32:
     if size and (values.min() < 0 or values.max() >= size or (np.bincount(values, minlength=size) != 1).any()):
         raise damage_error(c, f"{name!r} does not name every document once")
     return values
-
-
-def _check_flag(c: Container, name: str) -> bool:
-    value = c.meta.get(name)
-    if type(value) is not bool:
-        raise damage_error(c, f"value {name!r} is neither true nor false")
-    return value
 
 
 def _check_texts(c: Container, documents: int, lengths: I64 | None) -> None:
@@ -109,32 +94,23 @@ def _check_texts(c: Container, documents: int, lengths: I64 | None) -> None:
 
 def _check_samples(c: Container, documents: int) -> StoredSamples | None:
     """Samples that can be read; None where there are none."""
-    if not _check_flag(c, "has_samples"):
+    if not check_flag(c, "has_samples"):
         return None
     if not c.meta["keeps_text"]:
         raise damage_error(c, "texts are not kept, but samples of them are there")
-    rows = check_count(c, "sample_character_rows")
-    at = check_packed(c, "sample_at", documents + 1).all()
-    if at[0] != 0 or at[-1] != rows or (at[1:] < at[:-1]).any():
-        raise damage_error(c, f"column 'sample_at' does not run from 0 to {rows}")
-    for name in ("sample_character", "sample_extra"):
-        check_packed(c, name, rows)
-    return StoredSamples(c)
+    return StoredSamples(c, documents)
 
 
 def _check_sentences(c: Container, documents: int, lengths: I64 | None) -> StoredSentences | None:
     """Sentences that can be read, each with a token at least; None where there are none."""
-    if "has_sentences" not in c.meta or not _check_flag(c, "has_sentences"):
+    if "has_sentences" not in c.meta or not check_flag(c, "has_sentences"):
         return None
-    rows = check_count(c, "sentence_gap_rows")
-    at = check_packed(c, "sentence_at", documents + 1).all()
-    if at[0] != 0 or at[-1] != rows or (at[1:] < at[:-1]).any():
-        raise damage_error(c, f"column 'sentence_at' does not run from 0 to {rows}")
-    gap = check_packed(c, "sentence_gap", rows).all()
+    stored = StoredSentences(c, documents)
+    gap, at = stored.gap.all(), stored.at.all()
     last = np.append(0, np.cumsum(gap, dtype=np.int64))
     if (gap < 1).any() or (lengths is not None and (np.diff(last[at]) >= np.maximum(1, lengths)).any()):
         raise damage_error(c, "column 'sentence_gap' has a sentence without tokens, or behind its text")
-    return StoredSentences(c)
+    return stored
 
 
 def _batches(document_at: Array) -> Iterator[tuple[int, int]]:

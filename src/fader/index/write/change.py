@@ -227,7 +227,7 @@ class _Change:
     def _open(self, entry: SegmentEntry) -> Segment:
         """A segment as it is now; of the same name with other tombstones it is another."""
         if entry not in self._opened:
-            self._opened[entry] = Segment(self._folder, entry, Cache(0))
+            self._opened[entry] = Segment(self._folder, entry, self._before.catalog, Cache(0))
         return self._opened[entry]
 
     def publish(self, name: OperationName) -> None:

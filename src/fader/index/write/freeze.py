@@ -21,7 +21,7 @@ from fader.index.encoding.packed import write_packed
 from fader.index.encoding.strings import Joined, write_sorted
 from fader.index.format import FileEntry, writing
 from fader.index.manifest import PartEntries, SegmentEntry
-from fader.index.segment import CELL_BITS
+from fader.index.sound import CELL_BITS
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]

@@ -16,7 +16,8 @@ from fader.index.encoding.strings import Joined
 from fader.index.format import FileEntry
 from fader.index.manifest import SegmentEntry
 from fader.index.numbering import number_documents
-from fader.index.segment import CELL_BITS, Segment
+from fader.index.segment import Segment
+from fader.index.sound import CELL_BITS
 from fader.index.textstore import TextWriter
 from fader.index.write.freeze import Closure, Frozen, MentionColumns, TokenColumns, write_segment
 from fader.kernel import kernel

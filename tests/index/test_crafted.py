@@ -1,0 +1,58 @@
+"""No index can corrupt memory: files made to harm, with checksums that fit, used without verification.
+
+Dose: 10,000 crafted indexes with FADER_DOSE=1; a sample otherwise. The full dose runs once more over kernels that look
+at their bounds, which finds what is read outside of an array and happens not to crash.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dose import dose
+from index.damage import build_living
+
+FULL = 10_000
+
+
+@pytest.fixture(scope="module")
+def living(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_living(tmp_path_factory.mktemp("crafted") / "index")
+
+
+def craft(living: Path, seed: int, count: int, **environment: str) -> None:
+    command = [sys.executable, "-W", "ignore", "-m", "index.crafted", str(living), str(seed), str(count)]
+    done = subprocess.run(
+        command,
+        cwd=Path(__file__).parent.parent,
+        capture_output=True,
+        timeout=600 + 10 * count,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    outcome = json.loads(done.stdout)
+    print(f"\n{count:,} crafted indexes: {outcome}")
+    assert outcome.pop("bad") == [], done.stderr.decode()
+    assert sum(outcome.values()) == count
+    assert outcome["refused"] > count // 4
+
+
+@pytest.mark.timeout(24 * 3600)
+def test_no_crafted_index_crashes_the_process(living: Path) -> None:
+    """Compiled kernels on indexes that nobody verified: each use is refused by an error of Fader or gives an answer. No
+    process dies, none is left spinning, none takes all memory, and no error is of another kind."""
+    craft(living, 0, dose(FULL, least=12))
+
+
+@pytest.mark.timeout(24 * 3600)
+@pytest.mark.skipif(
+    dose(FULL, least=1) < 1_000, reason="compiling all kernels with bounds takes a minute: FADER_DOSE=1"
+)
+def test_no_kernel_leaves_its_arrays(living: Path, tmp_path: Path) -> None:
+    """The same with kernels that look at their bounds: none reads or writes outside of an array."""
+    craft(living, FULL, FULL // 5, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path / "numba"))
