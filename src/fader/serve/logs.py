@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -99,20 +98,22 @@ class Background(logging.Handler):
         super().__init__()
         self._stream, self._lines = stream, queue.Queue[str](KEPT_LINES)
         self._lost = 0
+        self._counting = threading.Lock()  # not the handler's own, which logging.shutdown holds while it flushes
         threading.Thread(target=self._write, name="fader-log", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self._lines.put_nowait(self.format(record))
         except queue.Full:
-            self._lost += 1
+            with self._counting:
+                self._lost += 1
         except Exception:
             self.handleError(record)
 
     def _write(self) -> None:
         while True:
             line = self._lines.get()
-            with self.lock or nullcontext():  # as `emit` is called
+            with self._counting:
                 lost, self._lost = self._lost, 0
             try:
                 if lost:
@@ -120,7 +121,7 @@ class Background(logging.Handler):
                 self._stream.write(line + "\n")
                 self._stream.flush()
             except (OSError, ValueError):  # no room, nobody reads, or it is closed
-                with self.lock or nullcontext():
+                with self._counting:
                     self._lost += lost + 1
             finally:
                 self._lines.task_done()
