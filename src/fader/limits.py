@@ -31,6 +31,9 @@ class Limits:
     """All limits; a whole number from 1 on, or None where a limit may be left out."""
 
     line_bytes: int = _limit(256_000_000, "bytes of a line of an input file, uncompressed")
+    file_bytes: int = _limit(1_000_000_000, "bytes of a file that is read as a whole or unpacked, such as DOCX or HTML")
+    file_pages: int = _limit(20_000, "pages of a PDF")
+    file_seconds: int = _limit(120, "seconds that reading a PDF or a DOCX takes")
     # Offsets into a batch of documents would overflow beyond.
     document_characters: int = _limit(16_000_000, "characters of a document's text", 1 << 28, "--max-document-chars")
     document_mentions: int = _limit(1_000_000, "mentions of a document", 1 << 28, "--max-mentions")

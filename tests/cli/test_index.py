@@ -183,7 +183,8 @@ def test_a_missing_source_is_named(tmp_path: Path, catalog: list[str], corpus: P
     assert "nothere.jsonl: no such file" in refused(1, "index", tmp_path / "nothere.jsonl", *catalog, "-o", index)
     message = refused(1, "index", corpus, "--entities", tmp_path / "no.tsv", *catalog[2:], "-o", index)
     assert "no.tsv: no such file" in message
-    assert "is a folder; give a file" in refused(1, "index", tmp_path, *catalog, "-o", index)
+    (tmp_path / "none").mkdir()
+    assert "none: has no files" in refused(1, "index", tmp_path / "none", *catalog, "-o", index)
 
 
 def test_a_cut_archive_is_told_from_a_whole_one(tmp_path: Path, catalog: list[str], lines: list[str]) -> None:

@@ -6,7 +6,7 @@ import click
 
 from fader.cli.common import DocumentOptions, Output, speaks, takes
 from fader.corpora.annotate.options import Options
-from fader.corpora.annotate.run import annotate_files
+from fader.corpora.files.corpus import annotate_sources, describe_read, summarise
 from fader.options import option, options
 
 
@@ -14,7 +14,7 @@ from fader.options import option, options
 class JobOptions:
     """From where to where, and how the work is done."""
 
-    text: tuple[str, ...] = option(help="Files of text.", argument=True)
+    text: tuple[str, ...] = option(help="Files or folders.", argument=True)
     output: str = option(
         help="The corpus; .gz and .zst compress, - is standard output.", flags=("-o", "--output"), metavar="FILE"
     )
@@ -30,16 +30,16 @@ class JobOptions:
 @takes(DocumentOptions, into="documents")
 @speaks()
 def command(job: JobOptions, options: Options, documents: DocumentOptions, out: Output) -> None:
-    """Mark the entities of a catalog in TEXT files, and write a corpus that `fader index` takes.
+    """Mark the entities of a catalog in TEXT files or folders, and write a corpus that `fader index` takes.
 
-    A plain text file is a document. Files may be .gz or .zst; - is standard input. Names are found as longest
-    matches on words; docs/annotating.md has the rules. An interrupted run goes on where it was when the same command
-    is given again.
+    Text, Markdown, HTML, PDF, DOCX, mail, tables and archives are read, compressed or not (docs/files.md); - is
+    standard input. A plain text file is a document. Names are found as longest matches on words; docs/annotating.md
+    has the rules. An interrupted run over text or JSON lines goes on where it was when the same command is given again.
     """
     if out.as_json and job.output == "-":
         raise click.UsageError("--json and the corpus cannot both go to standard output")
     with out.progress("Annotating") as reporter:
-        report = annotate_files(
+        report, read = annotate_sources(
             job.text,
             job.output,
             options,
@@ -50,7 +50,7 @@ def command(job: JobOptions, options: Options, documents: DocumentOptions, out: 
             reporter,
             limits=documents.limits,
         )
-    out.remark(*report.notes, *report.faults.lines())
+    out.remark(*(describe_read(read) if read else []), *report.notes, *report.faults.lines())
     summary = {
         "output": job.output,
         "documents": report.documents,
@@ -59,6 +59,6 @@ def command(job: JobOptions, options: Options, documents: DocumentOptions, out: 
         "names": report.names,
         "skipped": report.faults.counts,
         "seconds": report.seconds,
-    }
+    } | ({"read": summarise(read)} if read else {})
     shown = f"{report.documents:,} documents, {report.mentions:,} mentions"
     out.conclude(summary, f"{job.output}: {shown} of {report.names:,} names, in {report.seconds:.1f} s")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from fader.cli.common import DocumentOptions, Output, speaks, takes
+from fader.corpora.files.corpus import annotate_sources, describe_read, split_sources
 from fader.corpus.analysis import Analysis, read_stopwords
 from fader.corpus.readers import read_lines
 from fader.corpus.tables import ENTITIES_HELP, TYPES_HELP
@@ -21,7 +25,7 @@ from fader.options import option, options
 class SourceOptions:
     """What an index is built from, where it goes, and how texts become terms."""
 
-    corpus: tuple[str, ...] = option(help="Files of documents.", argument=True)
+    corpus: tuple[str, ...] = option(help="Files of documents, or folders.", argument=True)
     entities: str = option(help=ENTITIES_HELP, flags=("--entities", "--catalog"), metavar="FILE")
     types: str | None = option(None, help=TYPES_HELP, metavar="FILE")
     output: str = option(help="The index folder.", flags=("-o", "--output"), metavar="DIR")
@@ -50,13 +54,14 @@ class SourceOptions:
 def command(sources: SourceOptions, options: BuildOptions, documents: DocumentOptions, out: Output) -> None:
     """Build an index from CORPUS files (.jsonl, .gz, .zst, or - for standard input).
 
+    Other files, and folders, are read (docs/files.md) and annotated with the catalog first, as `fader annotate` does.
     DIR appears whole or not at all. Documents that cannot be used are skipped and counted; a fault in the
     catalog stops the build; --on-error chooses for both.
     """
     options, folder = sources.complete(options, documents), Path(sources.output)
     began = time.perf_counter()
-    with out.progress("Indexing") as reporter:
-        report = build(folder, list(sources.corpus), sources.entities, sources.types, options, reporter)
+    with annotated(sources, options.columns, documents, out) as corpus, out.progress("Indexing") as reporter:
+        report = build(folder, corpus, sources.entities, sources.types, options, reporter)
     reader = IndexReader(folder)
     counts = {"documents": reader.documents, "tokens": reader.tokens, "mentions": reader.mentions}
     remark_faults(report, counts["documents"], out)
@@ -66,6 +71,29 @@ def command(sources: SourceOptions, options: BuildOptions, documents: DocumentOp
         {"index": str(folder), **counts, "skipped": count_skipped(report), "seconds": seconds},
         f"{folder}: {shown}, in {seconds:.1f} s",
     )
+
+
+@contextmanager
+def annotated(
+    sources: SourceOptions, columns: str | None, documents: DocumentOptions, out: Output
+) -> Iterator[list[str]]:
+    """The corpus: what is one already, and what other files become when they are read and annotated."""
+    corpora, others = split_sources(sources.corpus, [sources.entities, *filter(None, [sources.types])])
+    if not others:
+        yield corpora
+        return
+    from fader.corpora.annotate.options import Options
+
+    with tempfile.TemporaryDirectory(prefix="fader-") as folder, out.progress("Annotating") as reporter:
+        made = Path(folder) / "corpus.jsonl"
+        how = Options(sources.entities, sources.types, columns)
+        on_error = documents.on_error
+        report, read = annotate_sources(
+            others, made, how, 1, False, on_error or "skip", on_error or "fail", reporter, documents.limits
+        )
+        out.remark(*(describe_read(read) if read else []), *report.faults.lines())
+        out.remark(f"annotated {report.documents:,} documents: {report.mentions:,} mentions")
+        yield [*corpora, str(made)]
 
 
 def remark_faults(report: BuildReport, documents: int, out: Output) -> None:

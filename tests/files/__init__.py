@@ -1,0 +1,1 @@
+"""Files of all kinds to documents, and `fader start`."""
