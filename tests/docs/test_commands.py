@@ -11,14 +11,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from docs.forked import forking
 from docs.markdown import ROOT, Block, blocks
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
-PROGRAM = '#!/bin/sh\nexec "$PYTHON" -m fader "$@"\n'  # a program, so that `fader serve &` leaves its number in $!
 TIMES = re.compile(r"[\d.,]+ (ms|s)\b")
 
 
@@ -53,12 +54,19 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture(scope="session")
+def program(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The script that is `fader`."""
+    with forking(tmp_path_factory.mktemp("forked"), demo / "index") as script:
+        yield script
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if any(map(runs, blocks(p)))], ids=lambda p: p.name)
-def test_commands_work_and_print_what_is_shown(page: Path, demo: Path, tmp_path: Path) -> None:
+def test_commands_work_and_print_what_is_shown(page: Path, demo: Path, program: str, tmp_path: Path) -> None:
     shutil.copytree(demo, tmp_path / "demo")
     (tmp_path / "runs").symlink_to(ROOT / "runs")
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "fader").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "bin" / "fader").write_text(program, encoding="utf-8")
     (tmp_path / "bin" / "fader").chmod(0o755)
     printed: str | None = None
     for block in blocks(page):
