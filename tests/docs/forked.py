@@ -5,8 +5,8 @@
                                                 standard streams, signals and exit code
 
 Most commands of the documents are over in less time than it takes to import what they need. What a child does after
-the fork is what `python -m fader` does after its imports, with the kernels of one search loaded. That the program starts by itself, and quickly, is tested
-elsewhere.
+the fork is what `python -m fader` does after its imports, with the kernels of one search loaded. That the program
+starts by itself, and quickly, is tested elsewhere.
 """
 
 from __future__ import annotations

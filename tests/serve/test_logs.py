@@ -18,6 +18,7 @@ from fader.serve.middleware.trace import Trace
 from fader.serve.settings import Settings
 from serve.live import build, running
 
+LONG = 60.0  # seconds for lines to be written, on a machine that does much else
 LOGGERS = ("fader", "uvicorn", "mcp")
 
 
@@ -36,7 +37,7 @@ def stream() -> Iterator[io.StringIO]:
 def test_a_line_for_every_request(tmp_path: Path, stream: io.StringIO, told: bool) -> None:
     """With its number, route, status, time, index and commit; the query only where that was asked for."""
     folder = build(tmp_path / "index")
-    handler = logs.configure("json", stream)
+    handler = logs.configure("json", stream, LONG)
     with running(Settings(indexes={"small": folder}, log_queries=told, time_ms=30_000)) as url:
         reply = httpx.get(f"{url}/v1/search", params={"q": "violin zanzibar"}, timeout=60)
         httpx.post(f"{url}/v1/search", json={"q": "posted zanzibar"}, timeout=60)
@@ -59,7 +60,7 @@ def test_a_line_for_every_request(tmp_path: Path, stream: io.StringIO, told: boo
 @pytest.mark.parametrize("text", ["a\nb request id=1", "\x1b[2J", "\ud800", "\u2028", 'a" id="2', "", "é"])
 def test_no_text_of_a_client_makes_a_line_of_its_own(stream: io.StringIO, form: str, text: str) -> None:
     """Line ends, terminal codes and halves of characters are written out."""
-    handler = logs.configure(form, stream)
+    handler = logs.configure(form, stream, LONG)
     logs.access_log(True)(Trace("1", "GET", "/" + text, "10.0.0.1", query=text, status=200, key=text))
     handler.flush()
     (line,) = stream.getvalue().split("\n")[:-1]
@@ -72,7 +73,7 @@ def test_no_text_of_a_client_makes_a_line_of_its_own(stream: io.StringIO, form: 
 
 def test_a_fault_has_its_trace_in_the_log(stream: io.StringIO) -> None:
     """With the number that the client was told."""
-    handler = logs.configure("json", stream)
+    handler = logs.configure("json", stream, LONG)
     try:
         raise ValueError("why")
     except ValueError:
@@ -100,7 +101,7 @@ def test_a_log_that_blocks_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> N
     """More lines than are kept are lost and counted; the others are written in order once the stream takes them."""
     monkeypatch.setattr(logs, "KEPT_LINES", 10)
     stuck = Stuck()
-    handler = logs.configure("json", stuck)
+    handler = logs.configure("json", stuck, LONG)
     for i in range(100):
         logging.getLogger("fader.serve").info("event", extra={"fields": {"i": i}})
     stuck.let_go.set()
@@ -111,6 +112,15 @@ def test_a_log_that_blocks_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> N
     assert written == sorted(written)
     assert len(written) <= 11  # those that wait, and one that is being written
     assert sum(line["count"] for line in lines if line["event"] == "lines lost") == 100 - len(written)
+
+
+def test_lines_are_written_while_the_log_is_shut_down(stream: io.StringIO) -> None:
+    """As `logging.shutdown` does it: with the handler's lock held until all is written."""
+    handler = logs.configure("json", stream, LONG)
+    with handler.lock:
+        logging.getLogger("fader.serve").critical("last words")
+        handler.flush()
+    assert json.loads(stream.getvalue())["event"] == "last words"
 
 
 @pytest.mark.usefixtures("stream")
@@ -126,7 +136,7 @@ def test_a_full_disk_loses_lines_and_nothing_else() -> None:
             return super().write(text)
 
     full = Full()
-    handler = logs.configure("json", full)
+    handler = logs.configure("json", full, LONG)
     for _ in range(3):
         logging.getLogger("fader.serve").info("event")
     handler.flush()

@@ -94,19 +94,18 @@ def _show(value: object) -> str:
 class Background(logging.Handler):
     """Writes lines to a stream in a thread; what cannot be kept or written is lost, and a later line says how many."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, flush_seconds: float = FLUSH_SECONDS) -> None:
         super().__init__()
+        self._flush_seconds = flush_seconds
         self._stream, self._lines = stream, queue.Queue[str](KEPT_LINES)
-        self._lost = 0
-        self._counting = threading.Lock()  # not the handler's own, which logging.shutdown holds while it flushes
+        self._lost, self._counting = 0, threading.Lock()  # not the handler's own, which `logging.shutdown` holds
         threading.Thread(target=self._write, name="fader-log", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self._lines.put_nowait(self.format(record))
         except queue.Full:
-            with self._counting:
-                self._lost += 1
+            self._count_lost(1)
         except Exception:
             self.handleError(record)
 
@@ -121,14 +120,17 @@ class Background(logging.Handler):
                 self._stream.write(line + "\n")
                 self._stream.flush()
             except (OSError, ValueError):  # no room, nobody reads, or it is closed
-                with self._counting:
-                    self._lost += lost + 1
+                self._count_lost(lost + 1)
             finally:
                 self._lines.task_done()
 
+    def _count_lost(self, lines: int) -> None:
+        with self._counting:
+            self._lost += lines
+
     def flush(self) -> None:
         """Wait until all lines are written, but not for long."""
-        until = time.monotonic() + FLUSH_SECONDS
+        until = time.monotonic() + self._flush_seconds
         while self._lines.unfinished_tasks and time.monotonic() < until:
             time.sleep(0.001)
 
@@ -139,9 +141,9 @@ def _tell_lost(count: int) -> logging.LogRecord:
     return record
 
 
-def configure(form: str, stream: TextIO | None = None) -> logging.Handler:
+def configure(form: str, stream: TextIO | None = None, flush_seconds: float = FLUSH_SECONDS) -> logging.Handler:
     """Send our lines, and what the server below has to say, to standard error; returns what writes them."""
-    handler = Background(stream or sys.stderr)
+    handler = Background(stream or sys.stderr, flush_seconds)
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler])  # before the MCP SDK, which would use its own
     for name, level in (("fader", logging.INFO), ("uvicorn", logging.WARNING), ("mcp", logging.WARNING)):
