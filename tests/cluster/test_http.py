@@ -115,5 +115,5 @@ def test_a_local_index_is_never_partial(folder: Path) -> None:
     """It takes the parameter, and has no cluster to tell of."""
     with running(Settings(indexes={"small": folder}, time_ms=20_000)) as url:
         assert httpx.get(f"{url}/v1/search?q=violin&partial=true", timeout=60).json()["warnings"] == []
-        assert "cluster" not in httpx.get(f"{url}/healthz").json()
-        assert "fader_cluster" not in httpx.get(f"{url}/metrics").text
+        assert "cluster" not in httpx.get(f"{url}/healthz", timeout=60).json()
+        assert "fader_cluster" not in httpx.get(f"{url}/metrics", timeout=60).text

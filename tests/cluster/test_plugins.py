@@ -117,7 +117,7 @@ def test_serve_with_a_plugin(ray_cluster: Any, demo_files: Path, place: Path) ->
         serving("cluster", "serve", *given, *patient, "--replicas", "1", env=ray_cluster.environment) as many,
         serving("serve", *given, *patient) as one,
     ):
-        assert "crowd" in [system["name"] for system in httpx.get(f"{many}/v1/systems").json()["systems"]]
+        assert "crowd" in [system["name"] for system in httpx.get(f"{many}/v1/systems", timeout=60).json()["systems"]]
         for path in paths:
             here, there = (httpx.get(url + path, timeout=60) for url in (one, many))
             assert there.status_code == 200

@@ -20,12 +20,12 @@ def test_a_service_knows_the_systems_of_a_plugin(way: str, tmp_path: Path) -> No
     folder = build(tmp_path / "index")
     given = ("--plugin", PARTS) if way == "option" else ()
     with serving("serve", folder, *given, env={VARIABLE: str(PARTS)} if way == "variable" else {}) as url:
-        systems = {one["name"]: one for one in httpx.get(f"{url}/v1/systems").json()["systems"]}
+        systems = {one["name"]: one for one in httpx.get(f"{url}/v1/systems", timeout=60).json()["systems"]}
         assert [p["name"] for p in systems["crowd"]["parameters"]] == ["policy"]
         found = httpx.get(f"{url}/v1/search", params={"q": "violin", "model": "crowd"}, timeout=60)
         assert found.status_code == 200
         assert found.json()["results"]
     if way == "option":
         with serving("serve", folder) as url:
-            names = [one["name"] for one in httpx.get(f"{url}/v1/systems").json()["systems"]]
+            names = [one["name"] for one in httpx.get(f"{url}/v1/systems", timeout=60).json()["systems"]]
             assert "crowd" not in names

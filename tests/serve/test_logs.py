@@ -41,7 +41,7 @@ def test_a_line_for_every_request(tmp_path: Path, stream: io.StringIO, told: boo
     with running(Settings(indexes={"small": folder}, log_queries=told, time_ms=30_000)) as url:
         reply = httpx.get(f"{url}/v1/search", params={"q": "violin zanzibar"}, timeout=60)
         httpx.post(f"{url}/v1/search", json={"q": "posted zanzibar"}, timeout=60)
-        httpx.get(f"{url}/nothing")
+        httpx.get(f"{url}/nothing", timeout=60)
     handler.flush()
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     found = [line for line in lines if line["event"] == "request"]
