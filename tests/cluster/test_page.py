@@ -1,0 +1,18 @@
+"""What docs/cluster.md tells to type works, on the cluster of three nodes that RAY_ADDRESS names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cluster.conftest import needs_ray
+from docs.forked import forking
+from docs.running import ON_A_CLUSTER, follow
+
+pytestmark = needs_ray
+
+
+def test_commands_work_and_print_what_is_shown(ray_cluster: Any, demo_files: Path, tmp_path: Path) -> None:
+    (tmp_path / "page").mkdir()
+    with forking(tmp_path, demo_files / "index") as program:
+        follow(ON_A_CLUSTER, demo_files, program, tmp_path / "page", **ray_cluster.environment)
