@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from fader.cli.common import SHOWN, Output, folder_argument, print_json, speaks, takes
+from fader.cli.common import SHOWN, Output, plain_folder_argument, print_json, speaks, takes
 from fader.index.verify.check import Examination, Repair, examine, repair
 from fader.options import option, options
 
@@ -22,7 +22,7 @@ class CheckOptions:
 
 
 @click.command("check", epilog="Example: fader check index/")
-@folder_argument
+@plain_folder_argument
 @takes(CheckOptions)
 @speaks()
 def command(folder: Path, options: CheckOptions, out: Output) -> None:

@@ -25,6 +25,7 @@ import click
 from fader import compiling
 from fader.cli.announcer import Announcer
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
+from fader.errors import UsageError
 from fader.limits import Limits
 from fader.options import Option, option, options, options_of
 from fader.progress import Progress, progress
@@ -39,7 +40,35 @@ T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 SHOWN = 5  # lines that were skipped, and the like
 
-folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+plain_folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+
+
+def verifies(argument: Decorator) -> Decorator:
+    """The folder of an index as an argument, with an option to verify its commit before anything is done with it."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def verified(folder: str | Path, verify: bool, **given: Any) -> Any:
+            if verify:
+                verify_index(folder, given.get("at"))
+            return command(folder=folder, **given)
+
+        help = "Verify checksums and invariants of the index first; for one that somebody else has made."
+        return argument(click.option("--verify", is_flag=True, help=help)(verified))
+
+    return decorate
+
+
+def verify_index(folder: str | Path, at: int | None) -> None:
+    """Refuse an index that is not whole."""
+    from fader.index.reader import IndexReader  # not for --help
+
+    if "://" in str(folder):
+        raise UsageError(f"{folder}: --verify reads a folder of this machine; use `fader check` where its files are")
+    IndexReader(folder, verify=True, at=at)
+
+
+folder_argument = verifies(plain_folder_argument)
 
 
 def takes(cls: type[Any], *names: str, skip: tuple[str, ...] = (), into: str = "options") -> Decorator:

@@ -31,7 +31,7 @@ def command(folder: Path, options: SearchOptions, as_csv: bool, out: Output) -> 
 
     if out.as_json and as_csv:
         raise click.UsageError("--json and --csv are two formats; give one")
-    index = Index.open(folder, options.verify, options.at, Limits.from_environment(time_ms=options.timeout_ms))
+    index = Index.open(folder, at=options.at, limits=Limits.from_environment(time_ms=options.timeout_ms))
     ranker = resolve_model(options.model, index.collection, options.any_index)
     if options.ask == "always" or (options.ask == "auto" and options.type is None and is_question(options.query)):
         asked = index.ask(options.query, options.k, ranker, type=options.type, snippets=options.snippets)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import click
 from fader.cli.common import Output, collect, declare, plugin_option, speaks, takes, together
 from fader.errors import InputError, UsageError, quote
 from fader.options import option, options
+from fader.serve.backing import Folders
 from fader.serve.settings import Settings
 
 _WITH_NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
@@ -32,6 +34,7 @@ class PublishOptions:
         (), help="A report of `fader compare`; may be repeated.", flags=("--report",), metavar="[NAME=]DIR"
     )
     open_page: bool = option(False, help="Open the page in a browser.", flags=("--open",))
+    verify: bool = option(False, help="Verify every commit before it is served; for an index that somebody else made.")
 
 
 # How any index is served, wherever it is.
@@ -47,7 +50,8 @@ def command(folders: tuple[str, ...], published: PublishOptions, out: Output, **
     An index has the name of its folder unless one is given; a request that names no index asks the first. New commits
     are served as they appear. Ctrl-C ends the server when all requests that it has are answered.
     """
-    serve(collect_settings(name_paths(folders, "index"), published, given), published.open_page, out)
+    settings = collect_settings(name_paths(folders, "index"), published, given)
+    serve(replace(settings, backing=Folders(published.verify)), published.open_page, out)
 
 
 def collect_settings(indexes: dict[str, str], published: PublishOptions, given: dict[str, Any]) -> Settings:

@@ -92,6 +92,7 @@ class IndexReader:
 
         self.head, self.places, self.segments = _open_commit(self.folder, at, open_segments)
         self.manifest, self.catalog, self.analysis = self.head.manifest, self.head.catalog, self.head.analysis
+        self.is_verified = verify
         if verify:
             self.verify()
 

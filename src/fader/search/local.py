@@ -103,7 +103,7 @@ class LocalCollection:
     def refresh(self) -> LocalCollection:
         if read_commit(self.folder) == self.manifest:
             return self
-        return LocalCollection(IndexReader(self.folder, cache_mb=self.reader.cache_mb))
+        return LocalCollection(IndexReader(self.folder, self.reader.is_verified, self.reader.cache_mb))
 
 
 def rank_contexts(contexts: Contexts, system: System, k: int) -> RankedContexts:

@@ -101,7 +101,6 @@ class SearchOptions:
     snippets: int = option(2, help="Snippets per entity.", least=0, limit="snippets", example=1)
     passage: str = passage_option()
     explain: bool = option(False, help="Show how each score comes about.")
-    verify: bool = option(False, help="Verify checksums and invariants before answering.")
     ask: str = option(
         "never",
         help="Take the query as a question in plain words, as `fader ask` does: auto, where it is one and has neither "

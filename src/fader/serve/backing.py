@@ -46,10 +46,13 @@ class Backing(Protocol):
 
 @dataclass(frozen=True)
 class Folders:
-    """Indexes in folders of this machine, which are there as a whole or not at all."""
+    """Indexes in folders of this machine, which are there as a whole or not at all; with `verify` each commit is
+    verified before it is served."""
+
+    verify: bool = False
 
     def open(self, folder: Path, limits: Limits) -> Index:
-        return Index.open(folder, limits=limits)
+        return Index.open(folder, self.verify, limits=limits)
 
     def newest(self, index: Index) -> Index:
         return index.refresh()

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from fader.cli.common import verifies
 from fader.index.commit import read_commit
 from fader.options import option, options
 
-index_argument = click.argument("folder", metavar="DIR")
+index_argument = verifies(click.argument("folder", metavar="DIR"))
 
 
 def address_option() -> Any:

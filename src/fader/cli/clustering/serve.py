@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fader.cli.clustering import address_option, check_index
-from fader.cli.common import Output, takes
+from fader.cli.common import Output, takes, verify_index
 from fader.cli.serve import PublishOptions, check_packages, collect_settings, http_options, name_paths, serve
 from fader.options import option, options
 
@@ -47,6 +47,8 @@ def command(folder: str, options: HoldOptions, published: PublishOptions, out: O
     settings = collect_settings(indexes, published, given)
     (path,) = indexes.values()
     check_index(path, None)
+    if published.verify:
+        verify_index(path, None)
     listen(settings.host, settings.port).close()  # a port in use is reported before hosts are started
     logs.configure(settings.log)
     out.remark("Starting shard hosts.")
