@@ -29,6 +29,7 @@ import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -74,7 +75,12 @@ class Workbench(Sealed):
 
 def craft(folder: Path, chance: random.Random) -> str:
     """Change one to three things; returns what was changed."""
-    return "; ".join(_craft_one(folder, chance) for _ in range(chance.choice([1, 1, 2, 3])))
+    what = [_craft_one(folder, chance)]
+    with suppress(
+        AttributeError, KeyError, OverflowError, TypeError, ValueError
+    ):  # what is changed cannot be changed on
+        what += [_craft_one(folder, chance) for _ in range(chance.choice([0, 0, 1, 2]))]
+    return "; ".join(what)
 
 
 def _craft_one(folder: Path, chance: random.Random) -> str:
