@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from fader.fused.ranker import FusedRanker
 from fader.learn.learner import Learner
 from fader.registry import discover
 from fader.systems.base import parse_system
+from fader.systems.rerank import Rerank
 from fader.testing.fused import check_fused, compare_paths
 from oracles.strategies import World, worlds
 
@@ -143,3 +144,33 @@ def test_the_contract_finds_another_score() -> None:
     """A map whose terms are not its score is found out."""
     with pytest.raises(AssertionError, match="other scores"):
         check_fused(feature_model(Wrong(), [1.0]))
+
+
+SECOND_MAPS = (
+    "noprox+coverage(3x4)+shares+windows+positional+adjacency+competition+mention+sentence+title+confidence"
+    "+entity(use=frequency/votes/label/kind/article)"
+)
+
+
+def draw_cascade(seed: int) -> Rerank:
+    """Two models with drawn weights; few candidates and contexts, so that both are cut."""
+    draw = np.random.default_rng(seed)
+    view: dict[str, Any] = {"policy": "mention", "top": str(1 + seed % 7), "entities": bool(seed % 2)}
+    first, second = (
+        feature_model(maps, draw.normal(size=feature_map(maps).size) ** 2, "logsumexp", **view)
+        for maps in ("noprox+coverage(3x4)", SECOND_MAPS)
+    )
+    return Rerank(str(first), str(second), 1 + seed % 4, 1 + seed % 3)
+
+
+@examples(0.5)
+@given(worlds(), st.sampled_from((None, *SEGMENT_TOKENS)), st.integers(0, 2**20))
+def test_cascades(world: World, segment_tokens: int | None, seed: int) -> None:
+    """A cascade ranks as through the table, bit for bit, with the same rows to show; fused where all are ranked again."""
+    with built(world, segment_tokens=segment_tokens) as index:
+        ranker = FusedRanker(index.collection.reader)
+        for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
+            system = draw_cascade(seed + i)
+            parsed = index.parse(query, answer_type)
+            compare_paths(index.collection, parsed, system, 3, ranker)
+            assert compare_paths(index.collection, parsed, replace(system, candidates=100), 3, ranker)

@@ -124,6 +124,10 @@ class Titles:
     hits: I32
     has: U8
 
+    def take(self, documents: NDArray[np.integer]) -> Titles:
+        """Those of some documents."""
+        return Titles(self.about[documents], self.terms[documents], self.hits[documents], self.has[:, documents])
+
 
 @dataclass(frozen=True, slots=True)
 class EntityDetails:

@@ -191,6 +191,13 @@ class Contexts:
             held=None,
         )
 
+    def within(self, documents: NDArray[np.integer]) -> Contexts:
+        """The table of some documents that match, given by their places in `matching`, ascending; no others match."""
+        kept = np.zeros(self.matching.number.size, dtype=np.bool_)
+        kept[documents] = True
+        rows = np.flatnonzero(kept[self.matching.row]).astype(np.int32)
+        return replace(self.take(rows), columns=TakenColumns(self, rows, compact=False, matching=documents))
+
     def focus(self, rows: NDArray[np.integer]) -> Contexts:
         """The table of some rows, ascending, whose entities keep all documents that they have here."""
         taken = self.take(rows)
@@ -278,6 +285,7 @@ class TakenColumns:
     table: Contexts
     rows: NDArray[np.integer]
     compact: bool
+    matching: NDArray[np.integer] | None = None  # the documents that match, of those of the table
 
     def take(self, rows: Rows) -> MentionColumns:
         return self.table._source.take(self.rows[rows])
@@ -314,7 +322,10 @@ class TakenColumns:
 
     def read_matching(self) -> DocumentValues:
         values = self.table.matching
-        return replace(values, row=values.row[self.rows])
+        row = values.row[self.rows]
+        if self.matching is None:
+            return replace(values, row=row)
+        return take_documents(values, self.matching, np.searchsorted(self.matching, row).astype(np.int32))
 
     def read_positions(self) -> Positions:
         return self.table.positions.take(self._documents()) if self.compact else self.table.positions
@@ -323,7 +334,7 @@ class TakenColumns:
         return self.table.sentences.take(self._documents()) if self.compact else self.table.sentences
 
     def read_titles(self) -> Titles:
-        return self.table.titles
+        return self.table.titles if self.matching is None else self.table.titles.take(self.matching)
 
     def read_companions(self) -> Companions:
         """Those of the whole table: what is beside a row does not depend on which rows are taken."""

@@ -145,7 +145,7 @@ class Pairs(NamedTuple):
 
 
 @inline_kernel
-def _count_bits(x: np.uint64) -> np.uint64:
+def count_bits(x: np.uint64) -> np.uint64:
     """How many bits of a word are set; compilers know the pattern."""
     U = np.uint64
     x = x - ((x >> U(1)) & U(0x5555555555555555))
@@ -236,7 +236,7 @@ def match_documents(lists: Lists, documents: int, scratch: Scratch, found: I32, 
             while word != np.uint64(0):
                 low = word & (~word + np.uint64(1))
                 word ^= low
-                d = (w << 6) + np.int64(_count_bits(low - np.uint64(1)))
+                d = (w << 6) + np.int64(count_bits(low - np.uint64(1)))
                 scratch.where[d] = n
                 found[n] = first + d
                 n += 1
@@ -257,7 +257,7 @@ def count_mentions(lists: Lists, documents: I32) -> int:
     for d in documents:
         word, bit = lists.words[lists.bits + (d >> 6)], np.uint64(1) << np.uint64(d & 63)
         if word & bit:
-            r = lists.at + lists.integers[lists.rank + (d >> 6)] + np.int64(_count_bits(word & (bit - np.uint64(1))))
+            r = lists.at + lists.integers[lists.rank + (d >> 6)] + np.int64(count_bits(word & (bit - np.uint64(1))))
             total += lists.integers[r + 1] - lists.integers[r]
     return total
 
@@ -310,12 +310,12 @@ def _take_mentions(lists: Lists, scratch: Scratch, chosen: I32, first: int, last
         while word != np.uint64(0):
             low = word & (~word + one)
             word ^= low
-            d = (U(w) << U(6)) + U(_count_bits(low - one))
+            d = (U(w) << U(6)) + U(count_bits(low - one))
             if some:
                 place += 1
                 if mentioned & low == np.uint64(0):
                     continue
-            r = rank + U(_count_bits(mentioned & (low - one)))
+            r = rank + U(count_bits(mentioned & (low - one)))
             row, end = U(integers[r]), U(integers[r + U(1)])
             where[d] = np.int32(y)
             item[y, U(0)] = np.int32(U(first) + d)
@@ -413,7 +413,7 @@ def find_all_codes(lists: Lists, literal: I64, to_code: int) -> None:
         word, bit = words[lists.bits + (d >> 6)], np.uint64(1) << np.uint64(d & 63)
         if word & bit == np.uint64(0):
             continue
-        r = lists.at + integers[lists.rank + (d >> 6)] + np.int64(_count_bits(word & (bit - np.uint64(1))))
+        r = lists.at + integers[lists.rank + (d >> 6)] + np.int64(count_bits(word & (bit - np.uint64(1))))
         row, count = U(integers[r]), np.int64(integers[r + 1] - integers[r])
         o, end = integers[literal[AT] + i], integers[literal[AT] + i + 1]
         _lower_codes(
@@ -823,7 +823,7 @@ def rank_windows(
             _choose_documents(chosen, scratch, first, last)
         else:
             for w in range((last - first + 63) >> 6):
-                state[MATCHED] += np.int64(_count_bits(scratch.match[w]))
+                state[MATCHED] += np.int64(count_bits(scratch.match[w]))
         items, rows = _take_mentions(lists, scratch, chosen, first, last)
         if items > 0:
             _find_codes(lists, program, scratch, first, items, rows)
@@ -920,7 +920,7 @@ def find_documents(lists: Lists, rows: I32, documents: int, out: I32) -> None:
         while True:
             bit = word & (~word + np.uint64(1))
             if integers[lists.at + r + 1] > rows[x]:
-                out[x] = (low << 6) + np.int64(_count_bits(bit - np.uint64(1)))
+                out[x] = (low << 6) + np.int64(count_bits(bit - np.uint64(1)))
                 break
             word ^= bit
             r += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import final
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.aggregate.base import Aggregator
-from fader.contexts.around import Companions
+from fader.contexts.around import Companions, take_lists
 from fader.contexts.columns import (
     DocumentValues,
     EntityDetails,
@@ -43,11 +43,13 @@ from fader.features.fused import EntityColumn
 from fader.features.noprox import bm25_scores
 from fader.fused import kernels
 from fader.fused.arena import Arena, FullError, LiteralList, TypeList
+from fader.fused.focus import FocusedColumns, hold_documents
 from fader.fused.kernels import Documents, Lists, Pairs, Program, Scratch
 from fader.fused.lists import find_literal, find_type
 from fader.fused.program import write_program
 from fader.index.reader import IndexReader
 from fader.rank.ranking import ShownContexts, choose_contexts, order_entities
+from fader.rank.rerank import Reranking, choose_candidates, join_values, keep_best
 from fader.rank.system import FusedMaker, FusedScoring, Ranking, System
 
 F64 = NDArray[np.float64]
@@ -114,6 +116,9 @@ class FusedRanker:
         and which rows are whose. None: the system or the query has no fused form.
         """
         make = system.prepare_fused()
+        view = system.view
+        if system.reranking is not None and (not view.top or view.window is not None or view.policy != "mention"):
+            return None  # all contexts of candidates, and ranks of their documents, are needed
         literals = max(len(query.literals), len(query.forbidden))
         if make is None or not self._integers or literals > MOST_LITERALS:
             return None
@@ -158,8 +163,13 @@ class FusedRanker:
             if values is None and chosen is ALL:
                 table.matched_documents = int(state[kernels.MATCHED])
             slots, entity_values, counts = self._value(matched, scoring.aggregator, program, scratch)
-            ranking = _rank(matched.entities[slots], entity_values, counts, k)
             total = int(state[kernels.CONTEXTS]) if total is None else total
+            if system.reranking is not None:
+                again = self._rerank(
+                    matched, table, system.reranking, slots, entity_values, counts, program, scratch, chosen, k, best
+                )
+                return None if again is None else (again[0], again[1], total, again[2])
+            ranking = _rank(matched.entities[slots], entity_values, counts, k)
             if not best:
                 return table, ranking, total, None
             table, ranking, shown = self._show(
@@ -426,6 +436,85 @@ class FusedRanker:
         pairs, count = self._room.pairs, int(scratch.state[kernels.PAIRS])
         kernels.take_pairs(pairs, count, slots, scratch.rank, at, scores, rows)
         return at, scores, rows
+
+    def _rerank(
+        self,
+        matched: _Matched,
+        table: Contexts,
+        again: Reranking,
+        slots: I32,
+        values: F64,
+        counts: I64,
+        program: Program,
+        scratch: Scratch,
+        documents: I32,
+        k: int,
+        best: int,
+    ) -> tuple[Contexts, Ranking, ShownContexts | None] | None:
+        """Value the best candidates anew; None where one behind them would have to be shown."""
+        entity = matched.entities[slots]
+        if not slots.size:
+            return table, _rank(entity, values, counts, k), None
+        chosen = choose_candidates(entity, values, again.candidates)
+        pairs = self._take_pairs(slots[chosen], counts[chosen], scratch)
+        focused = self._focus(matched, table, entity[chosen], pairs, program, documents, again.contexts)
+        own, values_again = again.value(focused)
+        joined, counts = join_values(values, chosen, values_again), counts.copy()
+        counts[chosen] = np.diff(own.at)
+        ranking = _rank(entity, joined, counts, k)
+        if not best:
+            return table, ranking, None
+        place = np.searchsorted(own.entity, ranking.entity)
+        if not (own.entity[np.minimum(place, own.entity.size - 1)] == ranking.entity).all():
+            return None
+        at, items = take_lists(own.at, place)
+        evidence = Evidence(ranking.entity, own.row[items], at, own.scores[items])
+        shares = again.scoring.aggregator.shares(evidence.scores, at)
+        picked, begin = choose_contexts(shares, at, best)
+        ranked = replace(ranking, place=np.arange(place.size), evidence=evidence, values=ranking.score)
+        return focused, ranked, ShownContexts(begin, evidence.row[picked], shares[picked])
+
+    def _focus(
+        self,
+        matched: _Matched,
+        table: Contexts,
+        entities: I32,
+        pairs: tuple[I64, F64, I32],
+        program: Program,
+        chosen: I32,
+        most: int,
+    ) -> Contexts:
+        """The table of the best contexts of some entities, ascending, from all their pairs."""
+        at, scores, every = pairs
+        kept = keep_best(scores, at, most)[0]
+        order = np.argsort(every[kept])
+        mention = every[kept][order]
+        slot = np.repeat(np.arange(entities.size, dtype=np.int32), np.diff(at))[kept][order]
+        all_documents = self._documents_of(matched, every)
+        document = all_documents[kept][order]
+        distances = np.empty((len(matched.lists.literals), mention.size), dtype=np.int32)
+        sides = np.empty(distances.shape, dtype=np.int8)
+        kernels.locate_rows(matched.lists, mention, document, program.overlap, program.window, distances, sides)
+        integers, lists = matched.lists.integers, matched.lists
+        columns = FocusedColumns(
+            self._reader,
+            table.query,
+            lists,
+            matched.mentions,
+            self._documents,
+            self._priors,
+            chosen,
+            document,
+            entities,
+            sides,
+            integers[lists.start + mention],
+            integers[lists.end + mention],
+            self._confidence_of(matched, mention, document),
+        )
+        held = hold_documents(at, all_documents, chosen)
+        return replace(
+            table, slot=slot, entities=entities, document=document, distances=distances, columns=columns, held=held
+        )
 
     def _show(
         self,

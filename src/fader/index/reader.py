@@ -237,6 +237,14 @@ class IndexReader:
         own, segment, _local = self._located
         return segment[documents if own is None else np.searchsorted(own, documents)]
 
+    def locate_all(self, documents: I32) -> tuple[I32, I32]:
+        """The places in `segments` of some documents' segments, and their numbers there."""
+        if self.numbered_as_stored:
+            return np.zeros(documents.size, dtype=np.int32), documents
+        own, segment, local = self._located
+        at = documents if own is None else np.searchsorted(own, documents)
+        return segment[at], local[at]
+
     def find_mentions(self, document: int, entity: int) -> list[tuple[int, int]]:
         """The tokens [start, end) of an entity's mentions in a document."""
         segment, local = self.locate(document)

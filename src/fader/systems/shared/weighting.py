@@ -58,12 +58,10 @@ def document_ranking(contexts: Contexts, model: str) -> I64:
 
 
 def in_best_documents(contexts: Contexts, top: int) -> Contexts:
-    """The contexts in the so many best documents by BM25: the rest of a long tail is more noise than evidence."""
+    """The contexts in the so many best documents by BM25, as if no others matched: a long tail is more noise."""
     if contexts.matched_documents <= top:
         return contexts
-    kept = np.zeros(contexts.matching.number.size, dtype=np.bool_)
-    kept[document_ranking(contexts, "bm25")[:top]] = True
-    return contexts.take(np.flatnonzero(kept[contexts.matching.row]).astype(np.int32))
+    return contexts.within(np.sort(document_ranking(contexts, "bm25")[:top]))
 
 
 def _scores(contexts: Contexts, model: str) -> F64:
