@@ -166,7 +166,7 @@ def draw_cascade(seed: int) -> Rerank:
 @examples(0.5)
 @given(worlds(), st.sampled_from((None, *SEGMENT_TOKENS)), st.integers(0, 2**20))
 def test_cascades(world: World, segment_tokens: int | None, seed: int) -> None:
-    """A cascade ranks as through the table, bit for bit, with the same rows to show; fused where all are ranked again."""
+    """A cascade ranks as through the table, bit for bit, with the same rows; fused where all are ranked again."""
     with built(world, segment_tokens=segment_tokens) as index:
         ranker = FusedRanker(index.collection.reader)
         for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
