@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,10 +77,10 @@ def _copy_positions(lists: Lists, number: I32, at: I64, out: I32) -> None:
 
 
 @inner_kernel
-def _find_rows(lists: Lists, document: int) -> int:
+def _find_rows(lists: Lists, document: int) -> Any:
     """Where the list of a document that mentions the type says which its rows are."""
     word, bit = lists.words[lists.bits + (document >> 6)], np.uint64(1) << np.uint64(document & 63)
-    before: int = np.int64(count_bits(word & (bit - np.uint64(1))))
+    before = np.int64(count_bits(word & (bit - np.uint64(1))))
     return lists.at + np.int64(lists.integers[lists.rank + (document >> 6)]) + before
 
 
