@@ -35,7 +35,7 @@ class Occurrences:
             found = [terms[0] if terms else (-1, 0) for terms in self._variants]
         else:
             found = [segment.find_term(term) for term in literal.terms]
-            self._variants = [[one] for one in found]
+            self._variants = [[one] if one[0] >= 0 else [] for one in found]
         self._terms = [term for term, _postings in found]
         self._postings = [postings for _term, postings in found]
         self._known = min(self._terms, default=-1) >= 0
