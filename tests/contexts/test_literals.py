@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,6 +133,13 @@ def test_a_named_entity_is_found_in_other_words(index: Any) -> None:
     assert index.contexts('="ascorbic acid"', entities=True).df == [1]
     assert index.contexts("entity:C").cf == [3]
     assert index.contexts("scurvy -entity:C").matched_documents == 0
+
+
+def test_a_word_that_no_text_has_may_name_an_entity(tmp_path: Path) -> None:
+    """It occurs where the entity is mentioned in other words."""
+    entities = [{"id": "C", "name": "antiscorbutic"}, {"id": "S", "name": "scurvy"}]
+    found = fader.build(tmp_path / "index", CORPUS, entities, []).contexts("+antiscorbutic", entities=True)
+    assert (found.df, found.cf) == ([2], [3])
 
 
 def test_a_common_word_names_nothing(index: Any) -> None:
