@@ -7,7 +7,7 @@ read are found when they are first read (`contexts.columns`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -32,12 +32,14 @@ from fader.contexts.columns import (
 from fader.contexts.query import Query
 from fader.contexts.statistics import Statistics
 from fader.kernel import kernel
+from fader.notebook import table, to_pandas, to_polars
 
 I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 D = TypeVar("D", bound=np.generic)
+SHOWN_ROWS = 10  # in a notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +238,32 @@ class Contexts:
         matches = [tuple(c) for c in self.distances.T.tolist()], [tuple(c) for c in self.sides.T.tolist()]
         columns = (self.entity_ids(), self.document_ids(), *offsets, self.confidence.tolist(), *matches)
         return sorted(zip(*columns, strict=True), key=lambda r: r[:4])
+
+    def __repr__(self) -> str:
+        return f"Contexts({self.query.text!r}, contexts={len(self):,}, documents={self.matched_documents:,})"
+
+    def __iter__(self) -> Iterator[tuple[str, str, int, int, float, tuple[int, ...], tuple[int, ...]]]:
+        return iter(self.rows())
+
+    def __getitem__(self, place: int) -> tuple[str, str, int, int, float, tuple[int, ...], tuple[int, ...]]:
+        """The row at a place of `rows()`."""
+        return self.rows()[place]
+
+    def _repr_html_(self) -> str:
+        rows = self.take(np.arange(min(len(self), SHOWN_ROWS))).rows()
+        names = [literal.text for literal in self.query.literals]
+        shown = [(row[0], row[1], row[2], row[4], *("" if d < 0 else d for d in row[5])) for row in rows]
+        counts = f"{len(self):,} contexts in {self.matched_documents:,} documents"
+        caption = f"{self.query.text}: {counts}; distances in tokens"
+        return str(table(["entity", "document", "token", "confidence", *names], shown, caption))
+
+    def to_pandas(self, qid: str = "") -> Any:
+        """The table as a pandas frame."""
+        return to_pandas(self.to_arrow(qid))
+
+    def to_polars(self, qid: str = "") -> Any:
+        """The table as a Polars frame."""
+        return to_polars(self.to_arrow(qid))
 
     def to_arrow(self, qid: str = "") -> Any:
         """The table as Arrow, sorted by entity, document id, start and end."""

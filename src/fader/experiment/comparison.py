@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import InputError, did_you_mean, quote
+from fader.notebook import table, to_pandas, to_polars
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -194,6 +195,55 @@ class Comparison:
     def to_json(self) -> str:
         """The dictionary as JSON."""
         return json.dumps(self.to_dict(), allow_nan=False) + "\n"
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.title!r}, systems={len(self.systems)}, queries={len(self.queries):,})"
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[SystemResult]:
+        return iter(self.systems)
+
+    def __getitem__(self, system: int | str) -> SystemResult:
+        return self.find_system(system) if isinstance(system, str) else self.systems[system]
+
+    def _means(self) -> list[list[float]]:
+        """The mean of each measure, a list per system, over the queries for which every system has a value."""
+        shared = [self.matrix_of_shared_queries(measure) for measure in self.measures]
+        return [
+            [float(values[i].mean()) if values.shape[1] else math.nan for values in shared]
+            for i in range(len(self.systems))
+        ]
+
+    def _repr_html_(self) -> str:
+        header = ["system", *map(measure_title, self.measures)]
+        rows = [[s.title, *means] for s, means in zip(self.systems, self._means(), strict=True)]
+        return str(table(header, rows, f"{self.title}: {len(self.queries):,} queries"))
+
+    def to_arrow(self) -> Any:
+        """A row per system and query with all measures, as an Arrow table."""
+        import pyarrow as pa
+
+        columns: dict[str, Any] = {
+            "system": [s.title for s in self.systems for _query in self.queries],
+            "query": [query for _system in self.systems for query in self.queries],
+        }
+        for measure in self.measures:
+            values = self.matrix(measure).reshape(-1)
+            columns[measure] = pa.array(values, pa.float64(), mask=np.isnan(values))
+        return pa.table(columns)
+
+    def to_pandas(self) -> Any:
+        """A row per system and query, as a pandas frame."""
+        return to_pandas(self.to_arrow())
+
+    def to_polars(self) -> Any:
+        """A row per system and query, as a Polars frame."""
+        return to_polars(self.to_arrow())
 
 
 def measure_title(measure: str) -> str:

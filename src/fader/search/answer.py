@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from fader.contexts.query import Literal, Query
+from fader.notebook import to_pandas, to_polars
 from fader.rank.ranking import WhatIf
+from fader.search.display import results_to_arrow, show_results
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +168,35 @@ class Answer:
             if result["explain"] is None:
                 del result["explain"]
         return plain
+
+    def __repr__(self) -> str:
+        return f"Answer({self.query.text!r}, type={self.type!r}, results={len(self.results)} of {self.candidates:,})"
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __bool__(self) -> bool:
+        return True  # an answer without results is an answer
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    def __getitem__(self, place: int) -> Result:
+        return self.results[place]
+
+    def _repr_html_(self) -> str:
+        title = self.query.text + (f", type {self.type}" if self.type else "")
+        foot = f"{self.candidates:,} candidates, {self.contexts:,} contexts; {self.model}; {self.took_ms:.1f} ms"
+        return show_results(self.results, title, foot, self.warnings)
+
+    def to_arrow(self) -> Any:
+        """A row per result, as an Arrow table."""
+        return results_to_arrow(self.results)
+
+    def to_pandas(self) -> Any:
+        """A row per result, as a pandas frame."""
+        return to_pandas(self.to_arrow())
+
+    def to_polars(self) -> Any:
+        """A row per result, as a Polars frame."""
+        return to_polars(self.to_arrow())

@@ -10,6 +10,7 @@ Knows nothing of training.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from fader.contexts.query import REQUIRED, Query, parse_query
 from fader.contexts.statistics import Statistics
 from fader.index.names import fold
 from fader.limits import Limits
+from fader.notebook import to_pandas, to_polars
 from fader.questions.interpreter import Interpreter, default_interpreter, read_interpreter
 from fader.questions.mixture import find_members, score_mixture, share_readings, value_ranks
 from fader.questions.reader import Choice, Read, Reader, Reading
@@ -31,6 +33,7 @@ from fader.rank.ranking import explain_entity, order_entities
 from fader.rank.system import System
 from fader.search.answer import AnsweredQuery, QueryLiteral, Snippet
 from fader.search.collection import Collection
+from fader.search.display import results_to_arrow, show_results
 from fader.search.evidence import show_evidence
 from fader.search.local import rank_contexts
 from fader.search.passage import Passage
@@ -113,6 +116,38 @@ class AskedAnswer:
         """Plain data in the order of the documented JSON."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
+
+    def __repr__(self) -> str:
+        return f"AskedAnswer({self.question!r}, results={len(self.results)} of {self.candidates:,})"
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __bool__(self) -> bool:
+        return True  # an answer without results is an answer
+
+    def __iter__(self) -> Iterator[AskedResult]:
+        return iter(self.results)
+
+    def __getitem__(self, place: int) -> AskedResult:
+        return self.results[place]
+
+    def _repr_html_(self) -> str:
+        read = [f"{each.name}: {each.query} ({each.probability:.2f})" for each in self.readings[:3]]
+        foot = f"read as {'; '.join(read) or 'nothing'}; {self.candidates:,} candidates; {self.model}"
+        return show_results(self.results, self.question, foot, self.warnings)
+
+    def to_arrow(self) -> Any:
+        """A row per result, as an Arrow table."""
+        return results_to_arrow(self.results)
+
+    def to_pandas(self) -> Any:
+        """A row per result, as a pandas frame."""
+        return to_pandas(self.to_arrow())
+
+    def to_polars(self) -> Any:
+        """A row per result, as a Polars frame."""
+        return to_polars(self.to_arrow())
 
 
 @dataclass(frozen=True)

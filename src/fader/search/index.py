@@ -42,6 +42,7 @@ from fader.search.ask import (
     show_question,
 )
 from fader.search.collection import Collection, RankedContexts
+from fader.search.display import show_facts
 from fader.search.document import DocumentPage, read_document
 from fader.search.entity import EntityCard, EntityEvidence, check_page, entity_card, entity_evidence
 from fader.search.entity_rank import EntityStanding, entity_number, find_entity
@@ -97,6 +98,12 @@ class Index:
     def __repr__(self) -> str:
         c = self.collection
         return f"Index({str(c.folder)!r}, documents={c.documents:,}, mentions={c.mentions:,})"
+
+    def _repr_html_(self) -> str:
+        c = self.collection
+        counts: dict[str, object] = {"documents": c.documents, "mentions": c.mentions}
+        catalog = {"entities": len(c.catalog.entity_ids), "types": len(c.catalog.type_ids), "commit": c.commit}
+        return show_facts(f"Index {c.folder}", counts | catalog)
 
     @property
     def commit(self) -> int:

@@ -6,14 +6,17 @@ the system has feature maps with them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from fader import budget
 from fader.contexts.query import REQUIRED
 from fader.contexts.table import Contexts
+from fader.notebook import to_pandas, to_polars
 from fader.rank.ranking import Contributions
-from fader.search.answer import AnsweredQuery, Explanation, Snippet
+from fader.search.answer import AnsweredQuery, ContextShare, Explanation, Snippet
+from fader.search.display import show_why, why_to_arrow
 from fader.search.entity_rank import EntityStanding
 from fader.search.evidence import SHOWN_CONTEXTS, by_weight, explain_entities, show_evidence
 from fader.search.grids import FeaturePart, WeightGrid, features_of
@@ -73,6 +76,36 @@ class Why:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def __repr__(self) -> str:
+        return f"Why({self.entity!r}, rank={self.rank} of {self.candidates:,}, score={self.score})"
+
+    def __len__(self) -> int:
+        return len(self.explain.contexts)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[ContextShare]:
+        return iter(self.explain.contexts)
+
+    def __getitem__(self, place: int) -> ContextShare:
+        return self.explain.contexts[place]
+
+    def _repr_html_(self) -> str:
+        return show_why(self)
+
+    def to_arrow(self) -> Any:
+        """A row per context that is listed, as an Arrow table."""
+        return why_to_arrow(self)
+
+    def to_pandas(self) -> Any:
+        """A row per context that is listed, as a pandas frame."""
+        return to_pandas(self.to_arrow())
+
+    def to_polars(self) -> Any:
+        """A row per context that is listed, as a Polars frame."""
+        return to_polars(self.to_arrow())
 
 
 def why_of(found: EntityStanding) -> Why:
