@@ -54,7 +54,7 @@ SAME = r"""(wanted) => {
 def test_back_and_forward(visit: Visits) -> None:
     """Each answer is an entry of the history, with the fields as they were; opening an explanation is none."""
     page = visit("/", SEARCH)
-    page.get_by_label("Keywords near it").fill("electric car")
+    page.get_by_label("Question or keywords").fill("electric car")
     page.keyboard.press("Enter")
     expect(page).to_have_title("electric car · Fader")
     expect(page.locator(".result").first).to_contain_text("Volvo")  # no longer what was answered before
@@ -64,13 +64,13 @@ def test_back_and_forward(visit: Visits) -> None:
     expect(page.locator("h1.page-title")).to_be_visible()
     page.go_back()
     expect(page.locator(".why-title")).to_be_visible()
-    expect(page.get_by_label("Keywords near it")).to_have_value("electric car")
+    expect(page.get_by_label("Question or keywords")).to_have_value("electric car")
     page.go_back()
-    expect(page.get_by_label("Keywords near it")).to_have_value(SEARCH["q"])
+    expect(page.get_by_label("Question or keywords")).to_have_value(SEARCH["q"])
     expect(page.get_by_label("Answer type")).to_have_value("manufacturer")
     expect(page.locator(".result-name").first).to_have_text("Mazda")
     page.go_forward()
-    expect(page.get_by_label("Keywords near it")).to_have_value("electric car")
+    expect(page.get_by_label("Question or keywords")).to_have_value("electric car")
     expect(page.locator(".why-title")).to_be_visible()
 
 

@@ -51,7 +51,7 @@ def test_an_open_tree(visit: Visits) -> None:
 
 def offline(page: Page) -> None:
     page.context.set_offline(True)
-    page.get_by_label("Keywords near it").fill("piano")
+    page.get_by_label("Question or keywords").fill("piano")
     page.keyboard.press("Enter")
 
 

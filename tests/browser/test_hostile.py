@@ -59,10 +59,19 @@ def test_results(visit: Visits, evil: Site) -> None:
         assert " ".join(SHORT[name].split()) in [" ".join(shown.split()) for shown in names], name
     assert any("⟨U+202E⟩" in shown for shown in names)
     assert any("⟨U+0007⟩" in shown for shown in names)
-    links = page.locator(".snippet-source a").evaluate_all("all => all.map((a) => [a.protocol, a.rel, a.target])")
+    links = page.locator("a.snippet-out").evaluate_all("all => all.map((a) => [a.protocol, a.rel, a.target])")
     assert links
     assert all(link == ["https:", "noopener noreferrer", "_blank"] for link in links)
     hovered(page, ".result-name a")
+    harmless(page)
+
+
+def test_a_document(visit: Visits, evil: Site) -> None:
+    """Its title and its text as text, with the mention marked."""
+    shown = evil.get("/v1/search", q=QUERY, k=1)["results"][0]
+    params = {"id": shown["evidence"][0]["doc"], "entity": shown["entity"], "q": QUERY}
+    page = see(visit, evil, "/document", params)
+    expect(page.locator("#passage")).to_be_visible()
     harmless(page)
 
 
@@ -139,7 +148,7 @@ def test_completion(visit: Visits, evil: Site) -> None:
     option = page.locator("[role=option]", has_text=SCRIPT).first
     expect(option).to_be_visible()
     option.click()
-    page.get_by_label("Keywords near it").fill(QUERY)
+    page.get_by_label("Question or keywords").fill(QUERY)
     page.keyboard.press("Enter")
     expect(page.locator(".result").first).to_be_visible()
     harmless(page)
@@ -172,7 +181,7 @@ def test_report(visit: Visits, evil: Site) -> None:
     harmless(page)
     page.set_viewport_size({"width": 1280, "height": 800})
     page.locator(".pair-table").get_by_role("link", name=SCRIPT).first.click()
-    expect(page.get_by_label("Keywords near it")).to_have_value(SCRIPT)
+    expect(page.get_by_label("Question or keywords")).to_have_value(SCRIPT)
     harmless(page)
 
 

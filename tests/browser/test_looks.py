@@ -34,7 +34,7 @@ def test_a_finger_can_touch_it(visit: Visits, name: str) -> None:
 def test_everything_is_there_enlarged(visit: Visits) -> None:
     """At 200 % of a small desktop the form and the first entity can be used."""
     page = seen(visit, "results", viewport={"width": 640, "height": 400}, device_scale_factor=2)
-    for part in (page.get_by_label("Keywords near it"), page.get_by_role("button", name="Search")):
+    for part in (page.get_by_label("Question or keywords"), page.get_by_role("button", name="Search")):
         expect(part).to_be_visible()
     page.locator(".result").first.get_by_role("button", name="Why this rank").click()
     expect(page.locator(".why-title")).to_be_in_viewport()

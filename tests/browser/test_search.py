@@ -10,17 +10,18 @@ from playwright.sync_api import Page, expect
 from browser.visits import Site, Visits, params_of, settled
 
 ASKED = {"q": "played +violin", "type": "scientist"}
+PASSAGE = "window:20"
 
 
 def test_type_keywords_enter(visit: Visits, site: Site) -> None:
     """A type and keywords are typed, Enter asks: the address holds both, and the entities are those of the API."""
     page = visit("/")
     page.get_by_label("Answer type").fill("scientist")
-    page.get_by_label("Keywords near it").fill("played +violin")
+    page.get_by_label("Question or keywords").fill("played +violin")
     page.keyboard.press("Enter")
     names = page.locator(".result-name")
     expect(names).to_have_count(10)
-    answer = site.get("/v1/search", **ASKED, snippets=2)
+    answer = site.get("/v1/search", **ASKED, snippets=2, passage=PASSAGE)
     assert names.all_inner_texts() == [each["name"] for each in answer["results"]]
     assert params_of(page) == ASKED
     heading = page.locator(".summary-title")
@@ -30,7 +31,7 @@ def test_type_keywords_enter(visit: Visits, site: Site) -> None:
 def test_a_card_says_what_the_service_says(visit: Visits, site: Site) -> None:
     """Rank, types, score and number of contexts of every entity; the bar is the score's share of the best."""
     page = visit("/", ASKED)
-    answer = site.get("/v1/search", **ASKED, snippets=2)
+    answer = site.get("/v1/search", **ASKED, snippets=2, passage=PASSAGE)
     best = answer["results"][0]["score"]
     for result, card in zip(answer["results"], page.locator(".result").all(), strict=True):
         assert card.get_attribute("data-entity") == result["entity"]
@@ -58,7 +59,7 @@ def marked(card: Any, kind: str) -> list[str]:
 def test_marks_stand_where_the_offsets_say(visit: Visits, site: Site) -> None:
     """In every snippet the mention and the matched words are marked exactly at the offsets of the JSON."""
     page = visit("/", ASKED)
-    answer = site.get("/v1/search", **ASKED, snippets=2)
+    answer = site.get("/v1/search", **ASKED, snippets=2, passage=PASSAGE)
     items = [item for result in answer["results"] for item in result["evidence"]]
     shown = page.locator(".snippet").all()
     assert len(shown) == len(items)
@@ -80,7 +81,7 @@ def test_slash_goes_to_the_keywords(visit: Visits) -> None:
     page = visit("/", ASKED)
     page.locator(".brand").focus()
     page.keyboard.press("/")
-    box = page.get_by_label("Keywords near it")
+    box = page.get_by_label("Question or keywords")
     expect(box).to_be_focused()
     expect(box).to_have_value(ASKED["q"])
     page.keyboard.press("End")
@@ -97,7 +98,9 @@ def test_more_evidence(visit: Visits, site: Site) -> None:
     expect(card.locator(".snippet")).to_have_count(entity["support"])
     expect(card.locator(".snippet").nth(2)).to_be_focused()
     expect(card.get_by_role("button", name="More evidence")).to_have_count(0)
-    contexts = site.get(f"/v1/entity/{entity['entity']}", **ASKED, limit=20)["evidence"]["contexts"]["items"]
+    contexts = site.get(f"/v1/entity/{entity['entity']}", **ASKED, limit=20, passage=PASSAGE)["evidence"]["contexts"][
+        "items"
+    ]
     texts = [" ".join(each.split()) for each in card.locator(".snippet-text").all_inner_texts()]
     assert texts == [" ".join(item["snippet"].split()) for item in contexts]
 
@@ -131,6 +134,7 @@ def test_names_of_types_come_together(visit: Visits) -> None:
 def test_another_system_ranks_anew(visit: Visits, site: Site) -> None:
     """The choice of what ranks asks again; the order is that system's, and the address says it."""
     page = visit("/", ASKED)
+    page.locator(".advanced > summary").click()
     page.get_by_label("Ranked by", exact=True).select_option("count")
     expect(page.locator(".summary")).to_contain_text("ranked by count")
     wanted = [each["name"] for each in site.get("/v1/search", **ASKED, model="count")["results"]]
@@ -141,6 +145,7 @@ def test_another_system_ranks_anew(visit: Visits, site: Site) -> None:
 def test_a_system_with_parameters(visit: Visits, site: Site) -> None:
     """A system can be written out with its parameters, beside the list, which leads back."""
     page = visit("/", ASKED)
+    page.locator(".advanced > summary").click()
     page.get_by_label("Ranked by", exact=True).select_option("voting")
     expect(page.locator(".summary")).to_contain_text("ranked by voting")
     page.get_by_label("Ranked by", exact=True).select_option(label="with parameters …")
@@ -178,7 +183,7 @@ def test_a_type_without_words(visit: Visits, site: Site) -> None:
     """A type alone asks for words, and offers the entities of it that are mentioned most."""
     page = visit("/", {"type": "novelist"})
     expect(page.locator(".intro-title")).to_have_text("Which novelist?")
-    expect(page.get_by_label("Keywords near it")).to_be_focused()
+    expect(page.get_by_label("Question or keywords")).to_be_focused()
     hints = site.get("/v1/suggest", kind="entity", type="novelist", limit=1)["suggestions"]
     page.locator(".intro-entities .chip").first.click()
     expect(page.locator(".page-title")).to_have_text(hints[0]["name"])
@@ -187,6 +192,7 @@ def test_a_type_without_words(visit: Visits, site: Site) -> None:
 def test_how_many(visit: Visits) -> None:
     """The number of results is a choice that asks again."""
     page = visit("/", ASKED)
+    page.locator(".advanced > summary").click()
     page.get_by_label("Results").select_option("20")
     expect(page.locator(".result")).to_have_count(20)
     assert params_of(page)["k"] == "20"
@@ -210,6 +216,7 @@ def test_the_first_visit_has_examples_that_answer(visit: Visits) -> None:
 def test_every_control_can_be_reached_by_tab(visit: Visits) -> None:
     """From the top, Tab reaches the form, the results and what can be opened of each, in the order they stand in."""
     page = visit("/", ASKED)
+    page.locator(".advanced").evaluate("panel => (panel.open = true)")
     page.evaluate("document.activeElement.blur()")
     assert _tabbed(page, 60) >= {"skip", "brand", "input", "select", "button primary", "chip", "result-why"}
 

@@ -112,7 +112,7 @@ def test_an_address_opens_the_way_to_its_type(visit: Visits, site: Site) -> None
     expect(page.locator(".types-path li")).to_have_text([each["name"] for each in path[:-1]])
     page.get_by_role("link", name="Ask for this type").click()
     expect(page.get_by_label("Answer type")).to_have_value("physicist")
-    expect(page.get_by_label("Keywords near it")).to_be_focused()
+    expect(page.get_by_label("Question or keywords")).to_be_focused()
 
 
 def test_find_a_type(visit: Visits) -> None:

@@ -18,6 +18,8 @@ VIEWS = {
     "nothing": ("/", {"q": "zzzz +yyyy", "type": "physicist"}),
     "bad query": ("/", {"q": 'an "open quote ' + "and many more words " * 20}),
     "unknown type": ("/", {"q": "violin", "type": "scientis"}),
+    "question": ("/", {"q": "Which spacecraft landed on Mars?"}),
+    "document": ("/document", {"id": "demo-00433", "q": "landed mars", "entity": "Opportunity_(rover)"}),
     "compare": ("/compare", {**SEARCH, "a": "count", "b": "voting"}),
     "compare start": ("/compare", {}),
     "types": ("/types", {}),

@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from fader.judging.record import JudgedReading, Judgment
 from fader.judging.store import JudgmentStore, path_beside
 from fader.serve import judging
 from fader.serve.errors import Refusal
@@ -103,3 +104,45 @@ def test_only_so_many_are_remembered(folder: Path, monkeypatch: pytest.MonkeyPat
     for i in range(10):
         desk.meter(f"address {i}")
     assert len(desk._buckets) == 3
+
+
+def test_training_is_compared_adopted_and_rolled_back(folder: Path) -> None:
+    """In the background, one at a time; what is adopted ranks by default at once, and after a new start."""
+    settings = Settings(indexes={"small": folder}, judge=True, time_ms=30_000)
+    path_beside(folder).unlink(missing_ok=True)
+    store = JudgmentStore(path_beside(folder))
+    for i, word in enumerate(("violin", "physics", "harbour", "chemist")):
+        for entity, grade in ((f"E{2 + i % 2}", 2), ("E4", 0)):
+            store.add(Judgment("ada", "now", JudgedReading(f"Who {word}?", word, None), entity, grade))
+    with running(settings) as url, httpx.Client(base_url=url, timeout=60) as client:
+        assert client.get("/v1/train").json()["state"] == "idle"
+        started = client.post("/v1/train", json={}).json()
+        assert started["state"] in ("running", "done")
+        while (state := client.get("/v1/train").json())["state"] == "running":
+            pass
+        assert (state["state"], state["latest"], state["ranks"]) == ("done", "learned-1", "default"), state
+        assert state["report"]["questions"] == 4
+        named = client.get("/v1/systems").json()["models"]
+        assert [m["name"] for m in named if m["default"]] == ["default"]
+        assert "learned-1" in [m["name"] for m in named]  # keep both
+        assert client.get("/v1/search", params={"q": "violin", "model": "learned-1"}).status_code == 200
+        assert client.post("/v1/train/adopt", json={"name": "learned-7"}).status_code == 400
+        assert client.post("/v1/train/adopt", json={"name": "learned-1"}).json()["ranks"] == "learned-1"
+        found = client.get("/v1/propose").json()
+        assert all(each["entity"] for each in found["proposals"])
+    with running(settings) as url, httpx.Client(base_url=url, timeout=60) as client:
+        assert client.get("/v1/train").json()["ranks"] == "learned-1"
+        assert client.post("/v1/train/rollback", json={}).json()["ranks"] == "default"
+        assert client.get("/v1/train").json()["adopted"] is None
+
+
+def test_training_without_judgments_says_what_is_missing(folder: Path) -> None:
+    """It fails in words, and may be tried again."""
+    path_beside(folder).unlink(missing_ok=True)
+    settings = Settings(indexes={"small": folder}, judge=True, time_ms=30_000)
+    with running(settings) as url, httpx.Client(base_url=url, timeout=60) as client:
+        client.post("/v1/train", json={})
+        while (state := client.get("/v1/train").json())["state"] == "running":
+            pass
+        assert state["state"] == "failed"
+        assert "judge" in state["error"]

@@ -71,7 +71,11 @@ def command(options: DemoOptions, out: Output) -> None:
     model = _train_model(judged, place, out)
     if options.serve:
         models, port = {"trained": (Path(model), "demo")}, 8080 if options.port is None else options.port
-        serve(Settings(indexes={"demo": place / "index"}, models=models, port=port), options.open, out)
+        serve(
+            Settings(indexes={"demo": place / "index"}, models=models, port=port, examples=place / "queries.jsonl"),
+            options.open,
+            out,
+        )
         return
     # The trained model is measured by cross-validation: each query is tested by a model that never saw it.
     systems = [f"fader(lam={LAMBDA},label=trained)", "proximity", "count"]

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import click
+import msgspec
 
 from fader.cli.common import Output, folder_argument, plugin_option, read_asked, speaks, takes
 from fader.errors import UsageError
 from fader.experiment.judged import judge_queries
 from fader.experiment.options import TrainOptions
 from fader.experiment.tune import save_model, tune
+from fader.judging.learn import learn
+from fader.judging.store import JudgmentStore, path_beside
 from fader.learn.settings import TrainingOptions
 from fader.options import options_of
 from fader.rank.system import System
 from fader.search.batch import refuse_overwriting
 from fader.search.index import Index
+from fader.search.models import default_model
 from fader.systems.fader import FeatureModel
 
 DEFAULT = click.core.ParameterSource.DEFAULT
@@ -39,6 +44,11 @@ def command(folder: Path, options: TrainOptions, family: FeatureModel, out: Outp
     Lambda, and the best of alternatives such as --aggregator 'sum|logsumexp', are chosen by cross-validation over the
     queries. A system that is not fitted, such as --system 'voting(cutoff=10|100)', takes what is best on all of them.
     """
+    if options.judgments:
+        _learn_from_judgments(folder, options, family, out)
+        return
+    if options.queries is None or options.qrels is None:
+        raise UsageError("training needs judged queries; give --queries and --qrels, or --judgments")
     refuse_overwriting(options.output, options.queries, options.qrels)
     _check_alone(options.system)
     index = Index.open(folder, at=options.at)
@@ -70,6 +80,29 @@ def command(folder: Path, options: TrainOptions, family: FeatureModel, out: Outp
     elif precision is not None:
         sentence += f", MAP {precision:.4f} on the queries it was chosen by"
     out.conclude(summary, sentence)
+
+
+def _learn_from_judgments(folder: Path, options: TrainOptions, family: FeatureModel, out: Output) -> None:
+    """A model from what people judged, between the default one and what their judgments teach."""
+    if options.queries or options.qrels or options.system or options.sample:
+        raise UsageError("--judgments learns from what was judged; leave --queries, --qrels, --system and --sample out")
+    index = Index.open(folder, at=options.at)
+    store = JudgmentStore(path_beside(folder))
+    refuse_overwriting(options.output, str(store.path), None)
+    family = replace(family, lam="1") if family.lam == "auto" else family
+    with out.progress("Learning") as reporter:
+        learned = learn(index, store.current(), default_model(), reporter, family)
+    model = learned.model.as_portable() if options.portable else learned.model
+    save_model(model, options.output)
+    report = learned.report
+    out.remark(*report.remarks)
+    change = (
+        f"MAP {report.old_map:.4f} -> {report.new_map:.4f} by {report.folds} folds, {report.better} questions better"
+    )
+    sentence = (
+        f"{options.output}: {report.questions} judged questions, {change}, {report.worse} worse, p {report.p:.3g}"
+    )
+    out.conclude({"file": options.output, "model": str(model), **msgspec.to_builtins(report)}, sentence)
 
 
 def _check_alone(system: str | None) -> None:

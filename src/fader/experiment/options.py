@@ -68,8 +68,9 @@ class CompareOptions:
 class TrainOptions:
     """Train a system on judged queries and write a model file; `learn.settings` has features x aggregator."""
 
-    queries: str = queries_option()
-    qrels: str = option(help="Judgments in TREC form; a grade above 0 is good.", metavar="FILE")
+    queries: str | None = option(None, help="queries.jsonl.", metavar="FILE")
+    qrels: str | None = option(None, help="Judgments in TREC form; a grade above 0 is good.", metavar="FILE")
+    judgments: bool = option(False, help="Learn from the judgments of `fader judge` beside the index instead.")
     output: str = option(help="The model file to write.", flags=("-o", "--output"), metavar="FILE")
     system: str | None = option(
         None, help="Any system of `fader systems`; without it features x aggregator.", metavar="NAME"

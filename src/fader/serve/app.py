@@ -33,7 +33,7 @@ from fader.serve.middleware.hosts import Hosts
 from fader.serve.middleware.keys import Keys
 from fader.serve.middleware.load_shedding import Refusals
 from fader.serve.middleware.trace import Routed, Traced
-from fader.serve.routes import about, judging, lookup, pages, ranking, reports
+from fader.serve.routes import about, judging, lookup, pages, ranking, reports, training
 from fader.serve.routes.answering import run_in_lane
 from fader.serve.routes.failures import add_error_handlers
 from fader.serve.service import Service
@@ -90,6 +90,7 @@ def create_app(settings: Settings) -> Application:
         ranking.router(settings),
         lookup.router(settings),
         judging.router(settings),
+        training.router(settings),
         about.router(settings),
         about.monitoring_router(),
         reports.router(settings, lambda request, work: run_in_lane(request, "light", work)),

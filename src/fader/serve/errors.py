@@ -7,6 +7,7 @@
     404 not_found      no such entity, type, index, model, report or path
     405 not_allowed    another method
     408 bad_request    the request takes too long to come
+    409 busy           a model is being trained
     413 too_large      the body
     415 unsupported    the body is no JSON
     429 rate_limited   more requests than a key may make; Retry-After

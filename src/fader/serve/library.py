@@ -7,15 +7,17 @@ the old one keep it until they are done, and with the last of them it goes. Know
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from fader.errors import FaderError, InputError, UsageError, did_you_mean, quote
 from fader.learn.model import Model, read_model
 from fader.limits import Limits
 from fader.search.index import Index
-from fader.search.models import resolve_model
+from fader.search.models import DEFAULT, default_model, resolve_model
 from fader.serve.errors import NotFound
 from fader.serve.open_index import Served
 from fader.serve.settings import Settings
+from fader.serve.training import read_learned
 
 
 class Library:
@@ -74,7 +76,22 @@ class Library:
         return {name: read_model(file) for name, (file, _of) in self._settings.models.items()}
 
     def _models_for(self, name: str, index: Index) -> dict[str, Model]:
-        """The models that rank an index: those given for it, and of the others those that fit it."""
+        """The models that rank an index: those given for it, and of the others those that fit it.
+
+        Where people judge, one that was learned and adopted comes first, and others that were learned last.
+        """
+        given = self._given_models(name, index)
+        if not self._settings.judge:
+            return given
+        adopted, learned = read_learned(self._settings.indexes[name])
+        fitting: dict[str, Model] = {}
+        for key, made in learned.items():
+            with suppress(FaderError):  # it was learned on an index that was here before
+                fitting[key] = resolve_model(made, index.collection)
+        first = {adopted: fitting[adopted]} if adopted in fitting else {} if given else {DEFAULT: default_model()}
+        return {**first, **given, **fitting}
+
+    def _given_models(self, name: str, index: Index) -> dict[str, Model]:
         found: dict[str, Model] = {}
         for key, made in self._models.items():
             wanted = self._settings.models[key][1]

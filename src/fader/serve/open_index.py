@@ -17,13 +17,15 @@ from fader.errors import QueryError, UsageError, did_you_mean, quote
 from fader.learn.model import Model
 from fader.registry import discover
 from fader.search.collection import Collection
+from fader.search.examples import ExampleQuery, find_popular_types, make_examples
 from fader.search.index import Index
 from fader.search.info import describe_index
 from fader.search.models import DEFAULT, SHIPPED, resolve_model, shipped_model
-from fader.search.suggest import Suggester
+from fader.search.suggest import Suggester, TypeHint
 from fader.search.typetree import TypeTree
 from fader.serve.backing import Backing
 from fader.serve.errors import BadRequest, NotFound, Refusal
+from fader.serve.examples import MADE
 from fader.serve.requested import check_requested
 from fader.systems.base import parse_system
 
@@ -31,7 +33,9 @@ MODEL_CHARACTERS = 1_000
 SAMPLE = "the of a in and"  # words that most collections have
 SHAPES = '+the "of the" -a in'  # required, a phrase, forbidden, optional
 QUESTION = "Which people are in the news?"
+PASSAGE = "window:20"  # as the page asks for
 TRIED, FEW = 50, 2_000  # entities whose names are tried, contexts that are few
+POPULAR = 10  # types that the page offers
 KEPT_SYSTEMS = 256  # texts of systems that are not parsed anew
 
 
@@ -70,6 +74,16 @@ class Served:
         return TypeTree(self.collection)
 
     @cached_property
+    def examples(self) -> list[ExampleQuery]:
+        """Queries to begin with, made from the index."""
+        return make_examples(self.index, self.suggester, MADE)
+
+    @cached_property
+    def popular_types(self) -> list[TypeHint]:
+        """Types to begin with."""
+        return find_popular_types(self.suggester, POPULAR)
+
+    @cached_property
     def described(self) -> dict[str, Any]:
         """Its statistics, without the folder."""
         plain = describe_index(self.collection).to_dict()
@@ -77,16 +91,18 @@ class Served:
         return plain
 
     def warm(self) -> None:
-        """Answer queries of every shape, so that kernels are loaded and files mapped.
+        """Answer queries of every shape and a question, show a document: so kernels are loaded and files mapped.
 
         What is not loaded here is loaded behind what `prepare` compiles, for numba does one at a time.
         """
         ranker, types = self.ranker(None), self.collection.catalog.type_ids
         self.index.search(SAMPLE, k=1, model=ranker, snippets=1, explain=True)
         for name in (types[0],) if len(types) else ():
-            self.index.search(SHAPES, name, k=1, model=ranker, snippets=1)
+            self.index.search(SHAPES, name, k=1, model=ranker, snippets=1, passage=PASSAGE)
             with suppress(QueryError):  # all its words may be stop words here
                 self.index.ask(QUESTION, 1, ranker)
+                if self.collection.documents:
+                    self.index.document(self.collection.document_ids([0])[0], SAMPLE)
 
     def prepare(self) -> None:
         """Make what is made once: orders of names, the tree, statistics; import the systems."""
@@ -94,6 +110,7 @@ class Served:
         self.suggester.warm()
         self.tree.children(None, 0, 1)
         self.ranker("count")
+        self.examples, self.popular_types  # noqa: B018 - made when they are asked for
 
     def load_systems(self) -> None:
         """Load or compile what systems that need no training rank by, through a query of each."""

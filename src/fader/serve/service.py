@@ -18,11 +18,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from fader.serve.errors import Damaged, OutOfTime
+from fader.serve.examples import read_examples_file
 from fader.serve.gate import Clock, Gate, Gone
 from fader.serve.judging import JudgingDesk
 from fader.serve.library import Library
 from fader.serve.open_index import Served
 from fader.serve.settings import Settings
+from fader.serve.training import TrainingRoom
 
 T = TypeVar("T")
 log = logging.getLogger("fader.serve")
@@ -39,6 +41,8 @@ class Service:
         self.settings = settings
         self.library = Library(settings)
         self.judging = JudgingDesk(settings.indexes)
+        self.training = TrainingRoom(self.reread_models)
+        self.examples = read_examples_file(settings.examples) if settings.examples else []
         self.lanes = {
             "engine": Gate("engine", settings.workers, settings.queue, settings.time_ms),
             "light": Gate("light", settings.light_workers, settings.light_queue),

@@ -92,6 +92,9 @@ class Settings:
         flags=("--watch",),
         metavar="SECONDS",
     )
+    examples: Path | None = option(
+        None, help="Questions that the page offers: one a line, or a queries.jsonl with questions.", metavar="FILE"
+    )
     judge: bool = option(False, help="Let people judge answers; judgments are kept in DIR.judgments beside each index.")
     log: str = option("text", help="The format of the log on standard error.", choices=("json", "text"))
     log_queries: bool = option(False, help="Write queries to the log.")

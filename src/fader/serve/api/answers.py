@@ -9,8 +9,10 @@ from typing import Any, Literal, NotRequired
 import msgspec
 from typing_extensions import TypedDict
 
+from fader.judging.learn import LearnReport
 from fader.search.answer import Answer, Result
 from fader.search.entity import EntityCard, EntityEvidence, TypePath
+from fader.search.examples import ExampleQuery
 from fader.search.suggest import EntityHint, TypeHint
 from fader.search.system_info import SystemFacts
 from fader.search.typetree import TypeNode
@@ -35,6 +37,14 @@ class Suggestions:
     kind: str
     prefix: str
     suggestions: list[TypeHint] | list[EntityHint]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Queries and types to begin with."""
+
+    examples: list[ExampleQuery]
+    types: list[TypeHint]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +151,25 @@ class Undone:
 
     who: str
     judgments: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingAnswer:
+    """How training stands: `state` is idle, running, done or failed; `share` and `note` tell its progress.
+
+    `latest` is the newest learned model and `report` its comparison with the model before it. `adopted` is the learned
+    model that ranks, if one does, and `ranks` whatever does.
+    """
+
+    state: str
+    share: float
+    note: str
+    error: str
+    latest: str | None
+    report: LearnReport | None
+    adopted: str | None
+    ranks: str
+    models: list[str]
 
 
 @dataclass(frozen=True, slots=True)

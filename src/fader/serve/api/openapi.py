@@ -26,6 +26,7 @@ MEANINGS = {
     403: "The key has no right to this",
     401: "A key is needed (where the server has keys)",
     404: "No such entity, type, index, model or path",
+    409: "A model is being trained",
     413: "The body is too large",
     415: "The body is not JSON",
     429: "More requests than the key may make",
@@ -47,6 +48,8 @@ BODIES: dict[str, Any] = {
         "type": "spacecraft",
     },
     "UndoParameters": {"who": "ada"},
+    "IndexBody": {},
+    "AdoptParameters": {"name": "learned-1"},
     "AnalyzeBody": {"text": "Straße, naïve"},
 }
 ERRORS: dict[int, dict[str, Any]] = {
@@ -54,6 +57,7 @@ ERRORS: dict[int, dict[str, Any]] = {
     401: {"code": "unauthorized", "message": "this server needs a key", "hint": "send Authorization: Bearer KEY"},
     403: {"code": "forbidden", "message": "the key ada may not judge", "hint": "write judge behind it"},
     404: {"code": "not_found", "message": 'no index "dmeo"', "hint": 'did you mean "demo"?', "field": "index"},
+    409: {"code": "busy", "message": "a model is being trained", "hint": "wait until it is done"},
     413: {"code": "too_large", "message": "the body has more than 65,536 bytes", "hint": "send a smaller body"},
     415: {"code": "unsupported", "message": 'the body must be JSON, not "text/plain"'},
     429: {"code": "rate_limited", "message": "more than 10 requests per second", "hint": "try again in 1 s"},

@@ -225,6 +225,26 @@ class UndoParameters(IndexParameters):
 
 
 @dataclass(frozen=True, kw_only=True)
+class IndexBody(IndexParameters):
+    """Name an index in a body."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdoptParameters(IndexParameters):
+    """Adopt a learned model."""
+
+    name: str = option(help="The model, as training named it.", longest=50, example="learned-1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposeParameters(IndexParameters):
+    """Ask what to judge next."""
+
+    limit: int = shared("limit", default=10, most=100, example=10)
+    timeout_ms: int | None = shared("timeout_ms")
+
+
+@dataclass(frozen=True, kw_only=True)
 class SuggestParameters(IndexParameters):
     """Complete the name of a type or an entity."""
 

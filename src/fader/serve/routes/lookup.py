@@ -8,17 +8,18 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from fader.search.document import DocumentPage
-from fader.serve.api.answers import Analyzed, Suggestions, Token, TypesPage, encode
+from fader.serve.api.answers import Analyzed, Examples, Suggestions, Token, TypesPage, encode
 from fader.serve.api.parameters import (
     AnalyzeBody,
     AnalyzeParameters,
     DocumentIdParameters,
     DocumentParameters,
+    IndexParameters,
     SuggestParameters,
     TypesParameters,
 )
 from fader.serve.errors import NotFound
-from fader.serve.routes.answering import find_index, send_json
+from fader.serve.routes.answering import find_index, send_json, service_of
 from fader.serve.routes.declare import add_route, create_router
 from fader.serve.settings import Settings
 
@@ -34,6 +35,7 @@ def router(settings: Settings) -> APIRouter:
     summary = "Look at a document, by a parameter"
     add_route(routes, settings, "GET", "/v1/document", named_document, summary, DocumentPage, name="getNamedDocument")
     add_route(routes, settings, "GET", "/v1/suggest", suggest, "Complete a name", Suggestions)
+    add_route(routes, settings, "GET", "/v1/examples", examples, "What to begin with", Examples)
     add_route(routes, settings, "GET", "/v1/types", list_types, "Walk the tree of types", TypesPage)
     add_route(routes, settings, "GET", "/v1/analyze", analyze, "Take a text apart", Analyzed)
     add_route(routes, settings, "POST", "/v1/analyze", analyze_body, "Take a text apart", Analyzed)
@@ -65,6 +67,16 @@ async def suggest(request: Request, asked: SuggestParameters) -> Response:
         names, prefix, limit = served.suggester, asked.prefix, asked.limit
         hints = names.types(prefix, limit) if asked.kind == "type" else names.entities(prefix, limit, asked.type)
         return encode(Suggestions(asked.kind, prefix, hints))
+
+    return await send_json(request, "light", find)
+
+
+async def examples(request: Request, asked: IndexParameters) -> Response:
+    """Questions that the owner chose, or queries that were made from the index; and some popular types."""
+    served, chosen = find_index(request, asked.index), service_of(request).examples
+
+    def find() -> bytes:
+        return encode(Examples(chosen or served.examples, served.popular_types))
 
     return await send_json(request, "light", find)
 

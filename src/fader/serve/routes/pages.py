@@ -18,7 +18,7 @@ from fader.errors import quote
 from fader.serve.errors import NotFound
 
 FOLDER = Path(__file__).parent.parent / "static"
-PATHS = ("/", "/compare", "/types", "/entity", "/reports", "/reports/{name}", "/api")
+PATHS = ("/", "/compare", "/types", "/entity", "/document", "/learn", "/reports", "/reports/{name}", "/api")
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",

@@ -28,6 +28,12 @@ export async function get(path, params = {}, { signal } = {}) {
   return response.json();
 }
 
+/** POST a JSON object to a path of the service. */
+export async function post(path, body, { signal } = {}) {
+  const response = await request(path, {}, signal, JSON.stringify(given(body)));
+  return response.json();
+}
+
 /** GET a path of the service as text. */
 export async function text(path, params = {}, { signal } = {}) {
   const response = await request(path, params, signal);
@@ -55,10 +61,10 @@ export function address(path, params = {}) {
   return link(path, given(params));
 }
 
-async function request(path, params, signal) {
+async function request(path, params, signal, body) {
   for (;;) {
     const sent = sessionStorage.getItem(KEY);
-    const response = await send(address(path, params), sent, signal);
+    const response = await send(address(path, params), sent, signal, body);
     if (response.ok) return response;
     const error = await errorOf(response);
     if (response.status !== 401) throw error;
@@ -68,11 +74,12 @@ async function request(path, params, signal) {
   }
 }
 
-async function send(target, key, signal) {
+async function send(target, key, signal, body) {
   const headers = { Accept: "application/json, text/csv" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers.Authorization = `Bearer ${key}`;
   try {
-    return await fetch(target, { headers, signal, credentials: "omit" });
+    return await fetch(target, { headers, signal, credentials: "omit", method: body === undefined ? "GET" : "POST", body });
   } catch (reason) {
     if (reason.name === "AbortError") throw reason;
     throw unreached();

@@ -196,7 +196,9 @@ function contexts(card, params, asked, context) {
   const leaf = (to) => url.go("/entity", { ...params, offset: to > 1 ? (to - 1) * LIMIT : "" });
   const pages = Math.max(1, Math.ceil(page.total / LIMIT));
   const current = Math.floor(from / LIMIT) + 1;
-  const items = page.items.map((item) => snippet(item, item.place));
+  const { q, type, index } = params;
+  const passage = (item) => url.link("/document", { id: item.doc, entity: card.id, at: item.tokens[0], q, type, index });
+  const items = page.items.map((item) => snippet(item, item.place, passage));
   const why = evidence.rank !== null && explanation(evidence, params, context, items, from);
   return h(
     "section",

@@ -10,13 +10,13 @@ const PLAIN = 400;
 const MARKED = 80;
 
 /** One piece of evidence as a list item; `place` counts from 1 and is shown where given. */
-export function snippet(item, place = null) {
+export function snippet(item, place = null, passage = null) {
   return h(
     "li",
     { class: "snippet", tabindex: -1, dataset: place === null ? {} : { place } },
     place !== null && h("span", { class: "snippet-place tabular", "aria-hidden": "true", text: place }),
     h("p", { class: "snippet-text", dir: "auto" }, marked(item)),
-    h("p", { class: "snippet-about" }, distances(item.matches), source(item)),
+    h("p", { class: "snippet-about" }, distances(item.matches), source(item, passage)),
   );
 }
 
@@ -64,18 +64,27 @@ function distances(matches) {
   );
 }
 
-function source(item) {
+function source(item, passage) {
   const title = data(item.title || item.doc, 70, { class: "snippet-title" });
   const address = webAddress(item.url);
-  const named = address
-    ? h(
+  const within = passage ? h("a", { href: passage(item), title: "Read on in the document" }, title) : title;
+  const named = [
+    within,
+    address &&
+      h(
         "a",
-        { href: address, rel: "noopener noreferrer", target: "_blank", title: visible(cut(item.url, 300)) },
-        title,
+        {
+          class: "snippet-out",
+          href: address,
+          rel: "noopener noreferrer",
+          target: "_blank",
+          title: visible(cut(item.url, 300)),
+        },
+        !passage && " source",
         icon("out"),
-        h("span", { class: "sr-only", text: " (opens in a new tab)" }),
-      )
-    : title;
+        h("span", { class: "sr-only", text: passage ? "Its source (opens in a new tab)" : " (opens in a new tab)" }),
+      ),
+  ];
   const unsure =
     item.confidence < 0.5 &&
     h(
@@ -87,7 +96,7 @@ function source(item) {
 }
 
 /** An address that may be linked: of the web, and nothing else. */
-function webAddress(text) {
+export function webAddress(text) {
   try {
     const parsed = new URL(text);
     return parsed.protocol === "http:" || parsed.protocol === "https:" ? parsed.href : null;

@@ -10,7 +10,7 @@ import { link } from "./url.js";
 
 /** A label over a field. */
 export function labelled(label, id, ...field) {
-  return h("div", { class: "field" }, h("label", { class: "label", for: id, text: label }), ...field);
+  return h("div", { class: "field" }, h("label", { class: "label", for: id, text: label }), field);
 }
 
 /** The answer type, completed from the hierarchy; `index()` says of which index. */
@@ -84,7 +84,7 @@ const LEGEND = [
 ];
 
 /** The keyword box with its legend, and the place where an error of the query is shown. */
-export function queryField({ label = "Keywords near it" } = {}) {
+export function queryField({ label = "Keywords near it", placeholder = "played +violin", legend: told = true } = {}) {
   const id = uid("query");
   const fault = h("div", { class: "field-fault", id: `${id}-fault`, role: "alert" });
   const input = h("input", {
@@ -92,7 +92,7 @@ export function queryField({ label = "Keywords near it" } = {}) {
     class: "input",
     type: "text",
     name: "q",
-    placeholder: "played +violin",
+    placeholder,
     maxlength: 2000,
     enterkeyhint: "search",
     autocomplete: "off",
@@ -100,10 +100,10 @@ export function queryField({ label = "Keywords near it" } = {}) {
     spellcheck: "false",
     dir: "auto",
     dataset: { key: "/" },
-    "aria-describedby": `${id}-legend ${id}-fault`,
+    "aria-describedby": told ? `${id}-legend ${id}-fault` : `${id}-fault`,
     "aria-keyshortcuts": "/",
   });
-  const legend = h("p", { class: "legend", id: `${id}-legend` }, LEGEND.map(legendEntry));
+  const legend = told && h("p", { class: "legend", id: `${id}-legend` }, LEGEND.map(legendEntry));
   const clear = () => {
     input.removeAttribute("aria-invalid");
     fault.replaceChildren();

@@ -1,19 +1,17 @@
-// Before a query: what this is, how to ask, and examples made from the index itself; or where a type is already chosen,
-// that words are needed, and the entities of the type that are mentioned most.
+// Before a query: what this is, examples that the owner chose or that were made from the index, and popular types; or
+// where a type is already chosen, that words are needed, and the entities of the type that are mentioned most.
 //
-// Knows the suggestions, nothing of the form; examples.js makes the examples.
+// Knows /v1/examples and the suggestions, nothing of the form.
 
 import { get } from "./api.js";
 import { cut, data, fill, h, number, plural, visible } from "./dom.js";
-import { examples, popularTypes } from "./examples.js";
 import { language } from "./language.js";
 import { typeName } from "./names.js";
 import { link } from "./url.js";
 
-const EXAMPLES = 4;
 const LEAD =
-  "Say what kind of thing you want and which words should stand near its name. " +
-  "Every answer comes with the passages that speak for it, and can tell why it stands where it stands.";
+  "Ask a question, or write a few words. Answers are things, not pages: people, places, works. " +
+  "Each comes with the sentences that speak for it.";
 
 /** The introduction; its examples come when they are known. */
 export function intro(context) {
@@ -23,11 +21,11 @@ export function intro(context) {
   return h(
     "section",
     { class: "intro" },
-    h("h2", { class: "intro-title", text: "Find things by what is written near them." }),
+    h("h2", { class: "intro-title", text: "Ask for things, and see the evidence." }),
     h("p", { class: "lead", text: LEAD }),
-    size(context),
     samples,
     types,
+    size(context),
   );
 }
 
@@ -53,12 +51,11 @@ async function patiently(work, tries = 3) {
 }
 
 async function offer({ index, signal }, samples, types) {
-  const popular = await popularTypes(index, signal);
-  const chips = popular.slice(0, 10).map((type) => chip(type, index));
-  if (chips.length > 0) fill(types, heading("Popular types"), h("ul", { class: "chips" }, chips));
-  const found = await examples(popular, EXAMPLES, index, signal);
-  if (found.length > 0) {
-    const cards = found.map((each, i) => card(each, i, index));
+  const found = await get("/v1/examples", { index }, { signal });
+  const chips = found.types.map((type) => chip(type, index));
+  if (chips.length > 0) fill(types, heading("Kinds of things"), h("ul", { class: "chips" }, chips));
+  if (found.examples.length > 0) {
+    const cards = found.examples.map(({ q }) => h("li", {}, card(q, index)));
     fill(samples, heading("For example"), h("ul", { class: "intro-list" }, cards));
   } else fill(samples, heading("How to write a query"), language());
 }
@@ -67,25 +64,8 @@ function heading(text) {
   return h("h3", { class: "intro-heading", text });
 }
 
-/** An example to follow; every second one requires its last word. */
-function card({ type, words }, i, index) {
-  const q = i % 2 ? [...words.slice(0, -1), `+${words.at(-1)}`].join(" ") : words.join(" ");
-  return h(
-    "li",
-    {},
-    h(
-      "a",
-      { class: "intro-example", href: link("/", { q, type: type.id, index }) },
-      h(
-        "span",
-        {},
-        data(type.name, 40, { class: "intro-type" }),
-        " near ",
-        words.map((word, n) => [n > 0 && " and ", data(word, 40, { class: "intro-near" })]),
-      ),
-      h("code", { class: "small muted", text: visible(q) }),
-    ),
-  );
+function card(q, index) {
+  return h("a", { class: "intro-example", href: link("/", { q, index }) }, data(q, 120));
 }
 
 function chip(type, index) {
@@ -113,7 +93,7 @@ export function ofType(type, { index, signal }) {
     h("h2", { class: "intro-title is-small" }, "Which ", name, "?"),
     h("p", {
       class: "lead",
-      text: "Write a word or two that should stand near its name into the keyword box, then search.",
+      text: "Write a word or two that should stand near its name into the box, then search.",
     }),
     list,
   );

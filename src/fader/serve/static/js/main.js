@@ -15,6 +15,8 @@ const VIEWS = [
   { path: /^\/compare$/, title: "Compare", nav: "/compare", module: () => import("./compare.js") },
   { path: /^\/types$/, title: "Types", nav: "/types", module: () => import("./types.js") },
   { path: /^\/entity$/, title: "Entity", nav: "/", module: () => import("./entity.js") },
+  { path: /^\/learn$/, title: "Learn", nav: "/learn", module: () => import("./learn.js") },
+  { path: /^\/document$/, title: "Document", nav: "/", module: () => import("./document.js") },
   { path: /^\/reports(\/[^/]+)?$/, title: "Reports", nav: "/reports", module: () => import("./report.js") },
   { path: /^\/api$/, title: "API", nav: "/api", module: () => import("./apidocs.js") },
 ];
@@ -66,6 +68,7 @@ function enter(view, module) {
     window.scrollTo(0, 0);
   }
   shown.view = view;
+  document.getElementById("learn").hidden = !loaded.stats?.judging;
   for (const anchor of document.querySelectorAll(".nav a")) {
     if (anchor.getAttribute("href") === view.nav) anchor.setAttribute("aria-current", "page");
     else anchor.removeAttribute("aria-current");

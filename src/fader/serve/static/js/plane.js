@@ -73,7 +73,7 @@ function numbersTable(caption, heads, rows, firstNumber) {
     h(tag, { class: i >= firstNumber ? "num" : "", scope: tag === "th" ? "col" : undefined }, h("bdi", { text }));
   return h(
     "div",
-    { class: "table-scroll" },
+    { class: "table-scroll", role: "region", "aria-label": caption, tabindex: "0" },
     h(
       "table",
       { class: "table" },

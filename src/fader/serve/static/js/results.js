@@ -7,6 +7,7 @@ import { bar, scale } from "./bars.js";
 import { announce, button, cut, data, h, number, plural, score, visible } from "./dom.js";
 import { snippet } from "./evidence.js";
 import { explained, light } from "./explained.js";
+import { judgeButtons } from "./judge.js";
 import { typeName } from "./names.js";
 import { opened, written } from "./opened.js";
 import { failure } from "./states.js";
@@ -14,16 +15,39 @@ import * as url from "./url.js";
 
 const PAGE = 20;
 
+/** How much text a piece of evidence shows: whole sentences within so many words around the name. */
+export const PASSAGE = "window:20";
+
 /**
  * The list of an answer's results. `params` are those of the search; `limits` are those of the service; bars are of the
  * same scale as those of the results `beside` them.
  */
-export function results(answer, params, { limits = {}, signal, beside = [] } = {}) {
+export function results(answer, params, { limits = {}, signal, beside = [], judged = null } = {}) {
   const share = scale([...answer.results, ...beside].map((result) => result.score));
-  const cards = answer.results.map((result) => card(result, share(result.score), params, { limits, signal, answer }));
+  const more = { limits, signal, answer, judged };
+  const cards = answer.results.map((result) => card(result, share(result.score), readAs(result, answer, params), more));
   queueMicrotask(() => restore(cards, params));
   const list = cards.map((state) => state.element);
   return h("ol", { class: "results", "aria-label": "Entities, best first" }, list);
+}
+
+/**
+ * The query that an entity is evidence for, with its type: of a question, the reading that speaks most for it. `question`
+ * and `as` lead back.
+ */
+function readAs(result, answer, params) {
+  if (answer.question === undefined) return params;
+  const type = result.readings[0]?.type ?? "";
+  return { ...params, q: answer.query.text, type, question: answer.question };
+}
+
+/** Where a snippet is read on: the document, opened at its mention. */
+function passageOf(result, params) {
+  const { q, type, index, question, as } = params;
+  return (item) => {
+    const place = { id: item.doc, entity: result.entity, at: item.tokens?.[0] };
+    return url.link("/document", { ...place, q, type: question && !as ? "" : type, index, question, as });
+  };
 }
 
 /** Open what the address says; evidence of one entity after the other, so that a link is no burst of requests. */
@@ -39,14 +63,20 @@ function card(result, share, params, more) {
   const evidence = h(
     "ol",
     { class: "evidence", "aria-label": "Evidence" },
-    result.evidence.map((item, i) => snippet(item, i + 1)),
+    result.evidence.map((item, i) => snippet(item, i + 1, passageOf(result, params))),
   );
-  const body = h("div", { class: "result-body" }, head(result, share, params, more.answer), evidence);
+  const body = h("div", { class: "result-body" }, head(result, params, more.answer), evidence);
   const element = h("li", { class: "result", dataset: { entity: result.entity } }, rank(result), body);
   const state = { result, params, evidence, element, ...more };
   state.more = moreButton(state);
   state.why = whyOf(state);
-  body.append(h("div", { class: "result-actions" }, state.why.button, state.more), state.why.panel);
+  const actions = h("div", { class: "result-actions" }, state.why.button, state.more);
+  if (more.judged) {
+    const { q, type, index, question } = params;
+    const asked = { q: question ?? q, query: q, type, index, entity: result.entity };
+    actions.append(judgeButtons(asked, more.judged.get(result.entity), element));
+  }
+  body.append(actions, facts(result, share), state.why.panel);
   return state;
 }
 
@@ -59,7 +89,17 @@ function rank(result) {
   );
 }
 
-function head(result, share, params, answer) {
+/** Score, contexts and id: for those who ask why. */
+function facts(result, share) {
+  return h(
+    "div",
+    { class: "result-facts" },
+    entityId(result.entity),
+    h("div", { class: "result-score" }, bar(share, result.score < 0), numbers(result)),
+  );
+}
+
+function head(result, params, answer) {
   const about = url.link("/entity", {
     id: result.entity,
     q: params.q,
@@ -71,8 +111,7 @@ function head(result, share, params, answer) {
   return h(
     "div",
     { class: "result-head" },
-    h("div", { class: "result-title" }, name, entityId(result.entity), typeChips(result.types, params, answer.type)),
-    h("div", { class: "result-score" }, bar(share, result.score < 0), numbers(result)),
+    h("div", { class: "result-title" }, name, typeChips(result.types, params, answer.type)),
   );
 }
 
@@ -97,7 +136,7 @@ export function entityId(id) {
 
 /** The types of an entity; each is a link that asks for it. Names come when they are known. */
 export function typeChips(types, params, current = null) {
-  const { why, more, ...kept } = params;
+  const { why, more, question, as, ...kept } = params;
   const shown = types.slice(0, 6).map((type) => {
     const label = data(type, 40);
     typeName(type, params.index).then((name) => (label.textContent = visible(cut(name, 40))));
@@ -160,14 +199,15 @@ async function showMore(state, { byHand = false, upTo = 0, tried = false } = {})
 
 async function contexts({ result, params, signal }, offset, limit) {
   const { q, type, model, index } = params;
-  const asked = { id: result.entity, q, type, model, index, offset, limit };
+  const asked = { id: result.entity, q, type, model, index, offset, limit, passage: PASSAGE };
   return (await get("/v1/entity", asked, { signal })).evidence.contexts;
 }
 
 /** Append contexts, of which the first has the place `offset` (from 0), without those that are already shown. */
-function append({ evidence }, items, offset) {
+function append({ evidence, result, params }, items, offset) {
   const shown = evidence.children.length;
-  evidence.append(...items.slice(shown - offset).map((item, i) => snippet(item, shown + i + 1)));
+  const passage = passageOf(result, params);
+  evidence.append(...items.slice(shown - offset).map((item, i) => snippet(item, shown + i + 1, passage)));
 }
 
 /** Put how much evidence is opened into the address. */

@@ -1,18 +1,23 @@
-// The search view: the form, the answer, and every state between. The address holds all of it:
-// q, type, model, index, k, and which explanation (`why`) or evidence (`more`) is open.
+// The search view: the box, the reading, the answer, and every state between. The address holds all of it:
 //
-// Knows the order of things; ask.js is the form, results.js draws the answer.
+//   q            a question, keywords or a query              as      the query that a question is to be read as
+//   type         the answer type of a query or a reading      any     a reading without a type was chosen
+//   model, index, k, literally, and which explanation (`why`) or evidence (`more`) is open
+//
+// A text that is written in the query language, or has a type beside it, is asked as it is; everything else is read as a
+// question. Knows the order of things; box.js is the form, results.js draws the answer.
 
 import * as api from "./api.js";
-import { askForm } from "./ask.js";
 import { beyond } from "./beyond.js";
+import { askBox } from "./box.js";
 import { announce, cut, data, fill, h, icon, number, plural, visible } from "./dom.js";
 import { exportLinks } from "./export.js";
-import { modelField, modelTitle } from "./fields.js";
+import { modelTitle } from "./fields.js";
 import { intro, ofType } from "./intro.js";
+import { judgedBefore } from "./judge.js";
 import { language } from "./language.js";
 import { typeName, typeNames } from "./names.js";
-import { results } from "./results.js";
+import { PASSAGE, results } from "./results.js";
 import { empty, failure, sentence, skeleton, withProgress } from "./states.js";
 import * as url from "./url.js";
 
@@ -20,79 +25,77 @@ import * as url from "./url.js";
 export const keeps = true;
 
 const SNIPPETS = 2;
+const OTHERS = 4; // readings that are offered beside the one that is shown
+const UNLIKELY = 0.01; // a reading below this probability helps nobody
+const OPERATORS = /(^|\s)[+\-=](?=\S|$)|"|(^|\s)[+-]?(type|entity):/i;
 let view = null;
 
 export async function render(root, params, context) {
   if (!view || view.form.element.parentNode !== root) view = build(root, context);
-  fit(view, params, context);
+  view.form.fit(params, context.systems, isTyped(params));
   if (!params.q) {
     view.form.element.classList.remove("is-asked");
     document.title = "Fader";
     fill(view.output, params.type ? ofType(params.type, context) : intro(context));
     // A field that takes the focus would bring up the keyboard of a phone.
-    if (window.matchMedia("(hover: hover)").matches)
-      view.form[params.type ? "query" : "type"].input.focus({ preventScroll: true });
+    if (window.matchMedia("(hover: hover)").matches) view.form.query.input.focus({ preventScroll: true });
     return;
   }
   await ask(view, params, context);
 }
 
 function build(root, context) {
-  const model = modelField({ onChange: () => form.again() });
-  const form = askForm({
+  const form = askBox({
     context,
-    label: "Entities",
-    go: [icon("search"), "Search"],
-    counts: ["10", "20", "50", "100"],
-    rankers: model.element,
-    send: (asked) => url.go("/", { ...asked, model: model.value() }),
+    send: (asked) => url.go("/", asked),
   });
   const output = h("div", { class: "output" });
   fill(root, h("h1", { class: "sr-only", text: "Search" }), form.element, output);
-  return { form, model, output };
+  return { form, output };
 }
 
-/** Put the address into the fields. */
-function fit(made, params, context) {
-  made.form.fit(params);
-  made.model.offer(context.systems);
-  made.model.set(params.model);
+/** Whether an address asks a query as it stands, and not a question. */
+function isTyped(params) {
+  if (params.as !== undefined) return false;
+  const q = params.q ?? "";
+  return Boolean(params.type) || (OPERATORS.test(q) && !/\?\s*$/.test(q));
 }
 
-/** What the service is asked. */
+/** What the service is asked, and where. */
 function question(params) {
-  return url.given({
-    q: params.q,
-    type: params.type,
-    model: params.model,
-    index: params.index,
-    k: params.k,
-    snippets: SNIPPETS,
-  });
+  const shared = { q: params.q, type: params.type, model: params.model, index: params.index, k: params.k };
+  const shown = { snippets: SNIPPETS, passage: PASSAGE };
+  if (isTyped(params)) return { path: "/v1/search", asked: url.given({ ...shared, ...shown }) };
+  const read = { query: params.as, any_type: params.any && "true", correct: params.literally && "false" };
+  return { path: "/v1/ask", asked: url.given({ ...shared, ...read, ...shown }) };
 }
 
 async function ask(made, params, context, tried = false) {
-  const asked = question(params);
+  const { path, asked } = question(params);
   made.form.element.classList.add("is-asked");
   document.title = `${visible(cut(params.q, 60))} · Fader`;
-  made.form.query.clear();
+  made.form.clear();
   const budget = context.stats.limits?.time_ms ?? null;
   try {
     if (!made.output.querySelector(".results")) made.output.replaceChildren();
-    const answer = await withProgress(made.output, api.get("/v1/search", asked, { signal: context.signal }), {
+    const before = context.stats.judging ? judgedBefore(params.q, params.index, context.signal) : null;
+    const answer = await withProgress(made.output, api.get(path, asked, { signal: context.signal }), {
       placeholder: skeleton(5),
       budget,
     });
+    if (answer.question !== undefined) answer.type = answer.chosen?.type ?? null;
     await typeNames(
       answer.results.flatMap((r) => r.types.slice(0, 6)),
       params.index,
     );
     const { signal, stats } = context;
     const aside = await beyond(answer, params, { limits: stats.limits, signal, snippets: SNIPPETS });
+    const judged = before && (await before);
     if (signal.aborted) return;
-    show(made, answer, params, context, aside);
+    show(made, answer, params, context, aside, judged);
   } catch (error) {
     if (error.name === "AbortError") return;
+    made.form.read(null);
     if (error.code === "bad_query" && error.position !== null) {
       made.form.query.complain(error.message, error.position);
       return fill(made.output, help());
@@ -104,14 +107,86 @@ async function ask(made, params, context, tried = false) {
   }
 }
 
-function show(made, answer, params, { stats, signal, systems }, aside) {
+function show(made, answer, params, { stats, signal, systems }, aside, judged) {
   const found = answer.results.length > 0;
-  const body = found ? results(answer, params, { limits: stats.limits, signal }) : nothing(answer, params);
-  fill(made.output, summary(answer, params, systems), warnings(answer), aside, body);
+  showReading(made, answer, params);
+  const body = found ? results(answer, params, { limits: stats.limits, signal, judged }) : nothing(answer, params);
+  fill(
+    made.output,
+    corrected(answer, params),
+    otherReadings(answer, params),
+    summary(answer, params, systems),
+    warnings(answer),
+    aside,
+    body,
+  );
   announce(
     found
       ? `${plural(answer.candidates, "entity", "entities")} found, ${answer.results.length} shown`
       : "Nothing found",
+  );
+}
+
+// ---- the reading ----
+
+/** The chips of what was asked; a change of them asks anew. */
+function showReading(made, answer, params) {
+  const { why, more, ...kept } = params;
+  const asked = answer.question !== undefined;
+  const reading = asked ? (answer.chosen ?? answer.readings[0]) : { type: answer.type, literals: answer.query.literals };
+  made.form.read(reading, (type, query) => {
+    if (asked) url.go("/", { ...kept, type, as: query, any: type ? "" : "1" });
+    else url.go("/", { ...kept, type, q: query });
+  });
+}
+
+/** Other ways to read a question, one click away. */
+function otherReadings(answer, params) {
+  if (answer.question === undefined) return null;
+  const shown = answer.chosen ?? answer.readings[0];
+  const others = answer.readings
+    .filter((reading) => reading.type !== shown?.type && reading.probability >= UNLIKELY)
+    .slice(0, OTHERS);
+  if (others.length === 0 && !answer.chosen) return null;
+  const { why, more, as, any, type, ...kept } = params;
+  const link = (reading) =>
+    url.link("/", { ...kept, as: reading.query, type: reading.type ?? "", any: reading.type ? "" : "1" });
+  return h(
+    "nav",
+    { class: "others small", "aria-label": "Other readings" },
+    h("span", { class: "muted", text: "Read it as " }),
+    h(
+      "ul",
+      { class: "chips" },
+      answer.chosen && h("li", {}, h("a", { class: "chip", href: url.link("/", kept) }, "all readings")),
+      others.map((reading) =>
+        h(
+          "li",
+          {},
+          h(
+            "a",
+            { class: "chip", href: link(reading), title: `Probability ${Math.round(100 * reading.probability)} %` },
+            reading.type ? data(reading.name || reading.type, 40) : "anything",
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** What was taken for a slip of the pen, and the way back. */
+function corrected(answer, params) {
+  const pairs = Object.entries(answer.corrected ?? {});
+  if (pairs.length === 0) return null;
+  const { why, more, ...kept } = params;
+  return h(
+    "p",
+    { class: "corrected" },
+    "Showing answers for ",
+    pairs.map(([, now], i) => [i > 0 && ", ", h("strong", {}, data(now, 60))]),
+    ". ",
+    h("a", { href: url.link("/", { ...kept, literally: "1" }) }, "Search for ", pairs.map(([was]) => was).join(", ")),
+    " instead.",
   );
 }
 
@@ -139,12 +214,12 @@ function summary(answer, params, systems) {
       h(
         "p",
         { class: "small muted tabular" },
-        `${plural(answer.contexts, "context")} in ${plural(answer.matched_documents, "document")} · `,
-        `${time(answer.took_ms)} · ranked by `,
-        data(modelTitle(params.model, answer.model, systems), 100),
+        `${plural(answer.contexts, "passage")} in ${plural(answer.matched_documents, "document")} · `,
+        time(answer.took_ms),
+        params.model && [" · ranked by ", data(modelTitle(params.model, answer.model, systems), 100)],
       ),
     ),
-    actions(params),
+    actions(answer, params),
   );
 }
 
@@ -152,23 +227,29 @@ function time(ms) {
   return ms < 1 ? "under 1 ms" : `${number(Math.round(ms))} ms`;
 }
 
-function actions(params) {
-  const other = url.link("/compare", { q: params.q, type: params.type, a: params.model, index: params.index });
+function actions(answer, params) {
+  const { path, asked } = question(params);
+  const typed = answer.question === undefined;
+  const q = typed ? params.q : answer.query.text;
+  const type = typed ? params.type : (answer.chosen ?? answer.readings[0])?.type;
+  const other = url.link("/compare", { q, type, a: params.model, index: params.index });
   const compare = h("a", { class: "button quiet", href: other, text: "Compare systems" });
   return h(
     "div",
     { class: "summary-actions" },
     compare,
-    exportLinks({ path: "/v1/search", params: question(params), name: "answer" }),
+    exportLinks({ path, params: asked, name: "answer", csv: typed }),
   );
 }
 
+/** Warnings, but those that are told elsewhere. */
 function warnings(answer) {
+  const told = Object.keys(answer.corrected ?? {});
   return (
     answer.results.length > 0 &&
-    answer.warnings.map((text) =>
-      h("p", { class: "warning" }, icon("warning"), h("span", {}, data(sentence(text), 400))),
-    )
+    answer.warnings
+      .filter((text) => !told.some((word) => text.startsWith(`${word} occurs nowhere`)))
+      .map((text) => h("p", { class: "warning" }, icon("warning"), h("span", {}, data(sentence(text), 400))))
   );
 }
 
@@ -189,7 +270,7 @@ function nothing(answer, params) {
     );
   const tries = [];
   const loose = params.q.replace(/(^|\s)\+(?=\S)/g, "$1");
-  const { why, more, ...kept } = params;
+  const { why, more, as, any, ...kept } = params;
   const offer = (text, changed) => h("a", { href: url.link("/", { ...kept, ...changed }) }, text);
   if (loose !== params.q)
     tries.push(["Let required words be optional: ", offer(data(loose, 80, { class: "mono" }), { q: loose })]);
@@ -205,7 +286,19 @@ function nothing(answer, params) {
     state.querySelector(".state-list")?.append(wider);
     widen(answer.type ?? params.type, params, offer, wider);
   }
+  if (answer.question === undefined) spell(params, offer, state);
   return state;
+}
+
+/** Offer the query with words that the index has in the place of words that it lacks. */
+async function spell(params, offer, state) {
+  const bare = params.q.replace(/["+=]|(^|\s)-(?:"[^"]*"|\S+)/g, " ").trim();
+  const asked = { q: bare, k: 1, snippets: 0, index: params.index };
+  const found = bare && (await api.get("/v1/ask", asked).catch(() => null));
+  const pairs = Object.entries(found?.corrected ?? {});
+  if (pairs.length === 0 || !state.isConnected) return;
+  const q = pairs.reduce((text, [was, now]) => text.replaceAll(was, now), params.q);
+  state.prepend(h("p", { class: "corrected" }, "Did you mean ", offer(data(q, 80), { q }), "?"));
 }
 
 /** Offer the types above the one that was asked for. */

@@ -1,0 +1,95 @@
+"""Queries to begin with, made from an index itself: words that stand near entities of a popular type.
+
+The most mentioned entities of a type are asked for by name. In the sentences of the answer a word tells of the type if
+it stands near several of its entities, and near entities of few other types; so no list of stop words is needed, in any
+language. Knows nothing of who asks.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from fader.errors import FaderError
+from fader.search.index import Index
+from fader.search.suggest import Suggester, TypeHint
+
+TRIED = 10  # types
+NAMED, SEEN, SNIPPETS = 8, 16, 6  # entities of each that are asked for by name, that are looked at, and their snippets
+LEAST = 3  # entities that a word must stand near
+NEARLY = 0.6  # of the worth of the best word: then the second is taken too
+_PLAIN = re.compile(r"[^\W\d_]{5,16}")
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleQuery:
+    """A text to ask."""
+
+    q: str
+
+
+def find_popular_types(suggester: Suggester, most: int) -> list[TypeHint]:
+    """Types with many entities and few subtypes, of which none stands above another."""
+    hints = sorted(suggester.types("", 100), key=lambda hint: -hint.entities / (hint.subtypes + 1))
+    above: set[str] = set()
+    found = []
+    for hint in hints:
+        above |= set(hint.supertypes)
+        if hint.id not in above:
+            found.append(hint)
+    return found[:most]
+
+
+def make_examples(index: Index, suggester: Suggester, most: int) -> list[ExampleQuery]:
+    """At most so many examples, the most telling first; none where the texts are too few."""
+    types = find_popular_types(suggester, TRIED)
+    near = {hint.id: _count_words(index, suggester, hint) for hint in types}
+    names = {word for hint in types for word in hint.name.lower().split()}
+    found = []
+    for hint in types:
+        worth, words = _find_telling(hint, near, names)
+        if words:
+            found.append((worth, words, f"{hint.name} {' '.join(words)}"))
+    chosen: dict[str, str] = {}
+    for _worth, words, text in sorted(found, key=lambda one: -one[0]):
+        chosen.setdefault(words[0], text)
+    return [ExampleQuery(text) for text in list(chosen.values())[:most]]
+
+
+def _count_words(index: Index, suggester: Suggester, hint: TypeHint) -> Counter[str]:
+    """Near how many entities of a type each word stands."""
+    counts: Counter[str] = Counter()
+    names = [re.sub(r'["\s]+', " ", one.name).strip()[:60] for one in suggester.entities("", NAMED, hint.id)]
+    query = " ".join(f'"{name}"' for name in names if _PLAIN.search(name))
+    if not query:
+        return counts
+    with suppress(FaderError):  # a type that cannot be asked for has no example; others may
+        answer = index.search(query, hint.id, SEEN, snippets=SNIPPETS, passage="sentence")
+        for result in answer.results:
+            counts.update({word for shown in result.evidence for word in _words_around(shown.snippet)})
+    return counts
+
+
+def _words_around(sentence: str) -> Iterable[str]:
+    """Plain words: no names, no numbers, nothing short."""
+    return (word for word in re.findall(r"\S+", sentence) if _PLAIN.fullmatch(word) and word == word.lower())
+
+
+def _find_telling(hint: TypeHint, near: dict[str, Counter[str]], names: set[str]) -> tuple[float, Sequence[str]]:
+    """The word that tells most of a type, with the next where it tells nearly as much."""
+    asked = sum(1 for counts in near.values() if counts)
+    stems = [name[:3] for name in hint.name.lower().split()]  # "composed" is no news of a composer
+    worths = []
+    for word, count in near[hint.id].items():
+        types = sum(1 for counts in near.values() if word in counts)
+        is_known = word in names or any(word.startswith(stem) for stem in stems)
+        if count >= LEAST and types <= max(1.0, asked / 4) and not is_known:
+            worths.append((-count * math.log((asked + 1) / types), word))
+    best = sorted(worths)[:2]
+    if not best:
+        return 0.0, []
+    return -best[0][0], [word for worth, word in best if worth <= NEARLY * best[0][0]]
