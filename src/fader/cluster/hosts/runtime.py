@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fader.cluster.wire.tls import tls_environment
 from fader.errors import ClusterError, UsageError, quote
 from fader.registry import worker_environment
 
@@ -216,7 +217,7 @@ def connect(
         else:
             host, _port = parse_address(wanted)
             stack.enter_context(prepare_environment(_check_head(wanted), is_loopback(host)))
-        ray, plugins = import_ray(), worker_environment()
+        ray, more = import_ray(), worker_environment() | tls_environment()
         if ray.is_initialized():
             raise UsageError("this process is connected to a Ray cluster already; it can be the driver of only one")
         with suppress(AttributeError):  # Ray would print to standard output that a node died; Fader watches tasks
@@ -228,7 +229,7 @@ def connect(
                 log_to_driver=False,
                 logging_level=logging.ERROR,
                 configure_logging=False,
-                runtime_env={"env_vars": plugins} if plugins else None,
+                runtime_env={"env_vars": more} if more else None,
                 **own,
             )
         stack.callback(ray.shutdown)

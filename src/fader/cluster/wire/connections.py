@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import logging
 import socket
+import ssl
 import threading
 import time
 from contextlib import suppress
 from typing import Any
 
 from fader.cluster.wire.frames import MOST_ANSWER, MOST_REQUEST, Receiver, WireError, greet, prepare, send
+from fader.cluster.wire.tls import peek, secure_client, shake_hands
 
 log = logging.getLogger("fader.cluster")
 KEPT = 16  # open connections per server
@@ -48,7 +50,7 @@ class ShardConnection:
         """Whether the other end has neither closed it nor sent unexpected data."""
         try:
             self.sock.setblocking(False)
-            self.sock.recv(1, socket.MSG_PEEK)
+            peek(self.sock)
         except (BlockingIOError, InterruptedError):
             return True
         except OSError:
@@ -107,6 +109,8 @@ class RemoteServer:
         sock = socket.create_connection((host.strip("[]"), int(port)), timeout=until - time.monotonic())
         try:
             prepare(sock)
+            sock = secure_client(sock)
+            shake_hands(sock, until - time.monotonic())
             greet(sock, self._secret, until - time.monotonic())
         except BaseException:
             sock.close()
@@ -154,6 +158,8 @@ def said(error: BaseException) -> str:
     """Why a connection failed, as text."""
     if isinstance(error, WireError):
         return str(error)
+    if isinstance(error, ssl.SSLError):
+        return f"does not agree on TLS ({error.reason or error}); certificates must be of one authority"
     if isinstance(error, TimeoutError):
         return "does not answer"
     if isinstance(error, ConnectionRefusedError):

@@ -10,7 +10,7 @@
 
 HMAC-SHA256. Of a peer that is not known, only the proof is read, which has a fixed length. No pickle: a frame has
 numbers, texts and arrays, never code. A bit that flips on the way ends the connection, and the call goes to another
-replica. Frames are neither encrypted nor signed: use a private network. Knows nothing of shards.
+replica. Frames are neither encrypted nor signed without TLS (`tls.py`): use a private network. Knows nothing of shards.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import hashlib
 import hmac
 import os
 import socket
+import ssl
 import struct
 import time
 import zlib
@@ -198,7 +199,7 @@ class Receiver:
             if self._got < len(self._buffer):
                 try:
                     count = sock.recv_into(self._buffer[self._got :])
-                except (BlockingIOError, InterruptedError):
+                except (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
                     return False
                 if not count:
                     raise WireError("closed the connection")

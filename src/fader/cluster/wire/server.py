@@ -24,7 +24,17 @@ from typing import Any
 from fader.budget import deadline
 from fader.cluster.shards.requests import Request
 from fader.cluster.shards.shard import Shard
-from fader.cluster.wire.frames import MOST_REQUEST, check_secret, frame, prepare, receive, send_frame, welcome
+from fader.cluster.wire.frames import (
+    GREETING_S,
+    MOST_REQUEST,
+    check_secret,
+    frame,
+    prepare,
+    receive,
+    send_frame,
+    welcome,
+)
+from fader.cluster.wire.tls import find_files, peek, secure_server, shake_hands
 from fader.cluster.wire.transport import Reply, ShardError
 from fader.errors import BudgetError, FaderError, StorageError
 
@@ -49,6 +59,7 @@ class ShardServer:
         self, secret: bytes, host: str = "127.0.0.1", port: int = 0, settings: ServerSettings | None = None
     ) -> None:
         self._secret, self.settings = check_secret(secret), settings or ServerSettings()
+        find_files()  # what is wrong with them is told at the start
         self._shards: dict[tuple[int, int], Shard] = {}
         self._room = threading.BoundedSemaphore(self.settings.calls)
         self._connections: set[socket.socket] = set()
@@ -104,6 +115,11 @@ class ShardServer:
             except OSError:
                 time.sleep(0.05)  # closed; or a passing error, such as too many open files
                 continue
+            try:
+                connection = secure_server(connection)
+            except (FaderError, OSError, ValueError):  # nobody is served without TLS, where it is wanted
+                connection.close()
+                continue
             with self._lock:
                 if len(self._strangers) >= self.settings.strangers:
                     oldest = next(iter(self._strangers))
@@ -118,11 +134,12 @@ class ShardServer:
     def _attend(self, connection: socket.socket) -> None:
         """Greet a client and answer it until it goes."""
         try:
+            shake_hands(connection, GREETING_S)
             prepare(connection)
             welcome(connection, self._secret)
             while self._is_known(connection):
                 connection.settimeout(None)
-                connection.recv(1, socket.MSG_PEEK)  # wait for the next request without a time limit
+                peek(connection)  # wait for the next request without a time limit
                 with self._lock:
                     self._idle.pop(connection, None)
                 connection.settimeout(self.settings.frame)
@@ -199,7 +216,7 @@ def _has_gone(connection: socket.socket) -> bool:
     if not hasattr(socket, "MSG_DONTWAIT"):
         return False
     try:
-        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        return not peek(connection, socket.MSG_DONTWAIT)
     except (BlockingIOError, InterruptedError):
         return False
     except OSError:
