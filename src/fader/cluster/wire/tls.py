@@ -47,14 +47,14 @@ def find_files() -> TlsFiles | None:
     missing = [name for name in VARIABLES if name not in given]
     if missing:
         raise UsageError(f"TLS needs {', '.join(VARIABLES)} together; {missing[0]} is not set")
-    paths = [given[name] for name in VARIABLES]
+    certificate, key, authority = (given[name] for name in VARIABLES)
     try:
-        stats = [Path(path).stat() for path in paths]
+        stats = [Path(path).stat() for path in (certificate, key, authority)]
     except OSError as error:
         raise ClusterError(f"{error.filename}: cannot be read: {error.strerror}; TLS needs it") from None
     if os.name == "posix" and stats[1].st_mode & 0o077:
-        raise ClusterError(f"{paths[1]}: others can read this private key; chmod 600 {paths[1]}, and use a new one")
-    return TlsFiles(*paths, tuple(stat.st_mtime_ns for stat in stats))
+        raise ClusterError(f"{key}: others can read this private key; chmod 600 {key}, and use a new one")
+    return TlsFiles(certificate, key, authority, tuple(stat.st_mtime_ns for stat in stats))
 
 
 def secure_server(connection: socket.socket) -> socket.socket:
