@@ -1,5 +1,5 @@
-"""All benchmarks in one run: queries, indexing, growth, living, training, systems, completion, catalogs, importing,
-annotating, shards.
+"""All benchmarks in one run: queries, indexing, growth, living, training, systems, completion, questions, catalogs,
+importing, annotating, shards.
 
 Testbeds, stages and throughput need testbeds, the service one too; they are run by themselves. With --quick they are
 tried on the demo, the service if its packages are installed.
@@ -14,6 +14,7 @@ import sys
 
 from benchmarks import (
     annotating,
+    asking,
     catalog,
     cluster,
     common,
@@ -36,13 +37,14 @@ from benchmarks import (
 
 def main() -> None:
     args = common.arguments(
-        "Query time, indexing, growth, changes, training, systems, completion, catalogs, importing, annotating, shards."
+        "Query time, indexing, growth, changes, training, systems, completion, questions, catalogs, importing, "
+        "annotating, shards."
     ).parse_args()
     if args.json:
         sys.exit("--json: each benchmark writes its own report; give --work instead")
     shared = [f"--scale={args.scale}", f"--work={args.work}", f"--seed={args.seed}"]
     shared += ["--quick"] if args.quick else []
-    benchmarks = [query, indexing, growth, living, training, systems, suggest, catalog]
+    benchmarks = [query, indexing, growth, living, training, systems, suggest, asking, catalog]
     benchmarks += [importing, importing_web, importing_catalogs, annotating, cluster]
     if args.quick:
         benchmarks += [testbeds, stages, throughput]

@@ -14,8 +14,17 @@ from hypothesis import strategies as st
 
 import fader
 from fader.cli import cli
-from fader.errors import FaderError, InputError, QueryError
-from fader.questions.interpreter import START, Interpreter, default_interpreter, parse_interpreter, read_interpreter
+from fader.errors import FaderError, InputError, QueryError, UsageError
+from fader.learn.interpreter import (
+    CALIBRATED,
+    START,
+    Interpreter,
+    default_interpreter,
+    parse_interpreter,
+    read_interpreter,
+)
+from fader.learn.model import parse_model, read_model
+from fader.questions.calibration import apply_calibration, fit_calibration, measure_calibration, suggest_cut
 from fader.questions.mixture import find_members, score_mixture, share_readings
 from fader.questions.reader import softmax
 from fader.questions.train import QuestionData, measure_loss
@@ -282,3 +291,96 @@ def test_batch_of_questions(index: fader.Index, tmp_path: Path) -> None:
         zip(found.entities, found.scores, strict=True)
     )
     assert next(row[2] for row in rows if row[0] == "q2") == "owens"
+
+
+@pytest.mark.parametrize(
+    ("question", "asks", "run"),
+    [
+        ("gods who dwelt on Mount Olympus", "", ["gods"]),
+        ("Formula 1 drivers that won in Monaco", "", ["Formula", "1", "drivers"]),
+        ("Give me the capitals of all countries in Africa", "", ["capitals"]),
+        ("In which military conflicts did he fight?", "which", ["military", "conflicts"]),
+        ("What kind of money do they use?", "what", ["money"]),
+        ("This youth, who was a shepherd, wrote what?", "what", ["youth"]),
+        ("Who painted these?", "who", []),
+    ],
+)
+def test_head_of_a_question(question: str, asks: str, run: list[str]) -> None:
+    """Relative clauses ask nothing; requests and "kind of" lead to the noun behind them."""
+    words = split_question(question)
+    assert words.asks == asks
+    assert [question[a:b] for a, b in (words.at[i] for i in words.run)] == run
+
+
+def test_calibration_is_fitted_and_measured() -> None:
+    """Probabilities that were fitted fit: their error is small, and that of a constant is not; a cut takes the sure."""
+    rng = np.random.default_rng(2)
+    known = rng.normal(size=(4000, CALIBRATED))
+    known[:, 0] = 1.0
+    truth = np.array([-1.0, 2.0, -1.0, 0.5, 0.0, 1.0])
+    good = rng.random(4000) < apply_calibration(known, tuple(truth))
+    weights = fit_calibration(known[:2000], good[:2000], np.ones(2000))
+    assert weights == pytest.approx(truth, abs=0.3)
+    error, bins = measure_calibration(apply_calibration(known[2000:], weights), good[2000:])
+    assert error < 0.03
+    assert sum(count for _mean, _share, count in bins) == 2000
+    assert measure_calibration(np.full(10, 0.95), np.zeros(10, dtype=bool))[0] == pytest.approx(0.95)
+    assert suggest_cut(np.array([0.9, 0.8, 0.05, 0.01])) == 2
+
+
+@pytest.fixture(scope="module")
+def trained(index: fader.Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with an interpreter, trained on questions by the command."""
+    folder = tmp_path_factory.mktemp("trained")
+    asked = [
+        ("Who painted Sunflowers?", "gogh"), ("What city hosted the games?", "berlin"),
+        ("Which painters painted haystacks?", "monet"), ("Where are sunflowers sold?", "arles"),
+        ("Who won in 1936?", "owens"), ("Which actors played in Titanic?", "kate"),
+    ]  # fmt: skip
+    lines = [{"id": str(i), "question": asked[i % 6][0]} for i in range(18)]
+    (folder / "q.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (folder / "qrels.txt").write_text("".join(f"{i} 0 {asked[i % 6][1]} 1\n" for i in range(18)))
+    words = ["train", str(index.collection.folder), "--questions", "--queries", str(folder / "q.jsonl")]
+    words += ["--qrels", str(folder / "qrels.txt"), "-o", str(folder / "model.json"), "--json"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    summary = json.loads(done.stdout)
+    assert summary["questions"] == 18
+    assert 0 <= summary["calibration_error"] <= 1
+    assert 0.5 < summary["validation_ap"] <= 1
+    return folder / "model.json"
+
+
+def test_a_trained_interpreter_is_part_of_the_model(index: fader.Index, trained: Path) -> None:
+    """`--model` brings it along; another interpreter can still be given."""
+    model = read_model(trained)
+    assert model.interpreter is not None
+    assert model.interpreter != default_interpreter()
+    assert parse_model(model.to_text(), "again") == model
+    answer = index.ask("Who painted Sunflowers?", model=str(trained))
+    assert answer.results[0].entity == "gogh"
+    assert answer.results[0].probability is not None
+    assert answer.expected is not None
+    own = index.ask("Who painted Sunflowers?", model="default", interpreter=model.interpreter)
+    assert [r.score for r in own.results] == [r.score for r in answer.results]
+
+
+def test_answers_that_are_not_sure_can_be_left_out(index: fader.Index, trained: Path) -> None:
+    """`min_probability` keeps the sure ones; an interpreter without calibration cannot."""
+    every = index.ask("Who painted Sunflowers?", model=str(trained))
+    least = sorted(r.probability or 0 for r in every.results)[-1]
+    kept = index.ask("Who painted Sunflowers?", model=str(trained), min_probability=least)
+    assert [r.entity for r in kept.results] == [r.entity for r in every.results if (r.probability or 0) >= least]
+    with pytest.raises(UsageError, match="calibrated"):
+        index.ask("Who painted Sunflowers?", interpreter=Interpreter(), min_probability=0.5)
+
+
+def test_training_needs_questions(index: fader.Index, tmp_path: Path) -> None:
+    """Too few judged questions, or none at all, is an error that says so."""
+    (tmp_path / "q.jsonl").write_text(json.dumps({"id": "1", "question": "Who painted Sunflowers?"}))
+    (tmp_path / "none.jsonl").write_text(json.dumps({"id": "1", "question": ""}))
+    (tmp_path / "qrels.txt").write_text("1 0 gogh 1\n")
+    for file, message in (("q.jsonl", "training needs"), ("none.jsonl", "no line has a question")):
+        words = ["train", str(index.collection.folder), "--questions", "--queries", str(tmp_path / file)]
+        done = CliRunner().invoke(cli, [*words, "--qrels", str(tmp_path / "qrels.txt"), "-o", str(tmp_path / "m.json")])
+        assert message in str(done.exception)

@@ -37,6 +37,7 @@ def command(folder: Path, options: AskOptions, out: Output) -> None:
         type=options.type,
         any_type=options.any_type,
         query=options.query,
+        min_probability=options.min_probability,
         snippets=options.snippets,
         passage=options.passage,
         correct=options.correct,

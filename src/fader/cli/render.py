@@ -47,13 +47,20 @@ def print_asked(answer: AskedAnswer, catalog: StoredCatalog, console: Console | 
     for warning in answer.warnings:
         out.print(Text(f"! {_harmless(warning)}", style="yellow"))
     near = ", ".join(literal.text for literal in answer.query.literals if literal.mode != "forbidden")
-    for i, reading in enumerate(answer.readings[:SHOWN_READINGS]):
+    readings = answer.readings[:SHOWN_READINGS] if answer.chosen is None else [answer.chosen]
+    for i, reading in enumerate(readings):
         said = f"{reading.name} near {near} ({reading.probability:.0%}): {reading.reason}"
         out.print(Text(_harmless(f"{'read as: ' if not i else '     or: '}{said}"), style="cyan"))
     for result in answer.results:
         shown = Result(result.rank, result.entity, result.name, result.types, result.score, result.support, [])
-        out.print(_heading(shown, lambda type_id: catalog.type_names[catalog.type_ids.find(type_id)]))
+        line = _heading(shown, lambda type_id: catalog.type_names[catalog.type_ids.find(type_id)])
+        if result.probability is not None:
+            line.append(f"  {result.probability:.0%} sure", style="green")
+        out.print(line)
         _print_snippets(result.evidence, out)
+    if answer.expected is not None and answer.results:
+        taken = "the first is" if answer.cut == 1 else f"the first {answer.cut:,} are"
+        out.print(Text(f"about {answer.expected:.1f} of all are right; {taken} the best to take", style="dim"))
     counts = f"{answer.candidates:,} candidates, {answer.contexts:,} contexts"
     out.print(Text(f"{counts}; {answer.model}; {answer.took_ms:.1f} ms", style="dim"))
 

@@ -14,18 +14,23 @@ import click
 import msgspec
 
 from fader.cli.common import Output, folder_argument, plugin_option, read_asked, speaks, takes
+from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.errors import UsageError
 from fader.experiment.judged import judge_queries
 from fader.experiment.options import TrainOptions
+from fader.experiment.questions import train_questions
 from fader.experiment.tune import save_model, tune
 from fader.judging.learn import learn
 from fader.judging.store import JudgmentStore, path_beside
+from fader.learn.interpreter import default_interpreter
+from fader.learn.model import Model
+from fader.learn.modelfile import ModelScope
 from fader.learn.settings import TrainingOptions
 from fader.options import options_of
 from fader.rank.system import System
 from fader.search.batch import refuse_overwriting
 from fader.search.index import Index
-from fader.search.models import default_model
+from fader.search.models import collection_of, default_model, resolve_model
 from fader.systems.fader import FeatureModel
 
 DEFAULT = click.core.ParameterSource.DEFAULT
@@ -50,8 +55,11 @@ def command(folder: Path, options: TrainOptions, family: FeatureModel, out: Outp
     if options.queries is None or options.qrels is None:
         raise UsageError("training needs judged queries; give --queries and --qrels, or --judgments")
     refuse_overwriting(options.output, options.queries, options.qrels)
-    _check_alone(options.system)
+    _check_alone(options.system or ("default" if options.questions else None))
     index = Index.open(folder, at=options.at)
+    if options.questions:
+        _train_questions(index, options, options.queries, options.qrels, family.seed, out)
+        return
     asked = read_asked(index, options.queries, options.qrels, options.on_error, out)
     began = time.perf_counter()
     with out.progress("Training") as reporter:
@@ -103,6 +111,39 @@ def _learn_from_judgments(folder: Path, options: TrainOptions, family: FeatureMo
         f"{options.output}: {report.questions} judged questions, {change}, {report.worse} worse, p {report.p:.3g}"
     )
     out.conclude({"file": options.output, "model": str(model), **msgspec.to_builtins(report)}, sentence)
+
+
+def _train_questions(index: Index, options: TrainOptions, queries: str, qrels: str, seed: int, out: Output) -> None:
+    """Train how questions are read, and save it with what ranks."""
+    began = time.perf_counter()
+    ranker = resolve_model(options.system or "default", index.collection, options.portable)
+    if not ranker.system.is_fitted:
+        raise UsageError(f"{ranker.system} must be trained before questions are; give the file of a trained model")
+    fault = FaultCollector(skip=options.on_error == "skip")
+    lines, grades = read_queries(queries, fault, questions=True), read_qrels(qrels, fault)
+    lines = [line for line in lines if line.question][: options.sample or None]
+    out.remark_skipped(fault)
+    if not lines:
+        raise UsageError(f"{queries}: no line has a question; give the field question to those to train on")
+    with out.progress("Training") as reporter:
+        base = ranker.interpreter or default_interpreter()
+        found = train_questions(index, lines, grades, ranker, base, seed, reporter)
+    scope = ranker.scope or ModelScope(index.collection.analysis.to_dict(), collection_of(index.collection))
+    model = Model(ranker.system, replace(scope, portable=scope.portable or options.portable), found.interpreter)
+    save_model(model, options.output)
+    summary = {
+        "file": options.output,
+        "model": str(model),
+        "questions": found.questions,
+        "untrained_ap": found.before,
+        "validation_ap": found.validated,
+        "calibration_error": found.calibration_error,
+        "reliability": found.reliability,
+        "seconds": time.perf_counter() - began,
+    }
+    sentence = f"{options.output}: {model}, {found.questions:,} questions, validation MAP {found.validated:.4f}"
+    sentence += f" (untrained {found.before:.4f}), calibration error {found.calibration_error:.3f}"
+    out.conclude(summary, sentence)
 
 
 def _check_alone(system: str | None) -> None:

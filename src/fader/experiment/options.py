@@ -75,6 +75,11 @@ class TrainOptions:
     system: str | None = option(
         None, help="Any system of `fader systems`; without it features x aggregator.", metavar="NAME"
     )
+    questions: bool = option(
+        False,
+        help="Train how questions of the file are read, from their judged answers alone; --system, a model file too, "
+        "ranks as it is, default without one.",
+    )
     portable: bool = option(False, help="The model may be used on other indexes of the same analysis.")
     sample: int = option(0, help="Only N judged queries, drawn by the seed.", metavar="N", show_default=False)
     workers: int = option(0, help="Threads; as many as there are processors by default.", show_default=False)

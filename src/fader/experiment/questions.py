@@ -1,35 +1,49 @@
 """Judged questions: an interpreter trained from answers alone, and what reading costs, without leaks.
 
 A question keeps the entities in the order of their evidence, as `search.ask` has them, and which of them are good. The
-associations of words with type names, the words that many questions have, and the weights all come from the training
-questions; a training question's own answers are taken out of the associations before its features are computed.
+associations of words with type names, the words that many questions have, the weights and the calibration all come from
+training questions; a training question's own answers are taken out of the associations before its features are
+computed. Knows nothing of files or terminals.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.contexts.query import Query
 from fader.corpus.queries import QueryLine
-from fader.errors import FaderError
+from fader.errors import FaderError, UsageError
+from fader.learn.interpreter import Interpreter
+from fader.learn.model import Model
 from fader.measures import average_precision
-from fader.questions.interpreter import Interpreter
+from fader.progress import Progress, Silent
+from fader.questions.calibration import apply_calibration, describe_answers, fit_calibration, measure_calibration
 from fader.questions.mixture import find_members, score_mixture, value_ranks
 from fader.questions.reader import MOST_READINGS, Reader, softmax
-from fader.questions.train import QuestionData, count_associations, fit_weights, prune_associations
+from fader.questions.train import (
+    QuestionData,
+    add_associations,
+    count_associations,
+    fit_weights,
+    prune_associations,
+)
 from fader.questions.words import Words, language
-from fader.search.ask import read_question
+from fader.rank.ranking import order_entities
+from fader.search.ask import match_question, read_question
 from fader.search.index import Index
-from fader.search.models import DEFAULT, resolve_model
 
+F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 MOST_BAD = 400  # candidates of a question, by evidence, that training sets against the good ones
 MOST_TYPES = 60
 FRAME_SHARE = 0.05  # of the questions of a file have a word that belongs to their frame
+CALIBRATED_ON = 10  # answers per question: those that a person sees
+FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -44,9 +58,34 @@ class JudgedQuestion:
     words: Words
     hints: tuple[str, ...]
     entity: I32
+    values: F64
     good: NDArray[np.bool_]
     relevant: int
     shares: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that was read and ranked: its average precision, the types of its readings (-1: none), the most
+    probable first, and of the first answers what a calibration sees and whether they are good.
+    """
+
+    precision: float
+    types: list[int]
+    known: F64
+    good: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class TrainedReading:
+    """An interpreter, and what cross-validation says of it: MAP before and after training, calibration error."""
+
+    interpreter: Interpreter
+    questions: int
+    before: float
+    validated: float
+    calibration_error: float
+    reliability: list[tuple[float, float, int]]
 
 
 def find_frame(lines: Sequence[QueryLine]) -> tuple[str, ...]:
@@ -60,46 +99,72 @@ def find_frame(lines: Sequence[QueryLine]) -> tuple[str, ...]:
     return tuple(sorted(word for word, n in count.items() if word and n >= least and word not in known))
 
 
-def judge_questions(
-    index: Index,
-    lines: Sequence[QueryLine],
-    grades: dict[str, dict[str, int]],
-    frame: tuple[str, ...],
-    model: str = DEFAULT,
-) -> list[JudgedQuestion]:
-    """Rank the candidates of every question that has a good entity; one that cannot be read is left out."""
-    collection, system = index.collection, resolve_model(model, index.collection).system
-    catalog, reader = collection.catalog, Reader(collection.catalog)
-    options, how = system.view.match_options(index.limits), Interpreter(frame=frame)
-    at, above = catalog.ancestors()
-    found = []
-    for line in lines:
-        ids = [entity for entity, grade in grades.get(line.id, {}).items() if grade > 0]
-        good = [e for e in (catalog.entity_ids.find(entity) for entity in ids) if e >= 0]
-        if not good:
-            continue
-        try:
-            words = reader.split(line.question)
-            _read, query = read_question(collection, reader, line.question, how, options, index.limits)
-        except FaderError:
-            continue
-        every = len(catalog.entity_ids)
-        ranked = collection.evidence(query, options, system, every, with_rows=False).ranking.entity
-        shares: dict[str, float] = {}
+class QuestionJudge:
+    """Ranks the candidates of an index's judged questions by a model; what was ranked once is kept."""
+
+    def __init__(self, index: Index, grades: dict[str, dict[str, int]], model: Model) -> None:
+        self.index, self.grades, self.system = index, grades, model.system
+        self.reader = Reader(index.collection.catalog)
+        self._options = match_question(self.system, index.limits)
+        self._above = index.collection.catalog.ancestors()
+        self._ranked: dict[str, tuple[I32, F64]] = {}
+
+    def judge(self, lines: Sequence[QueryLine], frame: tuple[str, ...]) -> list[JudgedQuestion]:
+        """The questions that have a good entity; one that cannot be read is left out."""
+        found, how = [], Interpreter(frame=frame)
+        for line in lines:
+            good = self._find_good(line)
+            if good:
+                try:
+                    words, query = self._read(line, how)
+                except FaderError:
+                    continue
+                entity, values = self._rank(query)
+                relevant = sum(grade > 0 for grade in self.grades[line.id].values())
+                hints, shares = self.reader.hints(words), self._share_names(good)
+                is_good = np.isin(entity, good)
+                found.append(
+                    JudgedQuestion(line.id, self.reader, words, hints, entity, values, is_good, relevant, shares)
+                )
+        return found
+
+    def _find_good(self, line: QueryLine) -> list[int]:
+        ids = self.index.collection.catalog.entity_ids
+        every = (ids.find(entity) for entity, grade in self.grades.get(line.id, {}).items() if grade > 0)
+        return [e for e in every if e >= 0]
+
+    def _read(self, line: QueryLine, how: Interpreter) -> tuple[Words, Query]:
+        collection, limits = self.index.collection, self.index.limits
+        words = self.reader.split(line.question)
+        return words, read_question(collection, self.reader, line.question, how, self._options, limits)[1]
+
+    def _rank(self, query: Query) -> tuple[I32, F64]:
+        if query.text not in self._ranked:
+            collection = self.index.collection
+            every = max(1, len(collection.catalog.entity_ids))
+            ranking = collection.evidence(query, self._options, self.system, every, with_rows=False).ranking
+            self._ranked[query.text] = ranking.entity, ranking.score
+        return self._ranked[query.text]
+
+    def _share_names(self, good: Sequence[int]) -> dict[str, float]:
+        """The share of good entities below types of each name."""
+        catalog, (at, above), shares = self.index.collection.catalog, self._above, dict[str, float]()
         for e in good:
             types = catalog.entity_types[catalog.entity_types_at[e] : catalog.entity_types_at[e + 1]].tolist()
-            parts = (part for t in types for a in above[at[t] : at[t + 1]].tolist() for part in reader.names.parts[a])
-            for name in {" ".join(part) for part in parts}:
+            every = (a for t in types for a in above[at[t] : at[t + 1]].tolist())
+            for name in {" ".join(part) for a in every for part in self.reader.names.parts[a]}:
                 shares[name] = shares.get(name, 0.0) + 1.0 / len(good)
-        is_good = np.isin(ranked, good)
-        found.append(JudgedQuestion(line.id, reader, words, reader.hints(words), ranked, is_good, len(ids), shares))
-    return found
+        return shares
 
 
-def train_interpreter(questions: Sequence[JudgedQuestion], frame: tuple[str, ...] = ()) -> Interpreter:
-    """An interpreter from judged questions, of one index or of several together."""
+def train_interpreter(
+    questions: Sequence[JudgedQuestion], frame: tuple[str, ...] = (), base: Interpreter | None = None
+) -> Interpreter:
+    """An interpreter from judged questions, of one index or of several together, on top of another."""
+    base = base or Interpreter()
     counted = count_associations([one.hints for one in questions], [one.shares for one in questions])
-    start = Interpreter(associations=prune_associations(counted), frame=frame)
+    both = add_associations(base.associations, prune_associations(counted))
+    start = replace(base, associations=both, frame=tuple(sorted({*base.frame, *frame})), calibration=())
     return fit_weights(start, [_prepare(one, start) for one in questions])
 
 
@@ -113,15 +178,91 @@ def _prepare(question: JudgedQuestion, interpreter: Interpreter) -> QuestionData
     return QuestionData(found.phi[kept], member, values, question.good[rows])
 
 
-def measure_question(question: JudgedQuestion, interpreter: Interpreter) -> tuple[float, list[int]]:
-    """Average precision over all readings, and the types of the readings, the most probable first (-1: none)."""
+def ask_judged(question: JudgedQuestion, interpreter: Interpreter, alone: bool = False) -> Asked:
+    """Rank a judged question over all its readings, or with its most probable one `alone`."""
     found = question.reader.find_candidates(question.words, interpreter)
     probability = softmax(found.phi @ np.array(interpreter.weights))
-    kept = np.argsort(-probability, kind="stable")[:MOST_READINGS]
+    kept = np.argsort(-probability, kind="stable")[: 1 if alone else MOST_READINGS]
     types = found.types[kept].tolist()
     member = find_members(question.reader.catalog, types, question.entity)
-    values = value_ranks(question.entity.size)
     share = probability[kept] / probability[kept].sum()
-    scores = score_mixture(values, member, share, interpreter.temperature)
+    scores = score_mixture(value_ranks(question.entity.size), member, share, interpreter.temperature)
     precision = average_precision(scores, question.entity, question.good.astype(np.int64), question.relevant)
-    return precision, types
+    order = order_entities(question.entity, scores, scores.size)
+    order = order[np.isfinite(scores[order])]
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(member[order] @ share)
+    known = describe_answers(log_prior, order, question.values, float(share[0]))[:CALIBRATED_ON]
+    return Asked(precision, types, known, question.good[order][: known.shape[0]])
+
+
+def fit_answers(asked: Sequence[Asked]) -> tuple[float, ...]:
+    """A calibration from rankings that were not trained on."""
+    known, good = np.concatenate([one.known for one in asked]), np.concatenate([one.good for one in asked])
+    return fit_calibration(known, good, np.ones(good.size))
+
+
+def assign_folds(count: int, folds: int, seed: int) -> list[int]:
+    """The fold of each of some questions, drawn by the seed."""
+    drawn: list[int] = (np.random.default_rng(seed).permutation(count) % folds).tolist()
+    return drawn
+
+
+def cross_validate_questions(
+    judge: QuestionJudge, lines: Sequence[QueryLine], base: Interpreter, folds: int = FOLDS, seed: int = 0
+) -> list[tuple[JudgedQuestion, Asked, int]]:
+    """Each question as an interpreter reads it that was trained on the other folds, on top of `base`; and its fold."""
+    fold, results = assign_folds(len(lines), folds, seed), []
+    for k in range(folds):
+        train = [line for line, f in zip(lines, fold, strict=True) if f != k]
+        test = [line for line, f in zip(lines, fold, strict=True) if f == k]
+        frame = tuple(sorted({*base.frame, *find_frame(train)}))
+        interpreter = train_interpreter(judge.judge(train, frame), frame, base)
+        results += [(one, ask_judged(one, interpreter), k) for one in judge.judge(test, frame)]
+    return results
+
+
+def calibrate_across(asked: Sequence[tuple[Asked, int]]) -> tuple[F64, NDArray[np.bool_]]:
+    """Probabilities of answers by calibrations that were fitted to other folds, and whether the answers are good."""
+    probability, good = [], []
+    for k in sorted({fold for _one, fold in asked}):
+        weights = fit_answers([one for one, fold in asked if fold != k])
+        test = [one for one, fold in asked if fold == k]
+        probability += [apply_calibration(one.known, weights) for one in test]
+        good += [one.good for one in test]
+    return np.concatenate(probability), np.concatenate(good)
+
+
+def train_questions(
+    index: Index,
+    lines: Sequence[QueryLine],
+    grades: dict[str, dict[str, int]],
+    model: Model,
+    base: Interpreter,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> TrainedReading:
+    """Train and calibrate how questions are read, with cross-validated figures."""
+    progress = progress or Silent()
+    judge = QuestionJudge(index, grades, model)
+    lines = [line for line in lines if any(grade > 0 for grade in grades.get(line.id, {}).values())]
+    before = judge.judge(lines, base.frame)
+    if len(before) < 2 * FOLDS:
+        raise UsageError(f"{len(before)} judged questions can be read, and training needs {2 * FOLDS}; judge more")
+    progress.update(1, 3, "ranked")
+    validated = cross_validate_questions(judge, lines, base, FOLDS, seed)
+    progress.update(2, 3, "validated")
+    asked = [(one, fold) for _question, one, fold in validated]
+    error, bins = measure_calibration(*calibrate_across(asked))
+    frame = tuple(sorted({*base.frame, *find_frame(lines)}))
+    trained = train_interpreter(judge.judge(lines, frame), frame, base)
+    trained = replace(trained, calibration=fit_answers([one for one, _fold in asked]))
+    progress.update(3, 3, "trained")
+    return TrainedReading(
+        replace(trained, provenance={**base.provenance, "questions": len(before), "seed": seed}),
+        len(before),
+        float(np.mean([ask_judged(one, base).precision for one in before])),
+        float(np.mean([one.precision for one, _fold in asked])),
+        error,
+        bins,
+    )

@@ -2,6 +2,7 @@
 
     file := {"format": "fader-model", "version": 2, "system": name, "parameters": {field: number, text or list},
              "plugins": [{"kind", "name", "class", and "file", "package" or "module"}] where it needs some,
+             "interpreter": as `interpreter` has it, where questions were trained,
              "analysis", "portable", "provenance", "collection", "checksum": "xxh3:" of all the rest}
 
 What a system learned is among its parameters. Files of version 1, which 0.1 wrote, are read: those with "system" have
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fader.errors import FaderError, InputError, quote
+from fader.learn.interpreter import Interpreter, convert_interpreter
 from fader.learn.modelfile import ModelScope, check_numbers, parse_file, read_text, seal_file, write_text
 from fader.rank.system import System
 from fader.registry import find_part, list_plugins, require_plugins
@@ -27,6 +29,7 @@ class Model:
 
     system: System
     scope: ModelScope | None = None
+    interpreter: Interpreter | None = None  # how questions are read, where that was trained with it
 
     def __str__(self) -> str:
         """A trained one by its short name: its whole text has everything that was learned."""
@@ -54,7 +57,9 @@ class Model:
             if not isinstance(value, str | bool | int | float):
                 parameters[name] = list(value) if isinstance(value, tuple) else str(value)
         scope, plugins = self.scope or ModelScope(), list_plugins(self.system)
-        needed = {"plugins": plugins} if plugins else {}
+        needed: dict[str, Any] = {"plugins": plugins} if plugins else {}
+        if self.interpreter is not None:
+            needed["interpreter"] = self.interpreter.to_dict()
         return seal_file({"system": self.system.name, "parameters": parameters, **needed, **scope.to_dict()})
 
     def to_text(self) -> str:
@@ -74,7 +79,8 @@ def parse_model(text: str, name: str) -> Model:
         require_plugins(plain.get("plugins"), name)
         if plain["version"] == 1 and "system" not in plain:
             plain = plain | {"system": "fader", "parameters": _read_version_1(plain)}
-        made = Model(_build_system(plain, name), ModelScope.from_dict(plain))
+        read = convert_interpreter(plain["interpreter"], name) if "interpreter" in plain else None
+        made = Model(_build_system(plain, name), ModelScope.from_dict(plain), read)
         check_numbers(plain["parameters"])
         return made
     except FaderError as error:

@@ -1,8 +1,9 @@
 """A question to its readings: an answer type, or none, and a query of literals, each with a probability and a reason.
 
 Types come from the words of the question, from what the question word expects (english.json) and from learned
-associations; a log-linear model over `interpreter.FEATURES` weighs them. Literals are the words that carry content,
-without those that name the type; words that are a name in the catalog stay together as a phrase.
+associations; a log-linear model over `interpreter.FEATURES` weighs them. Literals are the words that carry content;
+those that are a name in the catalog stay together as a phrase. The noun that says the type is a literal too: good
+answers are called so, whichever type they have in the catalog.
 Deterministic: equal probabilities are ordered by the size of the type, then by its number. Knows nothing of documents.
 """
 
@@ -17,17 +18,19 @@ from numpy.typing import NDArray
 
 from fader.errors import QueryError, UsageError, quote
 from fader.index.catalog import StoredCatalog
-from fader.questions.interpreter import FEATURES, Interpreter
+from fader.learn.interpreter import FEATURES, Interpreter
 from fader.questions.typenames import Named, TypeNames, name_key
 from fader.questions.words import MOST_WORDS, Words, language, split_question
 
 F64 = NDArray[np.float64]
 MOST_READINGS = 24
-MOST_ASSOCIATED = 40  # names of types per hint
+MOST_ASSOCIATED = 20  # names of types per hint
 LONGEST_PHRASE = 6
 NONE = -1
 ANYTHING = "anything"  # the name of no type
 _AT = {name: i for i, name in enumerate(FEATURES)}
+_SMOOTH = 0.02  # of shares, before their logarithm
+_PRIOR = 2.0  # questions with any answers, in associations
 _BACK_OFF = 3.0  # questions with a head noun that weigh as much as all with the question word
 
 
@@ -72,6 +75,19 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a question says of types: those that it names, those above them, those that its question word expects."""
+
+    words: Words
+    head: int
+    hints: tuple[str, ...]
+    named: dict[int, Named]
+    above: dict[int, int]
+    expected: dict[int, float]
+    own: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """A question that was read: readings, the most probable first, and what a reader should know."""
 
@@ -101,12 +117,12 @@ class Reader:
         """The readings of a question; `corrected` words are replaced by others, and a `choice` holds."""
         words, choice = self.split(question), choice or Choice()
         query, notes = (choice.query, []) if choice.query is not None else self.write_query(words, corrected or {})
-        found = self.find_candidates(words, interpreter)
-        probability = softmax(found.phi @ np.array(interpreter.weights))
-        order = np.lexsort((found.types, -self._size(found.types), -probability))[:MOST_READINGS]
+        every = self.find_candidates(words, interpreter)
+        probability = softmax(every.phi @ np.array(interpreter.weights))
+        order = np.lexsort((every.types, -self._size(every.types), -probability))[:MOST_READINGS]
         total = float(probability[order].sum())
-        readings = [self._reading(found, int(i), query, float(probability[i]) / total) for i in order]
-        read = Read(question, readings, notes, corrected or {}, found.types[order].tolist())
+        readings = [self._reading(every, int(i), query, float(probability[i]) / total) for i in order]
+        read = Read(question, readings, notes, corrected or {}, every.types[order].tolist())
         if choice.has_type:
             return self._choose(read, choice, query)
         return replace(read, notes=[*notes, *self._note_senses(readings)])
@@ -155,16 +171,17 @@ class Reader:
     # Types
 
     def choose_head(self, words: Words) -> int:
-        """The place of the noun that says what is asked for: of the words that may be it, the one whose types have the
-        most entities, which a verb after it seldom has; the last where none names a type; -1 without any.
+        """The place of the noun that says what is asked for, -1 without any: of the words that may be it, one whose
+        types have many entities, which a verb after it seldom has, and a late one.
         """
         sizes = self.names.sizes
 
         def weigh(i: int) -> tuple[float, int]:
             named = self.names.exact.get((words.lemmas[i],), ())
             expected = language()["expected"].get(words.lemmas[i], ())
-            types = [*named, *(t for name in expected for t in self.names.exact.get(name_key(name), ()))]
-            return max((float(sizes[t]) for t in types), default=0.0), i
+            types = [*named, *(t for name in expected for t in self._of_name(name))]
+            size = max((float(sizes[t]) for t in types), default=0.0)
+            return math.log1p(size) + (i - words.run[0] if size else 0.0), i
 
         return max(words.run, key=weigh, default=-1)
 
@@ -174,13 +191,16 @@ class Reader:
         return (f"asks:{words.asks}", *((f"head:{words.lemmas[head]}",) if head >= 0 else ()))
 
     def find_candidates(
-        self, words: Words, interpreter: Interpreter, own: dict[str, float] | None = None
+        self,
+        words: Words,
+        interpreter: Interpreter,
+        own: dict[str, float] | None = None,
     ) -> Candidates:
         """All types that a question may ask for, with features; `own` is taken out of the associations, as training
         must not find a question's own answers there.
         """
-        names = self.names
-        head, skip = self.choose_head(words), tuple(words.is_function(i) for i in range(len(words.folded)))
+        names, head = self.names, self.choose_head(words)
+        skip = tuple(words.is_function(i) for i in range(len(words.folded)))
         named: dict[int, Named] = {}
         hinted = names.hinted(words.lemmas[head], head) if head >= 0 else []
         for one in [*hinted, *names.find(words.lemmas, skip)]:  # whole names after hints: they replace them
@@ -188,76 +208,82 @@ class Reader:
             if before is None or _closeness(one, head, words) >= _closeness(before, head, words):
                 named[one.type] = one
         keys = [words.asks, words.lemmas[head]] if head >= 0 else [words.asks]
-        expected = {t for key in keys for name in language()["expected"].get(key, ()) for t in self._of_name(name)}
-        hints, associations = self.hints(words), interpreter.associations
-        associated = {
-            t
-            for hint in hints
-            for name, _count in sorted(associations.names.get(hint, {}).items(), key=lambda pair: (-pair[1], pair[0]))[
-                :MOST_ASSOCIATED
-            ]
-            for t in self._of_name(name)
-        }
-        types = sorted({*named, *expected, *associated})
+        expected: dict[int, float] = {}
+        for key in keys:
+            for place, name in enumerate(language()["expected"].get(key, ())):
+                for t in self._of_name(name):
+                    weight = names.share(t, name_key(name)) / (1.0 + place)
+                    expected[t] = max(expected.get(t, 0.0), weight)
+        above = self._find_above(named, head)
+        asked = _Asked(words, head, self.hints(words), named, above, expected, own or {})
+        types = sorted({*named, *expected, *above, *self._find_associated(asked, interpreter)})
         phi = np.zeros((len(types) + 1, len(FEATURES)))
-        because = []
         for row, t in enumerate(types):
-            phi[row] = self._describe(t, named.get(t), t in expected, words, head, hints, interpreter, own or {})
-            because.append(self._explain(t, named.get(t), t in expected, words, head))
+            phi[row] = self._describe(t, asked, interpreter)
         phi[-1, _AT["none"]] = 1.0
-        because.append("no type")
-        return Candidates(np.array([*types, NONE], dtype=np.int64), phi, tuple(because))
+        because = *(self._explain(t, asked) for t in types), "no type"
+        return Candidates(np.array([*types, NONE], dtype=np.int64), phi, because)
 
     def _of_name(self, name: str) -> list[int]:
         return self.names.exact.get(name_key(name), [])
 
-    def _describe(
-        self,
-        number: int,
-        named: Named | None,
-        is_expected: bool,
-        words: Words,
-        head: int,
-        hints: tuple[str, ...],
-        interpreter: Interpreter,
-        own: dict[str, float],
-    ) -> F64:
-        names, phi = self.names, np.zeros(len(FEATURES))
-        share = names.sizes[number] / names.entities
+    def _find_above(self, named: dict[int, Named], head: int) -> dict[int, int]:
+        """The types above those that the head noun names, and the smallest of these: catalogs lack fine types."""
+        found: dict[int, int] = {}
+        for t, one in named.items():
+            if one.whole and one.begin + one.words - 1 == head:
+                for each in self.names.above(t):
+                    if each != t and (each not in found or self.names.sizes[t] < self.names.sizes[found[each]]):
+                        found[each] = t
+        return found
+
+    def _find_associated(self, asked: _Asked, interpreter: Interpreter) -> set[int]:
+        """The types of the names that go with the question's hints most often."""
+        tables = (interpreter.associations.names.get(hint, {}) for hint in asked.hints)
+        best = (sorted(table.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ASSOCIATED] for table in tables)
+        return {t for pairs in best for name, _count in pairs for t in self._of_name(name)}
+
+    def _describe(self, number: int, asked: _Asked, interpreter: Interpreter) -> F64:
+        names, phi, words = self.names, np.zeros(len(FEATURES)), asked.words
+        share, named = names.sizes[number] / names.entities, asked.named.get(number)
         if named is not None and named.whole:
             end = named.begin + named.words - 1
-            phi[_AT["last"]] = end == head
-            phi[_AT["run"]] = end in words.run and end != head
+            phi[_AT["last"]] = end == asked.head
+            phi[_AT["run"]] = end in words.run and end != asked.head
             phi[_AT["named"]] = end not in words.run
             phi[_AT["words"]] = min(named.words - 1, 2) / 2
         elif named is not None:
             phi[_AT["hinted"]] = 1.0 / named.words
-        phi[_AT["expected"]] = is_expected
-        known = [_log_share(interpreter, hint, names, number, share, own) for hint in hints]
+        phi[_AT["above"]] = number in asked.above
+        phi[_AT["expected"]] = asked.expected.get(number, 0.0)
+        known = [_log_lift(interpreter, hint, names, number, share, asked.own) for hint in asked.hints]
         phi[_AT["asks"]] = known[0][0]
-        phi[_AT["head"]] = known[0][0]
         if len(known) > 1:
-            weight = known[1][1] / (known[1][1] + _BACK_OFF)
-            phi[_AT["head"]] = weight * known[1][0] + (1 - weight) * known[0][0]
-        phi[_AT["size"]] = math.log1p(names.sizes[number])
+            phi[_AT["head"]] = known[1][0]
+        phi[_AT["size"]] = math.log(share + _SMOOTH / 10)
         phi[_AT["depth"]] = names.depths[number] / 5.0
-        phi[_AT["sense"]] = math.log(max(names.dominance(number), 1e-6))
+        phi[_AT["sense"]] = 0.0 if named is None else math.log(max(named.share, 1e-3))
         phi[_AT["root"]] = share > 0.6
         return phi
 
-    def _explain(self, number: int, named: Named | None, is_expected: bool, words: Words, head: int) -> str:
+    def _explain(self, number: int, asked: _Asked) -> str:
+        words, head, named = asked.words, asked.head, asked.named.get(number)
         if named is not None:
             said = " ".join(words.folded[named.begin : named.begin + (named.words if named.whole else 1)])
             return f"the question names it: {said}" if named.whole else f"its name is about: {said}"
-        if is_expected and head >= 0 and words.lemmas[head] in language()["expected"]:
+        if number in asked.expected and head >= 0 and words.lemmas[head] in language()["expected"]:
             return f"another word for {words.folded[head]}"
-        return f"what {words.asks} asks for" if words.asks else "such questions ask for it"
+        if number in asked.expected:
+            return f"what {words.asks} asks for"
+        if number in asked.above:
+            return f"above {self.catalog.type_names[asked.above[number]]}"
+        return "such questions ask for it"
 
     # Literals
 
     def write_query(self, words: Words, corrected: dict[str, str]) -> tuple[str, list[str]]:
-        """The literals in the query language, and notes; words that say nothing are kept where there are no others."""
-        n, skip = len(words.folded), self._name_words(words)
+        """The literals in the query language, and notes."""
+        n = len(words.folded)
         taken, pieces, notes = [False] * n, [], []
         for a, b in words.negated:
             content = [i for i in range(a + 1, b) if not words.is_function(i)]
@@ -270,11 +296,8 @@ class Reader:
         for a, b in self.find_phrases(words, taken):
             pieces.append((a, self._quote(words, a, b, corrected)))
             taken[a:b] = [True] * (b - a)
-        single = [i for i in range(n) if not taken[i] and not words.is_function(i)]
-        useful = [i for i in single if i not in skip]
-        if not useful and not any(not text.startswith("-") for _a, text in pieces):
-            useful = single
-        pieces += [(i, self._quote(words, i, i + 1, corrected)) for i in useful]
+        single = (i for i in range(n) if not taken[i] and not words.is_function(i))
+        pieces += [(i, self._quote(words, i, i + 1, corrected)) for i in single]
         texts = list(dict.fromkeys(text for _a, text in sorted(pieces)))
         if not any(not text.startswith("-") for text in texts):
             raise QueryError(
@@ -283,27 +306,6 @@ class Reader:
         if words.left_out:
             notes.append(f"the question has more than {MOST_WORDS} words; {words.left_out:,} are left out")
         return " ".join(texts), [*notes, *self._note_kind(words)]
-
-    def _name_words(self, words: Words) -> set[int]:
-        """Places of the words that say the type and nothing else: the head noun, where it names one."""
-        head, names = self.choose_head(words), self.names
-        if head < 0:
-            return set()
-        expected = language()["expected"]
-
-        def says_type(i: int) -> bool:
-            one = words.lemmas[i]
-            return (one,) in names.exact or one in names.heads or one in expected
-
-        found = {head} if says_type(head) else set()
-        # "chemicals or drugs", "films and plays": the nouns that are joined to it.
-        i = words.run[-1] + 1
-        while i + 1 < len(words.folded) and words.folded[i] in ("or", "and"):
-            run = [j for j in range(i + 1, min(i + 3, len(words.folded))) if not words.is_function(j)]
-            if run and says_type(run[-1]):
-                found |= {run[-1]}
-            i = run[-1] + 1 if run else len(words.folded)
-        return found
 
     def find_phrases(self, words: Words, taken: list[bool]) -> list[tuple[int, int]]:
         """Spans of several words that are a name or alias in the catalog, the longest first from the left."""
@@ -354,15 +356,20 @@ def _closeness(named: Named, head: int, words: Words) -> tuple[bool, bool, bool,
     return named.whole, end == head, end in words.run, named.words
 
 
-def _log_share(
+def _log_lift(
     interpreter: Interpreter, hint: str, names: TypeNames, number: int, share: float, own: dict[str, float]
 ) -> tuple[float, float]:
-    """ln of the share of good answers below a type's name for a hint, smoothed by its share of entities; questions."""
+    """ln of how much larger the share of good answers below a type's name is for a hint than that of all entities.
+
+    Smoothed by some questions whose answers are like all entities; and the number of questions with the hint.
+    """
     counted, table = interpreter.associations.questions.get(hint, 0.0), interpreter.associations.names.get(hint, {})
-    keys = [" ".join(part) for part in names.parts[number]]
-    count = max((table.get(key, 0.0) - own.get(key, 0.0) for key in keys), default=0.0)
+    keys = [(part, " ".join(part)) for part in names.parts[number]]
+    counts = ((table.get(key, 0.0) - own.get(key, 0.0)) * names.share(number, part) for part, key in keys)
+    count = max(counts, default=0.0)
     questions = max(0.0, counted - (1.0 if own else 0.0))
-    return math.log((max(count, 0.0) + 2 * share + 1e-3) / (questions + 2)), questions
+    good = (max(count, 0.0) + _PRIOR * share) / (questions + _PRIOR)
+    return math.log((good + _SMOOTH) / (share + _SMOOTH)), questions
 
 
 def softmax(values: F64) -> F64:

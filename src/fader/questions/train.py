@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fader.questions.interpreter import START, Associations, Interpreter
+from fader.learn.interpreter import START, Associations, Interpreter
 from fader.questions.mixture import score_mixture, share_readings
 from fader.questions.reader import softmax
 
 F64 = NDArray[np.float64]
-LAMBDA = 0.1
+LAMBDA = 0.01
 LEAST_QUESTIONS = 3.0  # with a hint before its associations are kept
 LEAST_SHARE = 0.02  # of the questions with a hint
 
@@ -39,10 +39,11 @@ class QuestionData:
     good: NDArray[np.bool_]
 
 
-def measure_loss(parameters: F64, questions: Sequence[QuestionData], lam: float = LAMBDA) -> tuple[float, F64]:
-    """The loss and its gradient; parameters are the weights, then the temperature."""
-    start = np.array([*START, 1.0])
-    away = parameters - start
+def measure_loss(
+    parameters: F64, questions: Sequence[QuestionData], lam: float = LAMBDA, start: F64 | None = None
+) -> tuple[float, F64]:
+    """The loss and its gradient; parameters are the weights, then the temperature, and `start` is w_0."""
+    away = parameters - (np.array([*START, 1.0]) if start is None else start)
     loss, gradient = 0.5 * lam * float(away @ away), lam * away
     for data in questions:
         value, slope = _measure_question(parameters, data)
@@ -67,15 +68,16 @@ def _measure_question(parameters: F64, data: QuestionData) -> tuple[float, F64]:
 
 
 def fit_weights(interpreter: Interpreter, questions: Sequence[QuestionData], lam: float = LAMBDA) -> Interpreter:
-    """The interpreter with the weights and the temperature that fit some judged questions."""
+    """The interpreter with the weights and the temperature that fit some judged questions, not far from its own."""
     from scipy.optimize import minimize  # heavy: only training needs it
 
     usable = [data for data in questions if data.good.any() and not data.good.all()]
     if not usable:
         return interpreter
+    start = np.array([*interpreter.weights, interpreter.temperature])
     bounds = [(None, None)] * len(START) + [(0.05, None)]
     found = minimize(
-        measure_loss, np.array([*START, 1.0]), (usable, lam), "L-BFGS-B", jac=True, bounds=bounds,
+        measure_loss, start, (usable, lam, start), "L-BFGS-B", jac=True, bounds=bounds,
         options={"maxiter": 200},
     )  # fmt: skip
     return replace(interpreter, weights=tuple(found.x[:-1].tolist()), temperature=float(found.x[-1]))
@@ -91,6 +93,18 @@ def count_associations(hints: Sequence[Sequence[str]], shares: Sequence[dict[str
             for name, amount in share.items():
                 names[hint][name] += amount
     return Associations(dict(questions), {hint: dict(table) for hint, table in names.items()})
+
+
+def add_associations(one: Associations, other: Associations) -> Associations:
+    """Those of both together."""
+    questions = dict(one.questions)
+    names = {hint: dict(table) for hint, table in one.names.items()}
+    for hint, count in other.questions.items():
+        questions[hint] = questions.get(hint, 0.0) + count
+        table = names.setdefault(hint, {})
+        for name, amount in other.names.get(hint, {}).items():
+            table[name] = table.get(name, 0.0) + amount
+    return Associations(questions, names)
 
 
 def prune_associations(given: Associations) -> Associations:

@@ -34,6 +34,7 @@ class Named:
     words: int
     begin: int
     whole: bool
+    share: float = 1.0  # of the type among those of this name, by entities
 
 
 class TypeNames:
@@ -62,6 +63,7 @@ class TypeNames:
             for head, found in heads.items()
         }
         self.depths = _count_levels(catalog)
+        self._above_at, self._above = catalog.ancestors()
 
     def find(self, lemmas: tuple[str, ...], skip: tuple[bool, ...]) -> list[Named]:
         """The types that some words name, whole; a single word that is to be skipped names none."""
@@ -70,19 +72,22 @@ class TypeNames:
             for begin in range(len(lemmas) - length + 1):
                 if length > 1 or not skip[begin]:
                     part = lemmas[begin : begin + length]
-                    found += [Named(t, length, begin, True) for t in self.exact.get(part, ())]
+                    found += [Named(t, length, begin, True, self.share(t, part)) for t in self.exact.get(part, ())]
         return found
 
     def hinted(self, head: str, place: int) -> list[Named]:
         """The types of longer names with this head."""
         return [Named(t, words, place, False) for t, words in self.heads.get(head, ())]
 
-    def dominance(self, number: int) -> float:
-        """The share of a type among the types of its name, by entities: 1 for a name without other senses."""
-        shares = [
-            self.sizes[number] / self.total_size[part] for part in self.parts[number] if self.total_size.get(part)
-        ]
-        return float(max(shares, default=1.0))
+    def above(self, number: int) -> list[int]:
+        """The type and all types above it."""
+        found: list[int] = self._above[self._above_at[number] : self._above_at[number + 1]].tolist()
+        return found
+
+    def share(self, number: int, part: tuple[str, ...]) -> float:
+        """The share of a type among the types with a name, by entities: 1 for a name without other senses."""
+        total = self.total_size.get(part, 0.0)
+        return float(self.sizes[number] / total) if total else 1.0
 
 
 def name_key(text: str) -> tuple[str, ...]:

@@ -84,36 +84,67 @@ def split_question(text: str) -> Words:
     data, every = language(), spans(text)
     at = tuple(every[:MOST_WORDS])
     folded = tuple(fold(text[a:b]) for a, b in at)
-    asks = next((word for word in folded if word in data["question_words"]), "")
     empty = data["function_words"] | data["question_words"] | data["negations"]
     content = [word not in empty for word in folded]
+    gaps = [text[a:b] for a, b in zip([0, *(b for _a, b in at)], [*(a for a, _b in at), len(text)], strict=True)]
+    relative = _find_relatives(folded, content, gaps)
+    asks = next((word for i, word in enumerate(folded) if word in data["question_words"] and i not in relative), "")
     negated = _find_negated([text[a:b] for a, b in at], folded, content)
     return Words(
-        text, folded, tuple(map(lemma, folded)), at, asks, tuple(_find_run(folded, content, asks, text, at)),
+        text, folded, tuple(map(lemma, folded)), at, asks, tuple(_find_run(folded, content, gaps, relative)),
         _find_quoted(text, at), negated, len(every) - len(at),
     )  # fmt: skip
 
 
-def _find_run(
-    folded: tuple[str, ...], content: list[bool], asks: str, text: str, at: tuple[tuple[int, int], ...]
-) -> list[int]:
-    """The content words after the first word that a head follows ("which", "name"); of a text that asks nothing, the
-    first ones. "Who" and "where" say themselves what is asked for.
+def _find_relatives(folded: tuple[str, ...], content: list[bool], gaps: list[str]) -> list[int]:
+    """Places of words that begin a clause about the noun before them and ask nothing: "gods who dwelt on Olympus".
+
+    After a comma they do so only where something was asked for before: "This youth, who was ..."
     """
-    follows = language()["heads_follow"]
-    trigger = next((i for i, word in enumerate(folded) if word in follows), None)
-    if asks and asks not in follows and (trigger is None or folded.index(asks) < trigger):
+    data, found, triggered = language(), [], False
+    for i, word in enumerate(folded):
+        gap = gaps[i]
+        joined = not gap.strip() or (triggered and gap.strip() == ",")
+        if i and word in data["relatives"] and content[i - 1] and joined:
+            found.append(i)
+        triggered = triggered or word in data["heads_follow"] or word in data["question_words"]
+    return found
+
+
+def _find_run(folded: tuple[str, ...], content: list[bool], gaps: list[str], relative: list[int]) -> list[int]:
+    """The content words after the first word that a head follows ("which", "list"); of a text that asks nothing, those
+    before its first relative clause, or the first ones. "Who" and "where" say themselves what is asked for.
+    """
+    data, n = language(), len(folded)
+
+    def may_trigger(i: int) -> bool:
+        asks = folded[i] in data["heads_follow"] or folded[i] in data["question_words"]
+        return (asks and i not in relative) or (i == 0 and folded[i] in data["requests"])
+
+    trigger = next((i for i in range(n) if may_trigger(i)), None)
+    if trigger is None:
+        begin = _go_back(relative[0], content) if relative else 0
+    elif folded[trigger] in data["question_words"] and folded[trigger] not in data["heads_follow"]:
         return []
-    i = 0 if trigger is None else trigger + 1
-    while i < len(folded) and not content[i]:
-        i += 1
+    else:
+        begin = trigger + 1
+    while begin < n and not content[begin]:
+        begin += 1
     run: list[int] = []
-    while i < len(folded) and content[i] and len(run) < LONGEST_RUN:
-        if run and any(c in ",;:.?!" for c in text[at[i - 1][1] : at[i][0]]):
+    for i in range(begin, n):
+        if not content[i] or len(run) == LONGEST_RUN or (run and any(c in ",;:.?!" for c in gaps[i])):
             break
         run.append(i)
-        i += 1
+    if len(run) == 1 and folded[run[0]] in data["classifiers"] and folded[run[0] + 1 : run[0] + 2] == ("of",):
+        return _find_run(folded, [c and i > run[0] for i, c in enumerate(content)], gaps, relative)
     return run
+
+
+def _go_back(place: int, content: list[bool]) -> int:
+    """Where the content words right before a place begin."""
+    while place and content[place - 1]:
+        place -= 1
+    return place
 
 
 def _find_quoted(text: str, at: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:

@@ -1,7 +1,8 @@
 """Plain questions on a collection: read, ranked over all readings, shown with evidence.
 
     1. the question is read (`questions.reader`): types with probabilities, and literals
-    2. the rarest literal is required; one that occurs nowhere is corrected by the catalog's words, and this is said
+    2. one literal is required, a name if there is one; one that occurs nowhere is corrected by the catalog's words, and
+       this is said; literals match by stems and by the entities that they name
     3. every entity is ranked once, without a type, by the model
     4. s(e|q) = ln sum of the probabilities of the readings that cover e - b ln rank(e)      (`questions.mixture`)
 
@@ -21,12 +22,14 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.match import MatchOptions
-from fader.contexts.query import REQUIRED, Query, parse_query
+from fader.contexts.query import REQUIRED, Literal, Query, parse_query
 from fader.contexts.statistics import Statistics
 from fader.index.names import fold
+from fader.learn.interpreter import Interpreter, default_interpreter, read_interpreter
+from fader.learn.model import Model
 from fader.limits import Limits
 from fader.notebook import to_pandas, to_polars
-from fader.questions.interpreter import Interpreter, default_interpreter, read_interpreter
+from fader.questions.calibration import apply_calibration, describe_answers, suggest_cut
 from fader.questions.mixture import find_members, score_mixture, share_readings, value_ranks
 from fader.questions.reader import Choice, Read, Reader, Reading
 from fader.rank.ranking import explain_entity, order_entities
@@ -79,13 +82,17 @@ class AskedReading:
 
 @dataclass(frozen=True, slots=True)
 class AskedResult:
-    """One entity of the answer to a question; `place` is its rank by evidence alone, among all entities."""
+    """One entity of the answer to a question; `place` is its rank by evidence alone, among all entities.
+
+    `probability` is how sure it is that the entity is right: null where the interpreter was not calibrated.
+    """
 
     rank: int
     entity: str
     name: str
     types: list[str]
     score: float
+    probability: float | None
     place: int
     support: int
     readings: list[ReadingShare]
@@ -96,7 +103,8 @@ class AskedResult:
 class AskedAnswer:
     """The whole answer to a question, with all ways to read it; `corrected` has misspelt words and what they became.
 
-    All readings count, each by its probability, unless one was `chosen`.
+    All readings count, each by its probability, unless one was `chosen`. About `expected` of the candidates are right,
+    and the first `cut` are the best to take; both are null where the interpreter was not calibrated.
     """
 
     question: str
@@ -108,6 +116,8 @@ class AskedAnswer:
     matched_documents: int
     contexts: int
     candidates: int
+    expected: float | None
+    cut: int | None
     warnings: list[str]
     model: str
     results: list[AskedResult]
@@ -154,19 +164,32 @@ class AskedAnswer:
 class RankedQuestion:
     """All entities that a reading covers, the best first, with what their scores are made of.
 
-    `place` is the rank of each by evidence alone, from 0; `member` says which readings cover it.
+    `place` is the rank of each by evidence alone, from 0; `member` says which readings cover it. `probable` are the
+    probabilities of the first entities, empty without a calibration.
     """
 
     read: Read
     query: Query
+    options: MatchOptions
     entity: I32
     score: F64
     support: I64
     place: I64
     member: NDArray[np.bool_]
+    probable: F64
     matched_documents: int
     contexts: int
     warnings: list[str]
+
+    @property
+    def expected(self) -> float | None:
+        """How many are right."""
+        return float(self.probable.sum()) if self.probable.size else None
+
+    @property
+    def cut(self) -> int | None:
+        """How many to take."""
+        return suggest_cut(self.probable) if self.probable.size else None
 
     @property
     def probability(self) -> F64:
@@ -183,11 +206,23 @@ def weigh_readings(read: Read) -> F64:
     return alone
 
 
-def resolve_interpreter(given: Any) -> Interpreter:
-    """The interpreter that a name, a file or an object stands for."""
+def resolve_interpreter(given: Any, model: Model | None = None) -> Interpreter:
+    """The interpreter that a name, a file or an object stands for; the default is the model's own where it has one."""
     if isinstance(given, Interpreter):
         return given
+    if given == "default" and model is not None and model.interpreter is not None:
+        return model.interpreter
     return default_interpreter() if given == "default" else read_interpreter(Path(given))
+
+
+def match_question(system: System, limits: Limits, choice: Choice | None = None) -> MatchOptions:
+    """How the literals of a question match: as the system has it, by stems and by the entities that they name.
+
+    Who asks in plain words gives no synonyms and no forms. A query that a person wrote matches as in a search.
+    """
+    options = system.view.match_options(limits)
+    is_written = choice is not None and choice.query is not None
+    return options if is_written else replace(options, stem=True, entities=True)
 
 
 def read_question(
@@ -212,7 +247,7 @@ def read_question(
         query, counts = _count_literals(collection, read, options, limits)
         said = [f"{old} occurs nowhere, and is read as {new}" for old, new in corrected.items()]
         read = replace(read, notes=[*said, *read.notes])
-    query = _require_rarest(query, counts, frozenset(interpreter.frame))
+    query = _require_one(query, counts, frozenset(interpreter.frame), question)
     text = " ".join(_write_literal(one) for one in (*query.literals, *query.forbidden))
     readings = [replace(reading, query=text) for reading in read.readings]
     return replace(read, readings=readings), replace(query, text=text)
@@ -225,20 +260,27 @@ def _count_literals(
     return query, collection.count(query, options)
 
 
-def _require_rarest(query: Query, counts: Statistics, frame: frozenset[str]) -> Query:
-    """The query with the literal required that fewest documents have, of equal ones the last.
-
-    Words of the questions' frame are never required.
+def _require_one(query: Query, counts: Statistics, frame: frozenset[str], question: str) -> Query:
+    """The query with one literal required: of those that are names the one that fewest documents have, of equal ones
+    the last; without names a word, and without words a number. Words of the questions' frame are never required.
     """
     literals, df = list(query.literals), counts.df.tolist()
     places = [i for i, one in enumerate(literals) if df[i] > 0 and fold(one.text) not in frame]
     if places:
-        rarest = min(places, key=lambda i: (df[i], -i))
-        literals[rarest] = replace(literals[rarest], mode=REQUIRED)
+        chosen = min(places, key=lambda i: (_rank_kind(literals[i], question), df[i], -i))
+        literals[chosen] = replace(literals[chosen], mode=REQUIRED)
     return replace(query, literals=tuple(literals))
 
 
-def _write_literal(literal: Any) -> str:
+def _rank_kind(literal: Literal, question: str) -> int:
+    """0 for a name (a phrase, or a capital inside of the question), 1 for a word, 2 for a number."""
+    text = literal.text
+    if len(literal.terms) > 1 or (text[:1].isupper() and question.find(text) > 0):
+        return 0
+    return 2 if text[:1].isdigit() else 1
+
+
+def _write_literal(literal: Literal) -> str:
     sign = {"required": "+", "forbidden": "-"}.get(literal.mode, "")
     return f'{sign}"{literal.text}"' if len(literal.text.split()) > 1 else sign + literal.text
 
@@ -273,7 +315,7 @@ def rank_question(
     choice: Choice | None = None,
 ) -> RankedQuestion:
     """Rank all entities over all readings of a question; those of a chosen type alone, as a typed search does."""
-    options = system.view.match_options(limits)
+    options = match_question(system, limits, choice)
     read, query = read_question(collection, reader, question, interpreter, options, limits, correct, choice)
     if read.chosen is not None:
         query = replace(query, type=read.readings[read.chosen].type)
@@ -284,13 +326,18 @@ def rank_question(
     budget.check()
     member = find_members(collection.catalog, read.types, ranking.entity)
     values = value_ranks(ranking.entity.size)
-    scores = score_mixture(values, member, weigh_readings(read), interpreter.temperature)
+    weights = weigh_readings(read)
+    scores = score_mixture(values, member, weights, interpreter.temperature)
     place = order_entities(ranking.entity, scores, scores.size)
     place = place[np.isfinite(scores[place])]
+    probable = np.empty(0)
+    if interpreter.calibration:
+        known = describe_answers(np.log(member[place] @ weights), place, ranking.score, float(weights.max()))
+        probable = apply_calibration(known, interpreter.calibration)
     empty = [contexts.empty_because] if contexts.empty_because else []
     return RankedQuestion(
-        read, query, ranking.entity[place], scores[place], ranking.support[place], place, member[place],
-        contexts.matched_documents, found.total, [*read.notes, *contexts.warnings, *empty],
+        read, query, options, ranking.entity[place], scores[place], ranking.support[place], place, member[place],
+        probable, contexts.matched_documents, found.total, [*read.notes, *contexts.warnings, *empty],
     )  # fmt: skip
 
 
@@ -298,7 +345,6 @@ def show_question(
     collection: Collection,
     found: RankedQuestion,
     system: System,
-    limits: Limits,
     k: int,
     snippets: int,
     passage: Passage = Passage(),  # noqa: B008 - a value that nothing changes
@@ -307,7 +353,7 @@ def show_question(
     entities = found.entity[:k]
     shown: dict[int, list[Snippet]] = {}
     if snippets and entities.size:
-        table = collection.rows(found.query, system.view.match_options(limits), entities)
+        table = collection.rows(found.query, found.options, entities)
         ranked = rank_contexts(table, system, int(entities.size))
         order = range(ranked.ranking.entity.size)
         shares = [explain_entity(system, ranked.contexts, ranked.ranking, i) for i in order]
@@ -317,11 +363,18 @@ def show_question(
     share = share_readings(found.member[:k], found.probability)
     return [
         AskedResult(
-            i + 1, entity, name, types, float(found.score[i]), int(found.place[i]) + 1, int(found.support[i]),
-            _share_score(found, share[i], float(found.score[i])), shown.get(int(entities[i]), []),
+            i + 1, entity, name, types, float(found.score[i]), _find_probability(found, i), int(found.place[i]) + 1,
+            int(found.support[i]), _share_score(found, share[i], float(found.score[i])),
+            shown.get(int(entities[i]), []),
         )
         for i, (entity, name, types) in enumerate(described)
     ]  # fmt: skip
+
+
+def _find_probability(found: RankedQuestion, i: int) -> float | None:
+    if not found.probable.size:
+        return None
+    return float(found.probable[i]) if i < found.probable.size else 0.0
 
 
 def _share_score(found: RankedQuestion, share: F64, score: float) -> list[ReadingShare]:

@@ -26,6 +26,7 @@ from fader.index.reader import CACHE_MB, IndexReader
 from fader.index.write.change import ChangeReport
 from fader.index.write.writer import BuildOptions, BuildReport
 from fader.index.write.writer import build as build_index
+from fader.learn.model import Model
 from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress
 from fader.questions.reader import Choice, Read, Reader
@@ -275,7 +276,7 @@ class Index:
     ) -> Read:
         """The ways to read a question, the most probable first; `search(reading.query, reading.type)` asks one."""
         self._check_question(question)
-        options = MatchOptions(limits=self.limits)
+        options = MatchOptions(limits=self.limits, stem=True, entities=True)
         how = resolve_interpreter(interpreter)
         with self._deadline(timeout_ms):
             return read_question(self.collection, self._reader, question, how, options, self.limits, correct)[0]
@@ -293,8 +294,8 @@ class Index:
         """The k best entities of a question in plain words, without evidence."""
         k = self.limits.check("k", k)
         with self._deadline(timeout_ms):
-            system = resolve_model(model, self.collection).system
-            found = self._rank_question(question, system, interpreter, correct, Choice())
+            chosen = resolve_model(model, self.collection)
+            found = self._rank_question(question, chosen, interpreter, correct, Choice())
         ids = self.collection.catalog.entity_ids
         entities = [ids[e] for e in found.entity[:k].tolist()]
         return Ranked(entities, found.score[:k].tolist(), found.support[:k].tolist())
@@ -309,6 +310,7 @@ class Index:
         type: str | None = None,
         any_type: bool = False,
         query: str | None = None,
+        min_probability: float = 0.0,
         snippets: int = 1,
         passage: str = HIGHLIGHTS,
         correct: bool = True,
@@ -318,7 +320,8 @@ class Index:
 
         With `correct`, words that occur nowhere are replaced by the catalog's word that is most like each. A reading
         that was chosen or edited is sent back as its `type`, or `any_type` for the one without, and its `query`: the
-        type then counts alone, and the query is taken as it is written.
+        type then counts alone, and the query is taken as it is written. Answers that are less sure than
+        `min_probability` are left out.
         """
         choice = self._choose(query, type, any_type)
         width = parse_passage(passage)
@@ -326,8 +329,11 @@ class Index:
         began = time.perf_counter()
         with self._deadline(timeout_ms):
             chosen = resolve_model(model, self.collection)
-            found = self._rank_question(question, chosen.system, interpreter, correct, choice)
-            results = show_question(self.collection, found, chosen.system, self.limits, k, snippets, width)
+            found = self._rank_question(question, chosen, interpreter, correct, choice)
+            if min_probability > 0 and found.entity.size and not found.probable.size:
+                raise UsageError("min_probability needs a calibrated interpreter; `fader train --questions` makes one")
+            results = show_question(self.collection, found, chosen.system, k, snippets, width)
+        results = [result for result in results if (result.probability or 0.0) >= min_probability]
         asked = AnsweredQuery.of(found.query)
         readings = [AskedReading.of(reading, asked) for reading in found.read.readings]
         return AskedAnswer(
@@ -340,17 +346,19 @@ class Index:
             matched_documents=found.matched_documents,
             contexts=found.contexts,
             candidates=int(found.entity.size),
+            expected=found.expected,
+            cut=found.cut,
             warnings=[*warnings_of(chosen, self.collection), *found.warnings],
             model=str(chosen),
             results=results,
         )
 
     def _rank_question(
-        self, question: str, system: System, interpreter: Any, correct: bool, choice: Choice
+        self, question: str, model: Model, interpreter: Any, correct: bool, choice: Choice
     ) -> RankedQuestion:
         self._check_question(question)
-        how = resolve_interpreter(interpreter)
-        return rank_question(self.collection, self._reader, question, how, system, self.limits, correct, choice)
+        how = resolve_interpreter(interpreter, model)
+        return rank_question(self.collection, self._reader, question, how, model.system, self.limits, correct, choice)
 
     def _choose(self, query: str | None, type: str | None, any_type: bool) -> Choice:
         """A reading that was chosen, checked as a typed search is."""

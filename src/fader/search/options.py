@@ -40,7 +40,8 @@ def model_option() -> Any:
 def interpreter_option() -> Any:
     return option(
         "default",
-        help="What reads questions: a file of runs/interpreter.py, or default (the one that ships with Fader).",
+        help="What reads questions: a file of runs/interpreter.py, or default (the model's own where it has one, else "
+        "the one that ships with Fader).",
         metavar="FILE",
         longest=1_000,
     )
@@ -129,6 +130,9 @@ class AskOptions:
         longest=2_000,
         metavar="QUERY",
         example="landed +mars",
+    )
+    min_probability: float = option(
+        0.0, help="Leave out answers that are less sure than this.", least=0, most=1, metavar="P", example=0.1
     )
     k: int = option(10, help="How many entities.", least=1, limit="k", flags=("-k",), example=10)
     snippets: int = option(2, help="Snippets per entity.", least=0, limit="snippets", example=1)

@@ -35,6 +35,7 @@ from fader.serve.errors import JSON, BadRequest, Refusal
 from fader.serve.settings import Settings
 
 MOST_PARAMETERS = 64
+_DECIMAL = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -121,6 +122,7 @@ class AskParameters(IndexParameters):
     type: str | None = same_as(AskOptions, "type")
     any_type: bool = same_as(AskOptions, "any_type")
     query: str | None = same_as(AskOptions, "query")
+    min_probability: float = same_as(AskOptions, "min_probability")
     correct: bool = same_as(
         AskOptions, "correct", help="Whether words that occur nowhere are taken for the words that they are most like."
     )
@@ -334,6 +336,8 @@ def query_reader(kind: type[Any]) -> Callable[[Any], Any]:
                 values[name] = text == "true"
             elif each.kind is int and _WHOLE.fullmatch(text):
                 values[name] = int(text)
+            elif each.kind is float and _DECIMAL.fullmatch(text):
+                values[name] = float(text)
             elif text or each.required or each.declared.choices or each.kind is not str:
                 values[name] = text
         return values
@@ -393,6 +397,8 @@ def explain_invalid(error: Mapping[str, Any], place: Sequence[str | int]) -> Bad
             return BadRequest(f"{name} must not be {str(error['input'])[:80]}", f"give {choices}", name)
         case "int_type" | "int_parsing" | "int_from_float":
             return BadRequest(f"{name} must be a whole number, not {given}", "", name)
+        case "float_type" | "float_parsing" | "finite_number":
+            return BadRequest(f"{name} must be a number, not {given}", "", name)
         case "bool_type" | "bool_parsing":
             return BadRequest(f"{name} must be true or false, not {given}", "", name)
         case "string_type":

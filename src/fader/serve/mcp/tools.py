@@ -91,6 +91,7 @@ class AskCall(IndexCall):
     query: str | None = same_as(
         AskBody, "query", help="Keywords instead of the question's words: that of a reading, edited, say."
     )
+    min_probability: float = same_as(AskBody, "min_probability")
     correct: bool = same_as(AskBody, "correct")
     k: int = same_as(Vocabulary, "k")
     snippets: int = same_as(Vocabulary, "snippets", help="How many snippets of evidence per entity.")
@@ -167,6 +168,7 @@ def ask(served: Served, asked: AskCall) -> Said:
         type=asked.type,
         any_type=asked.any_type,
         query=asked.query,
+        min_probability=asked.min_probability,
         snippets=asked.snippets,
         passage=asked.passage,
         correct=asked.correct,

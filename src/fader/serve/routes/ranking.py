@@ -99,6 +99,7 @@ async def _send_asked(request: Request, asked: AskParameters) -> Response:
             type=asked.type,
             any_type=asked.any_type,
             query=asked.query,
+            min_probability=asked.min_probability,
             snippets=asked.snippets,
             passage=asked.passage,
             correct=asked.correct,

@@ -27,9 +27,11 @@ from fader.jobs.files import whole_file
 F64 = NDArray[np.float64]
 FORMAT = "fader-interpreter"
 FEATURES = (
-    "last", "run", "named", "words", "hinted", "expected", "asks", "head", "size", "depth", "sense", "root", "none",
+    "last", "run", "named", "words", "hinted", "above", "expected", "asks", "head", "size", "depth", "sense", "root",
+    "none",
 )  # fmt: skip
-START = (4.0, 1.5, -0.5, 0.5, 0.5, 2.0, 0.3, 0.7, -0.5, 0.0, 1.0, -1.0, -1.0)
+START = (4.0, 1.5, -0.5, 0.5, 0.5, 1.5, 2.0, 0.5, 0.5, 0.3, 0.0, 0.5, -1.0, -1.0)
+CALIBRATED = 6  # weights of a calibration
 
 
 @dataclass(frozen=True)
@@ -44,22 +46,30 @@ class Associations:
 class Interpreter:
     """How questions are read and how much that weighs against the evidence; see the head of this file.
 
-    `temperature` is b.
+    `temperature` is b. `calibration` turns answers into probabilities (`questions.calibration`); empty without any.
     """
 
     weights: tuple[float, ...] = START
     temperature: float = 1.0
     associations: Associations = Associations()
     frame: tuple[str, ...] = ()
+    calibration: tuple[float, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.weights) != len(FEATURES):
             raise InputError(f"an interpreter has {len(FEATURES)} weights, not {len(self.weights)}; train it again")
+        if len(self.calibration) not in (0, CALIBRATED):
+            raise InputError(f"a calibration has {CALIBRATED} weights, not {len(self.calibration)}; train it again")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as files have it."""
+        own: dict[str, Any] = msgspec.to_builtins(self)
+        return {"format": FORMAT, "version": 1, "features": list(FEATURES), **own}
 
     def to_json(self) -> bytes:
         """The file's bytes."""
-        plain = {"format": FORMAT, "version": 1, "features": FEATURES} | msgspec.to_builtins(self)
+        plain = self.to_dict()
         return msgspec.json.format(msgspec.json.encode(plain), indent=1) + b"\n"
 
     def save(self, path: str | Path) -> None:
@@ -79,13 +89,20 @@ def read_interpreter(path: str | Path) -> Interpreter:
 def parse_interpreter(data: bytes, place: str) -> Interpreter:
     """The interpreter of a file's bytes."""
     try:
-        plain = msgspec.json.decode(data)
-        kind, features = plain.pop("format"), plain.pop("features")
-        version = plain.pop("version")
+        return convert_interpreter(msgspec.json.decode(data), place)
+    except msgspec.MsgspecError as error:
+        raise InputError(f"{place}: not an interpreter: {quote(str(error))}; make one with fader train") from None
+
+
+def convert_interpreter(given: Any, place: str) -> Interpreter:
+    """The interpreter of plain data."""
+    try:
+        plain = dict(given)
+        kind, features, version = plain.pop("format"), plain.pop("features"), plain.pop("version")
         if kind != FORMAT or version != 1 or tuple(features) != FEATURES:
             raise InputError(f"{place}: is no {FORMAT} of version 1 with the features of this Fader; train it again")
         return msgspec.convert(plain, Interpreter)
-    except (msgspec.MsgspecError, KeyError, AttributeError, TypeError) as error:
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{place}: not an interpreter: {quote(str(error))}; make one with fader train") from None
 
 
