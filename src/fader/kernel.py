@@ -32,6 +32,7 @@ from typing import Any
 import numba
 from numba.core import caching, config, event
 from numba.core.runtime.nrt import rtsys
+from numba.extending import intrinsic
 
 from fader import compiling
 
@@ -63,6 +64,11 @@ def inner_kernel(function: Callable[..., Any]) -> Any:
 def inline_kernel(function: Callable[..., Any]) -> Any:
     """Compile a function into its callers: for the few lines that every element of an array goes through."""
     return _with_cache(njit(nogil=True, no_cfunc_wrapper=True, inline="always")(function))
+
+
+def vector_kernel(python: Callable[..., Any], generate: Callable[..., Any]) -> Any:
+    """Code of LLVM that is compiled into its callers, as `generate` writes it; `python` where nothing is compiled."""
+    return python if getattr(config, "DISABLE_JIT", 0) else intrinsic(generate)
 
 
 def _refuse(*_args: Any, **_named: Any) -> None:

@@ -3,7 +3,10 @@
     arena.py     decoded lists in one array: literals by document, mentions by type, of all segments together
     lists.py     how segments become such lists
     program.py   a scoring as numbers that the kernels read
-    kernels.py   matching, distances, scores, the best mention per document, values per entity
+    lanes.py     four integers at a time, for short lists
+    kernels.py   matching, distances, scores, the best mention per document, values per entity, the best entities
+    scratch.py   room for the kernels, per thread
+    shown.py     columns of the rows that are shown
     ranker.py    one query: from a parsed query and a system to ranked entities with the rows to show
 
 It gives the bits of the table: scores are added in the same order, document by document. Systems without a fused form

@@ -1,8 +1,8 @@
 """The kernels of the fused path: documents in windows, their mentions, distances, scores, values per entity.
 
-    rank_windows      windows of documents, one after the other, until the work for one call is done
-    sum_exponentials  the second pass of logsum, over the kept pairs
-    locate_rows       distances and sides of the rows that are shown
+    rank_windows   windows of documents, one after the other, until the work for one call is done; then the best slots
+    take_pairs     the scores and mentions of some slots, slot by slot
+    locate_rows    documents, distances and sides of the rows that are shown
 
 A window is a range of documents. Which of its documents match is a bit set, combined word by word; the mentions of
 those that mention the type lie together in the type's list, so that nothing is searched for. Each literal then gives
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.features.cellmaps.staircase import cover, unite
+from fader.fused.lanes import LANES, copy_lanes, number_lanes, put_codes
 from fader.kernel import inline_kernel, inner_kernel, kernel
 
 F64 = NDArray[np.float64]
@@ -42,8 +43,8 @@ K1, B, LN2 = 1.2, 0.75, math.log(2.0)
 COSINE, BM25, JACCARD, DIRICHLET, CONSTANT = range(5)  # as `features.noprox.NAMES` has them
 FEW = 8  # occurrences in a document that are compared one by one
 MANY = 8  # mentions in a document from which on all occurrences are
-LANES = 4  # rows that are written at once; as many integers behind a document's rows may be read, and written over
 MEMO = 1 << 12
+ITEM = (1 << 32) - 1  # the bits of an item in a hit
 
 
 class Lists(NamedTuple):
@@ -79,7 +80,7 @@ class Program(NamedTuple):
     kind: int
     transform: int
     parameter: float
-    keep: bool
+    has_staircase: bool
     reads_counts: bool  # whether a term reads how often documents have literals
 
 
@@ -99,15 +100,15 @@ class Scratch(NamedTuple):
     ahead: I64
     match: U64
     other: U64
-    where: I32
+    where: NDArray[np.uint16]  # of a document of the window its item
     item: I32  # (documents, 2): document and place among the chosen documents
     offset: I32
     start: I32  # the rows of the window, one after the other: start, end, slot word and place in the type's list
     end: I32
     slot: I32
     row: I32
-    once: I32  # (documents, 2): occurrence list and item of documents that have a literal once
-    often: I32  # and of those that have it several times
+    once: I64  # of documents that have a literal once, where its occurrence is << 32 | item
+    often: I64  # of those that have it several times, place in the list of its documents << 32 | item
     counts: I32
     code: I32
     score: F64
@@ -126,22 +127,27 @@ class Scratch(NamedTuple):
     near: I64
     literal: I64
     total: F64  # (slots, 2): what is accumulated, and how many pairs
-    exponentials: F64  # their sum per slot
+    kept: F64  # (slots, 2): the last pair that is kept, and the sum of exponentials
     touched: I32
-    rank: I32  # per slot
+    best: I64  # the best slots, best first, and how many pairs each has, (2, MOST_BEST)
+    best_value: F64
     state: I64
 
 
 # What `state` holds between calls.
-NEXT, TOUCHED, PAIRS, CONTEXTS, MATCHED, NEXT_CHOSEN, ROWS = range(7)
+NEXT, TOUCHED, PAIRS, CONTEXTS, MATCHED, NEXT_CHOSEN, ROWS, BEST, CANDIDATES = range(9)
+# Columns of `total`, and of `kept`.
+VALUE, HOW_MANY = range(2)
+LAST, EXPONENTIALS = range(2)
 
 
 class Pairs(NamedTuple):
-    """The pairs that are kept: slot, score and the mention that stands for each."""
+    """The pairs that are kept: slot, score, the mention that stands for each, and the pair of the slot before it."""
 
     slot: I32
     score: F64
     row: I32
+    before: I32
 
 
 @inline_kernel
@@ -237,7 +243,7 @@ def match_documents(lists: Lists, documents: int, scratch: Scratch, found: I32, 
                 low = word & (~word + np.uint64(1))
                 word ^= low
                 d = (w << 6) + np.int64(count_bits(low - np.uint64(1)))
-                scratch.where[d] = n
+                scratch.where[d] = np.uint16(n - before)
                 found[n] = first + d
                 n += 1
         for t in range(literals.shape[0]):
@@ -245,7 +251,7 @@ def match_documents(lists: Lists, documents: int, scratch: Scratch, found: I32, 
                 place = U(integers[literals[t, DOCUMENT] + i] - first)
                 if n > before and (scratch.match[place >> U(6)] >> np.uint64(place & U(63))) & np.uint64(1):
                     at = literals[t, AT] + i
-                    counts[t, scratch.where[place]] = integers[at + 1] - integers[at]
+                    counts[t, before + np.int64(scratch.where[place])] = integers[at + 1] - integers[at]
             scratch.pointer[t] = scratch.ahead[t]
     return n
 
@@ -317,7 +323,7 @@ def _take_mentions(lists: Lists, scratch: Scratch, chosen: I32, first: int, last
                     continue
             r = rank + U(count_bits(mentioned & (low - one)))
             row, end = U(integers[r]), U(integers[r + U(1)])
-            where[d] = np.int32(y)
+            where[d] = np.uint16(y)
             item[y, U(0)] = np.int32(U(first) + d)
             item[y, U(1)] = np.int32(place - 1)
             offset[y] = np.int32(n)
@@ -330,24 +336,15 @@ def _take_mentions(lists: Lists, scratch: Scratch, chosen: I32, first: int, last
 
 
 @inline_kernel
-def _copy_lanes(source: I32, at: np.uintp, target: I32, to: np.uintp) -> None:
-    """Copy as many integers as there are lanes; all are read before one is written, so that it takes one move."""
-    U = np.uintp
-    a, b, c, d = source[at], source[at + U(1)], source[at + U(2)], source[at + U(3)]
-    target[to], target[to + U(1)], target[to + U(2)], target[to + U(3)] = a, b, c, d
-
-
-@inline_kernel
 def _copy_rows(lists: Lists, scratch: Scratch, row: np.uintp, to: np.uintp, count: np.uintp) -> None:
     """Copy a document's rows in whole lanes: what is written behind them is written over by the next document's."""
     U = np.uintp
     integers, end = lists.integers, row + count
     while row < end:
-        _copy_lanes(integers, U(lists.start) + row, scratch.start, to)
-        _copy_lanes(integers, U(lists.end) + row, scratch.end, to)
-        _copy_lanes(integers, U(lists.slot) + row, scratch.slot, to)
-        for x in range(LANES):
-            scratch.row[to + U(x)] = np.int32(row + U(x))
+        copy_lanes(integers, U(lists.start) + row, scratch.start, to)
+        copy_lanes(integers, U(lists.end) + row, scratch.end, to)
+        copy_lanes(integers, U(lists.slot) + row, scratch.slot, to)
+        number_lanes(np.int32(row), scratch.row, to)
         row += U(LANES)
         to += U(LANES)
 
@@ -440,23 +437,12 @@ def _put_codes(
 
     Those of the next document are written later. Nothing is read back: that would wait for the store.
     """
-    U, one, two = np.uintp, np.int32(1), np.int32(2)
+    U, two = np.uintp, np.int32(2)
     start, end, code = scratch.start, scratch.end, scratch.code
     before, behind = np.int32(p + length - two), np.int32(p + two)
     x, end_of = a, a + U(count)
     while x < end_of:
-        left = np.int32(end_of - x)
-        s0, s1, s2, s3 = start[x], start[x + U(1)], start[x + U(2)], start[x + U(3)]
-        e0, e1, e2, e3 = end[x], end[x + U(1)], end[x + U(2)], end[x + U(3)]
-        c0 = min(cap, max(one, max(np.int32(s0 - before), np.int32(behind - e0))))
-        c1 = min(cap, max(one, max(np.int32(s1 - before), np.int32(behind - e1))))
-        c2 = min(cap, max(one, max(np.int32(s2 - before), np.int32(behind - e2))))
-        c3 = min(cap, max(one, max(np.int32(s3 - before), np.int32(behind - e3))))
-        to = own + x
-        code[to] = c0
-        code[to + U(1)] = c1 & -np.int32(left > one)
-        code[to + U(2)] = c2 & -np.int32(left > two)
-        code[to + U(3)] = c3 & -np.int32(left > np.int32(3))
+        put_codes(start, end, x, code, own + x, before, behind, cap, np.int32(end_of - x))
         x += U(LANES)
 
 
@@ -489,8 +475,9 @@ def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, it
             o = integers[to_at + U(i)]
             is_in = U((match[d >> U(6)] >> np.uint64(d & U(63))) & np.uint64(1))
             is_one = U(integers[to_at + U(i + 1)] - o == 1)
-            once[c, U(0)], once[c, U(1)] = o, where[d]
-            often[m, U(0)], often[m, U(1)] = np.int32(i), where[d]
+            item = np.int64(where[d])
+            once[c] = (np.int64(o) << 32) | item
+            often[m] = (np.int64(i) << 32) | item
             c += is_in & is_one
             m += is_in & (is_one ^ U(1))
         if program.reads_counts:
@@ -498,15 +485,17 @@ def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, it
         if not wanted or shared:
             continue
         for h in range(np.int64(c)):
-            y = U(once[U(h), U(1)])
+            hit = once[U(h)]
+            y = U(hit & ITEM)
             a, count = U(offset[y]), np.int64(offset[y + U(1)] - offset[y])
-            place = to_position + U(once[U(h), U(0)])
+            place = to_position + U(hit >> 32)
             if simple:
                 _put_codes(scratch, a, own, count, integers[place], length, cap)
             else:
                 _find_nearest(program, integers, scratch, np.int64(place), np.int64(place) + 1, length, a, own, count)
         for h in range(np.int64(m)):
-            y, j = U(often[U(h), U(1)]), U(often[U(h), U(0)])
+            hit = often[U(h)]
+            y, j = U(hit & ITEM), U(hit >> 32)
             a, count = U(offset[y]), np.int64(offset[y + U(1)] - offset[y])
             o, end = to_position + U(integers[to_at + j]), to_position + U(integers[to_at + j + U(1)])
             if simple and (count >= MANY or end - o <= U(FEW)):
@@ -523,10 +512,10 @@ def _count(scratch: Scratch, integers: I32, to_at: np.uintp, own: int, items: in
     for y in range(items):
         counts[U(own + y)] = 0
     for h in range(np.int64(c)):
-        counts[U(own) + U(once[U(h), U(1)])] = 1
+        counts[U(own) + U(once[U(h)] & ITEM)] = 1
     for h in range(np.int64(m)):
-        at = to_at + U(often[U(h), U(0)])
-        counts[U(own) + U(often[U(h), U(1)])] = integers[at + U(1)] - integers[at]
+        at = to_at + U(often[U(h)] >> 32)
+        counts[U(own) + U(often[U(h)] & ITEM)] = integers[at + U(1)] - integers[at]
 
 
 @inner_kernel
@@ -666,22 +655,28 @@ def _add_terms(
     U = np.uintp
     literals, code, offset, item = lists.literals.shape[0], scratch.code, scratch.offset, scratch.item
     numbers = program.numbers
-    for x in range(rows):
-        out[U(x)] = 0.0
+    if begin == end or program.terms[begin, KIND] != DISTANCE_TABLE:
+        for x in range(rows):
+            out[U(x)] = 0.0
     for i in range(begin, end):
         term = program.terms[i]
         kind = term[KIND]
         if kind == DISTANCE_TABLE:
             width, total = term[FIRST], scratch.sum
+            table = U(term[NUMBERS] + 1)
             for x in range(rows):
-                total[U(x)] = 0.0
-            for t in range(literals):
+                total[U(x)] = 0.0 + numbers[table + U(code[U(x)])]
+            for t in range(1, literals):
                 table, own = U(term[NUMBERS] + 1 + t * width), U(t * (rows + LANES))
                 for x in range(rows):
                     total[U(x)] += numbers[table + U(code[own + U(x)])]
             scale = numbers[term[NUMBERS]]
-            for x in range(rows):
-                out[U(x)] += total[U(x)] * scale
+            if i == begin:
+                for x in range(rows):
+                    out[U(x)] = 0.0 + total[U(x)] * scale
+            else:
+                for x in range(rows):
+                    out[U(x)] += total[U(x)] * scale
         elif kind == STAIRCASE:
             for x in range(rows):
                 out[x] += _value_staircase(program, scratch, term, literals, rows, x)
@@ -770,45 +765,64 @@ def _choose_best_mentions(scratch: Scratch, score: F64, rows: int) -> Any:
 
 
 @inner_kernel
-def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, count: int) -> None:
+def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, keep: bool, count: int) -> None:
     """Add the pairs of a window to the values of their entities, in their order."""
     U = np.uintp
+    V, N = U(VALUE), U(HOW_MANY)
     state, total, touched = scratch.state, scratch.total, scratch.touched
-    pair_slot, pair_row, pair_score = scratch.pair_slot, scratch.pair_row, scratch.pair_score
+    pair_slot, pair_score = scratch.pair_slot, scratch.pair_score
     kind, transform, parameter = program.kind, program.transform, program.parameter
+    if keep:
+        _keep(scratch, pairs, count)
     n = state[TOUCHED]
     for i in range(count):
         s, score = U(pair_slot[U(i)]), pair_score[U(i)]
-        before = total[s, U(1)]
+        before = total[s, N]
         touched[U(n)] = np.int32(s)
         n += np.int64(before == 0.0)
-        total[s, U(1)] = before + 1.0
+        total[s, N] = before + 1.0
         if kind == SUM:
-            so_far = total[s, U(0)] if before > 0.0 else 0.0
-            total[s, U(0)] = so_far + (score if transform == NO_TRANSFORM else _transform(score, transform, parameter))
+            so_far = total[s, V] if before > 0.0 else 0.0
+            total[s, V] = so_far + (score if transform == NO_TRANSFORM else _transform(score, transform, parameter))
         elif before == 0.0:
-            total[s, U(0)], scratch.exponentials[s] = score, 0.0
+            total[s, V], scratch.kept[s, U(EXPONENTIALS)] = score, 0.0
         elif kind == MIN:
-            total[s, U(0)] = min(total[s, U(0)], score)
+            total[s, V] = min(total[s, V], score)
         else:
-            total[s, U(0)] = max(total[s, U(0)], score)
+            total[s, V] = max(total[s, V], score)
     state[TOUCHED] = n
-    if program.keep:
-        at = U(state[PAIRS])
-        for i in range(count):  # copies of slices take two seconds to compile
-            pairs.slot[at + U(i)] = pair_slot[U(i)]
-            pairs.row[at + U(i)] = pair_row[U(i)]
-            pairs.score[at + U(i)] = pair_score[U(i)]
-        state[PAIRS] += count
+
+
+@inner_kernel
+def _keep(scratch: Scratch, pairs: Pairs, count: int) -> None:
+    """Keep the pairs of a window, each linked to the one of its slot before it."""
+    U, kept = np.uintp, scratch.kept
+    at = U(scratch.state[PAIRS])
+    for i in range(count):  # copies of slices take two seconds to compile
+        s = U(scratch.pair_slot[U(i)])
+        pairs.slot[at + U(i)] = np.int32(s)
+        pairs.row[at + U(i)] = scratch.pair_row[U(i)]
+        pairs.score[at + U(i)] = scratch.pair_score[U(i)]
+        pairs.before[at + U(i)] = np.int32(kept[s, U(LAST)])
+        kept[s, U(LAST)] = np.float64(at + U(i))
+    scratch.state[PAIRS] += count
 
 
 @kernel
 def rank_windows(
-    lists: Lists, program: Program, documents: Documents, scratch: Scratch, pairs: Pairs, most: int
+    lists: Lists,
+    program: Program,
+    documents: Documents,
+    scratch: Scratch,
+    pairs: Pairs,
+    most: int,
+    keep: bool,
+    best: int,
 ) -> bool:
-    """Rank window after window until the documents end, or `most` rows are done, or pairs have no room.
+    """Rank window after window until the documents end, or `most` rows are done, or pairs to keep have no room.
 
-    Returns whether documents are left; `state` says where to go on.
+    Returns whether documents are left; `state` says where to go on. At the end the `best` slots are chosen, and what
+    was accumulated is forgotten; with 0 it stays.
     """
     state, chosen = scratch.state, documents.chosen
     some = chosen.size > 0 and chosen[0] >= 0
@@ -816,7 +830,7 @@ def rank_windows(
     while state[NEXT] < documents.length.size:
         first = state[NEXT]
         last = _choose_window(lists, documents.length.size, room, first)
-        if done > most or (program.keep and pairs.slot.size - state[PAIRS] < room):
+        if done > most or (keep and pairs.slot.size - state[PAIRS] < room):
             return True
         _match_window(lists, scratch, first, last)
         if some:
@@ -837,62 +851,101 @@ def rank_windows(
                 count, dropped = _choose_mentions(lists, program, scratch, choice, scratch.score, rows)
             else:
                 count = _choose_best_mentions(scratch, choice, rows)
-            _accumulate(program, scratch, pairs, count)
+            _accumulate(program, scratch, pairs, keep, count)
             state[CONTEXTS] += rows - dropped
             state[ROWS] += rows
         for t in range(lists.literals.shape[0]):
             scratch.pointer[t] = scratch.ahead[t]
         state[NEXT] = last
         done += rows + 64
+    if program.kind == LOGSUM:
+        _sum_exponentials(pairs, scratch)
+    if best > 0:
+        _choose_best_slots(scratch, best)
+        reset_slots(scratch)
     return False
 
 
-@kernel
-def sum_exponentials(pairs: Pairs, scratch: Scratch) -> None:
+@inner_kernel
+def _sum_exponentials(pairs: Pairs, scratch: Scratch) -> None:
     """ln sum exp of every touched slot, which holds its largest score; pairs are added in their order."""
     U = np.uintp
-    total = scratch.total
+    total, kept = scratch.total, scratch.kept
     for i in range(scratch.state[PAIRS]):
         s = U(pairs.slot[U(i)])
-        scratch.exponentials[s] += math.exp(pairs.score[U(i)] - total[s, U(0)])
+        kept[s, U(EXPONENTIALS)] += math.exp(pairs.score[U(i)] - total[s, U(VALUE)])
     for i in range(scratch.state[TOUCHED]):
         s = U(scratch.touched[U(i)])
-        total[s, U(0)] += math.log(scratch.exponentials[s])
+        total[s, U(VALUE)] += math.log(kept[s, U(EXPONENTIALS)])
+
+
+@inner_kernel
+def _choose_best_slots(scratch: Scratch, most: int) -> None:
+    """The slots of the largest values, of equal ones the larger slot first, each inserted among those before it."""
+    U = np.uintp
+    total, touched, best, value = scratch.total, scratch.touched, scratch.best, scratch.best_value
+    n, least, least_slot = 0, -math.inf, np.int64(-1)
+    for i in range(scratch.state[TOUCHED]):
+        s = np.int64(touched[U(i)])
+        v = total[U(s), U(VALUE)]
+        if n == most and (v < least or (v == least and s < least_slot)):
+            continue
+        j = n if n < most else most - 1
+        while j > 0 and (value[j - 1] < v or (value[j - 1] == v and best[0, j - 1] < s)):
+            value[j], best[0, j] = value[j - 1], best[0, j - 1]
+            j -= 1
+        value[j], best[0, j] = v, s
+        n = min(n + 1, most)
+        least, least_slot = value[n - 1], best[0, n - 1]
+    for j in range(n):
+        best[1, j] = np.int64(total[best[0, j], HOW_MANY])
+    scratch.state[BEST] = n
 
 
 @kernel
-def take_pairs(pairs: Pairs, count: int, wanted: I32, place: I32, at: I64, score: F64, row: I32) -> None:
-    """The scores and rows of the wanted slots, slot by slot; `place` has a 0 per slot and is left so.
+def reset_slots(scratch: Scratch) -> None:
+    """Forget what was accumulated; the last pairs of slots stay."""
+    for i in range(scratch.state[TOUCHED]):
+        scratch.total[np.uintp(scratch.touched[i]), np.uintp(HOW_MANY)] = 0.0
+    scratch.state[CANDIDATES] = scratch.state[TOUCHED]
+    scratch.state[TOUCHED] = 0
 
-    `at[i + 1]` must hold the number of pairs of slot i; it becomes the end of its pairs.
-    """
+
+@kernel
+def take_pairs(pairs: Pairs, kept: F64, wanted: I64, at: I64, score: F64, row: I32) -> None:
+    """The scores and rows of the wanted slots, slot by slot: those of slot i go to [at[i], at[i + 1])."""
     for i in range(wanted.size):
-        place[wanted[i]] = np.int32(i + 1)
-        at[i + 1] += at[i]
-    put = at[:-1].copy()
-    for i in range(count):
-        s = place[np.uintp(pairs.slot[np.uintp(i)])]
-        if s > 0:
-            score[put[s - 1]] = pairs.score[i]
-            row[put[s - 1]] = pairs.row[i]
-            put[s - 1] += 1
-    for i in range(wanted.size):
-        place[wanted[i]] = np.int32(0)
+        p = np.int64(kept[wanted[i], LAST])
+        for put in range(at[i + 1] - 1, at[i] - 1, -1):
+            score[put], row[put] = pairs.score[p], pairs.row[p]
+            p = np.int64(pairs.before[p])
 
 
 @kernel
 def locate_rows(
-    lists: Lists, rows: I32, document: I32, overlap: bool, window: int, distances: I32, sides: NDArray[np.int8]
+    lists: Lists,
+    documents: int,
+    rows: I32,
+    overlap: bool,
+    window: int,
+    place: I32,
+    distances: I32,
+    sides: NDArray[np.int8],
 ) -> None:
-    """Distances and sides of every literal at some mentions of the type."""
+    """Document, start and end of some mentions of the type, and distances and sides of every literal there."""
     integers, literals = lists.integers, lists.literals
     for x in range(rows.size):
-        start, end = integers[lists.start + rows[x]], integers[lists.end + rows[x]]
+        document, start, end = (
+            _find_document(lists, rows[x], documents),
+            integers[lists.start + rows[x]],
+            integers[lists.end + rows[x]],
+        )
+        place[0, x], place[1, x], place[2, x] = document, start, end
         for t in range(literals.shape[0]):
             base, n = literals[t, DOCUMENT], literals[t, DOCUMENTS]
-            i = find_from(integers, base, base + n, document[x]) - base
+            i = find_from(integers, base, base + n, document) - base
             distances[t, x], sides[t, x] = -1, 0
-            if i == n or integers[base + i] != document[x]:
+            if i == n or integers[base + i] != document:
                 continue
             at, p = literals[t, AT] + i, literals[t, POSITION]
             length = literals[t, LENGTH]
@@ -904,23 +957,27 @@ def locate_rows(
                 sides[t, x] = 1 if right else -1
 
 
+@inner_kernel
+def _find_document(lists: Lists, row: int, documents: int) -> Any:
+    """The document of a mention of the type: by bisection among the documents that mention it."""
+    integers = lists.integers
+    low, high = 0, (documents + 63) >> 6  # the last word whose first document has its rows at or before the row
+    while low + 1 < high:
+        middle = (low + high) >> 1
+        if integers[lists.at + integers[lists.rank + middle]] <= row:
+            low = middle
+        else:
+            high = middle
+    word, r = lists.words[lists.bits + low], integers[lists.rank + low]
+    while integers[lists.at + r + 1] <= row:
+        word ^= word & (~word + np.uint64(1))
+        r += 1
+    bit = word & (~word + np.uint64(1))
+    return np.int32((low << 6) + np.int64(count_bits(bit - np.uint64(1))))
+
+
 @kernel
 def find_documents(lists: Lists, rows: I32, documents: int, out: I32) -> None:
-    """The documents of some mentions of the type: by bisection among the documents that mention it."""
-    integers = lists.integers
+    """The documents of some mentions of the type."""
     for x in range(rows.size):
-        low, high = 0, (documents + 63) >> 6  # the last word whose first document has its rows at or before the row
-        while low + 1 < high:
-            middle = (low + high) >> 1
-            if integers[lists.at + integers[lists.rank + middle]] <= rows[x]:
-                low = middle
-            else:
-                high = middle
-        word, r = lists.words[lists.bits + low], integers[lists.rank + low]
-        while True:
-            bit = word & (~word + np.uint64(1))
-            if integers[lists.at + r + 1] > rows[x]:
-                out[x] = (low << 6) + np.int64(count_bits(bit - np.uint64(1)))
-                break
-            word ^= bit
-            r += 1
+        out[x] = _find_document(lists, rows[x], documents)

@@ -85,7 +85,6 @@ def write_program(
     entity_values: Callable[[EntityColumn], F64],
     confidence: Callable[[], F64],
     documents: F64 | None,
-    keep: bool,
 ) -> Program | None:
     """The program of a scoring; None where its tables are too large."""
     terms = (*scoring.choice, *scoring.terms)
@@ -121,7 +120,7 @@ def write_program(
         kind=kind,
         transform=TRANSFORMS[accumulation.transform],
         parameter=float(accumulation.parameter),
-        keep=keep or kind in (kernels.LOGSUM, kernels.KEEP),
+        has_staircase=len(stairs) > 0,
         reads_counts=any(isinstance(t, DocumentSum) for t in terms),
     )
 

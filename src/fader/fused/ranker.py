@@ -18,18 +18,8 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.aggregate.base import Aggregator
-from fader.contexts.around import Companions, take_lists
-from fader.contexts.columns import (
-    DocumentValues,
-    EntityDetails,
-    GivenColumns,
-    MentionColumns,
-    Positions,
-    Rows,
-    SentenceStarts,
-    TakenRows,
-    Titles,
-)
+from fader.contexts.around import take_lists
+from fader.contexts.columns import DocumentValues, GivenColumns
 from fader.contexts.match import MatchOptions, seek_literals, warn_of_unknown
 from fader.contexts.plan import count_listed
 from fader.contexts.policy import Evidence
@@ -44,37 +34,37 @@ from fader.features.noprox import bm25_scores
 from fader.fused import kernels
 from fader.fused.arena import Arena, FullError, LiteralList, TypeList
 from fader.fused.focus import FocusedColumns, hold_documents
-from fader.fused.kernels import Documents, Lists, Pairs, Program, Scratch
+from fader.fused.kernels import Documents, Lists, Program, Scratch
 from fader.fused.lists import find_literal, find_type
 from fader.fused.program import write_program
+from fader.fused.scratch import MOST_BEST, MOST_LITERALS, NO_INTEGERS, Room
+from fader.fused.shown import ShownColumns
 from fader.index.reader import IndexReader
 from fader.rank.ranking import ShownContexts, choose_contexts, order_entities
 from fader.rank.rerank import Reranking, choose_candidates, join_values, keep_best
-from fader.rank.system import FusedMaker, FusedScoring, Ranking, System
+from fader.rank.system import FusedScoring, Ranking, System
 
 F64 = NDArray[np.float64]
-I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 ARENA = 1 << 26  # integers: 256 MB, of which only what is used takes memory
-MOST_LITERALS = 64
 ROWS = 8192  # mentions of a window, or as many as 64 documents may have
 MOST_CODES = 1 << 24  # codes of a window
 ROWS_PER_CALL = 1 << 17  # mentions between two checks of the clock: a few milliseconds
 KEPT_COLUMNS = 64
+KEPT_PLANS = 512
+KEPT_NUMBERS = 1 << 22  # of all plans that are kept: 32 MB
 EAGER = 1 << 14  # mentions of a type that are decoded for its first query
 SHARED = 3  # of so many parts of the arena one is for codes that queries share
 COMMON_MENTIONS = 1 << 14  # of a type from which on codes of common literals are shared
 ALL = np.array([-1], dtype=np.int32)
-NO_INTEGERS = np.empty(0, dtype=np.int32)
-NO_PAIRS = Pairs(NO_INTEGERS, np.empty(0), NO_INTEGERS)
+NOTHING = Evidence(NO_INTEGERS, NO_INTEGERS, np.zeros(1, dtype=np.int64), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
 class _Matched:
     """A query with its lists; `type` is the number of the answer type."""
 
-    query: Query
     statistics: Statistics
     type: int | None
     mentions: TypeList
@@ -86,11 +76,21 @@ class _Matched:
         return self.lists.integers[at : at + self.mentions.slots]
 
 
-class _Room(threading.local):
-    """Scratch and pairs of one thread, grown when a query needs more."""
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What follows from literals, type and system alone: it is kept for queries that ask the same again.
 
-    scratch: Scratch | None = None
-    pairs: Pairs = NO_PAIRS
+    `impossible` says why nothing can match; then there is no scoring. `program` is None where it depends on
+    values of the documents that match.
+    """
+
+    system: System
+    arena: Arena
+    matched: _Matched
+    warnings: list[str]
+    impossible: str
+    scoring: FusedScoring | None
+    program: Program | None
 
 
 @final
@@ -104,8 +104,10 @@ class FusedRanker:
         self._reader, self._integers, self._eager = reader, integers, eager
         self._asked: set[int | None] = set()
         self._arena, self._lock = Arena(integers), threading.Lock()
-        self._room = _Room()
+        self._room = Room()
         self._columns: dict[Hashable, F64] = {}
+        self._plans: dict[Hashable, _Plan] = {}
+        self._kept_numbers = 0
         self._types: dict[str, int] = {}
         self._counts = reader.documents, reader.tokens
 
@@ -115,74 +117,106 @@ class FusedRanker:
         """The k best entities, a table of the `best` rows of each that contribute most, how many contexts there are,
         and which rows are whose. None: the system or the query has no fused form.
         """
-        make = system.prepare_fused()
-        view = system.view
-        if system.reranking is not None and (not view.top or view.window is not None or view.policy != "mention"):
-            return None  # all contexts of candidates, and ranks of their documents, are needed
-        literals = max(len(query.literals), len(query.forbidden))
-        if make is None or not self._integers or literals > MOST_LITERALS:
+        plan = self._find_plan(query, options, system) if self._integers else None
+        if plan is None:
             return None
-        matched = self._match(query, options)
-        if matched is None:
-            return None
-        warnings, impossible = warn_of_unknown(query.literals, matched.statistics, options)
-        table = Contexts(
-            query,
-            matched.statistics,
-            *(NO_INTEGERS, NO_INTEGERS, NO_INTEGERS),
-            np.empty((len(query.literals), 0), dtype=np.int32),
-            plan="fused",
-            warnings=[*query.notes, *warnings],
-            empty_because=impossible,
-        )
-        if impossible:
+        matched, scoring, program = plan.matched, plan.scoring, plan.program
+        if scoring is None:
+            table = _make_table(query, plan, empty_because=plan.impossible)
             return table, _rank(NO_INTEGERS, np.empty(0), np.empty(0, dtype=np.int64), k), 0, None
-        scratch = self._make_scratch(matched)
-        if scratch is None:
+        literals, rows = len(query.literals), max(ROWS, 64 * matched.mentions.longest)
+        if literals * rows > MOST_CODES:
             return None
-        scoring = self._make_scoring(make, matched.statistics)
-        chosen, values, total = ALL, None, None
+        scratch = self._room.reset_scratch(literals, rows, matched.mentions.slots)
+        chosen, matched_documents, total = ALL, None, None
         if scoring.documents is not None or system.view.top:
             if scoring.documents is not None and not system.view.takes_all:
                 return None  # contexts outside of the chosen documents would have to be found to be counted
-            chosen, values, total = self._choose_documents(matched, system, scoring, scratch, table)
-        program = write_program(
+            chosen, values, total, matched_documents = self._choose_documents(query, plan, scoring, scratch)
+            program = self._write_program(matched, scoring, system, values) if program is None else program
+        if program is None:
+            return None
+        aggregator, again = scoring.aggregator, system.reranking
+        is_finished = program.kind not in (kernels.COUNT, kernels.KEEP) and k <= MOST_BEST and again is None
+        is_finished = is_finished and type(aggregator).finish is Aggregator.finish
+        if program.has_staircase:
+            scratch.memo_key.fill(0)
+        try:
+            keep = best > 0 or again is not None
+            self._run(plan, program, chosen, scratch, options, keep, k if is_finished else 0)
+            state = scratch.state.tolist()
+            matched_documents = state[kernels.MATCHED] if matched_documents is None else matched_documents
+            total = state[kernels.CONTEXTS] if total is None else total
+            if is_finished:
+                slots, counts = scratch.best[:, : state[kernels.BEST]].copy()
+                score, place = scratch.best_value[: slots.size].copy(), np.arange(slots.size)
+                entity, candidates = matched.entities[slots], state[kernels.CANDIDATES]
+                ranking = Ranking(entity, score, counts, place, NOTHING, candidates, score)
+            else:
+                every, entity_values, counts = self._value(matched, aggregator, program, scratch)
+                if again is not None:
+                    table = _make_table(query, plan, matched_documents)
+                    valued = every, entity_values, counts
+                    anew = self._rerank(matched, table, again, valued, program, scratch, chosen, k, best)
+                    return None if anew is None else (anew[0], anew[1], total, anew[2])
+                ranking = _rank(matched.entities[every], entity_values, counts, k)
+                slots = every[ranking.place].astype(np.int64)
+            if not best or not ranking.entity.size:
+                return _make_table(query, plan, matched_documents), ranking, total, None
+            return self._show(query, plan, matched_documents, ranking, slots, program, scratch, best, total)
+        finally:
+            if scratch.state[kernels.TOUCHED]:
+                kernels.reset_slots(scratch)
+
+    def _find_plan(self, query: Query, options: MatchOptions, system: System) -> _Plan | None:
+        """The plan of a query, from memory where the same was asked before; None where there is no fused form."""
+        literals = options.stem, options.entities, options.relax, query.literals, query.forbidden
+        key = (id(system), query.type, literals)
+        plan = self._plans.get(key)
+        if plan is not None and plan.system is system and plan.arena is self._arena:
+            return plan
+        make, view = system.prepare_fused(), system.view
+        if system.reranking is not None and (not view.top or view.window is not None or view.policy != "mention"):
+            return None  # all contexts of candidates, and ranks of their documents, are needed
+        if make is None or max(len(query.literals), len(query.forbidden)) > MOST_LITERALS:
+            return None
+        found = self._match(query, options)
+        if found is None:
+            return None
+        arena, matched = found
+        warnings, impossible = warn_of_unknown(query.literals, matched.statistics, options)
+        scoring, program = None, None
+        if not impossible:
+            scoring = make(matched.statistics, self._farthest)
+            if scoring.documents is None:
+                program = self._write_program(matched, scoring, system, None)
+                if program is None:
+                    return None
+        plan = _Plan(system, arena, matched, warnings, impossible, scoring, program)
+        self._keep_plan(key, plan)
+        return plan
+
+    def _keep_plan(self, key: Hashable, plan: _Plan) -> None:
+        size = 0 if plan.program is None else plan.program.numbers.size + plan.program.integers.size
+        with self._lock:
+            if plan.arena is not self._arena or size > KEPT_NUMBERS:
+                return
+            if len(self._plans) >= KEPT_PLANS or self._kept_numbers + size > KEPT_NUMBERS:
+                self._plans.clear()
+                self._kept_numbers = 0
+            self._plans[key] = plan
+            self._kept_numbers += size
+
+    def _write_program(
+        self, matched: _Matched, scoring: FusedScoring, system: System, values: F64 | None
+    ) -> Program | None:
+        return write_program(
             scoring,
             system.view,
             lambda column: self._value_entities(matched, column),
             lambda: self._read_confidence(matched),
             values,
-            keep=best > 0,
         )
-        if program is None:
-            return None
-        quota = ContextQuota(options.limits, len(query.literals))
-        try:
-            self._run(matched, program, chosen, scratch, quota)
-            state = scratch.state
-            if values is None and chosen is ALL:
-                table.matched_documents = int(state[kernels.MATCHED])
-            slots, entity_values, counts = self._value(matched, scoring.aggregator, program, scratch)
-            total = int(state[kernels.CONTEXTS]) if total is None else total
-            if system.reranking is not None:
-                again = self._rerank(
-                    matched, table, system.reranking, slots, entity_values, counts, program, scratch, chosen, k, best
-                )
-                return None if again is None else (again[0], again[1], total, again[2])
-            ranking = _rank(matched.entities[slots], entity_values, counts, k)
-            if not best:
-                return table, ranking, total, None
-            table, ranking, shown = self._show(
-                matched, table, ranking, slots, scoring.aggregator, program, scratch, best
-            )
-            return table, ranking, total, shown
-        finally:
-            touched = scratch.touched[: scratch.state[kernels.TOUCHED]]
-            scratch.total[touched, 1] = 0.0
-
-    def _make_scoring(self, make: FusedMaker, statistics: Statistics) -> FusedScoring:
-        """The system as data; the largest distance is that of two tokens of the longest document."""
-        return make(statistics, self._farthest)
 
     @cached_property
     def _documents(self) -> Documents:
@@ -213,8 +247,8 @@ class FusedRanker:
     def _farthest(self) -> int:
         return int(self._documents.length.max(initial=0))
 
-    def _match(self, query: Query, options: MatchOptions) -> _Matched | None:
-        """The lists of a query; None where they are too large."""
+    def _match(self, query: Query, options: MatchOptions) -> tuple[Arena, _Matched] | None:
+        """The lists of a query and the arena that has them; None where they are too large."""
         reader = self._reader
         number = None if query.type is None else self._resolve_type(query.type)
         sought = seek_literals(reader, query, options)
@@ -248,7 +282,7 @@ class FusedRanker:
                 *(mentions.bits, mentions.rank, mentions.at, mentions.start, mentions.end, mentions.slot),
             )
             self._share_codes(arena, sought, number, mentions, lists)
-            return _Matched(query, Statistics(*self._counts, df, cf), number, mentions, lists)
+            return arena, _Matched(Statistics(*self._counts, df, cf), number, mentions, lists)
         return None
 
     def _begin_anew(self, full: Arena) -> None:
@@ -256,6 +290,8 @@ class FusedRanker:
         with self._lock:
             if self._arena is full:
                 self._arena = Arena(self._integers)
+                self._plans.clear()
+                self._kept_numbers = 0
 
     def _share_codes(
         self, arena: Arena, sought: SoughtLiterals, number: int | None, mentions: TypeList, lists: Lists
@@ -285,41 +321,19 @@ class FusedRanker:
             self._types[name] = number = self._reader.catalog.resolve_type(name)
         return number
 
-    def _make_scratch(self, matched: _Matched) -> Scratch | None:
-        """The scratch of this thread, large enough for a query and reset; None where it would be too large."""
-        literals, rows, slots = (
-            len(matched.query.literals),
-            max(ROWS, 64 * matched.mentions.longest),
-            matched.mentions.slots,
-        )
-        if literals * rows > MOST_CODES:
-            return None
-        scratch = self._room.scratch
-        if (
-            scratch is None
-            or scratch.score.size < rows
-            or scratch.code.size < literals * (rows + kernels.LANES)
-            or scratch.counts.size < literals * kernels.WINDOW
-            or len(scratch.total) < slots
-        ):
-            scratch = self._room.scratch = _new_scratch(literals, rows, slots, scratch)
-        scratch.state[:] = 0
-        scratch.pointer[:] = 0
-        scratch.memo_key[:] = 0
-        return scratch
-
     def _choose_documents(
-        self, matched: _Matched, system: System, scoring: FusedScoring, scratch: Scratch, table: Contexts
-    ) -> tuple[I32, F64 | None, int | None]:
-        """The matching documents that can count, the value of each where documents have one, and how many contexts
-        there are where not all of them are in these documents.
+        self, query: Query, plan: _Plan, scoring: FusedScoring, scratch: Scratch
+    ) -> tuple[I32, F64 | None, int | None, int]:
+        """The matching documents that can count, the value of each where documents have one, how many contexts there
+        are where not all of them are in these documents, and how many documents match.
         """
-        literals, documents = matched.lists.literals, self._documents
+        matched, documents, top = plan.matched, self._documents, plan.system.view.top
+        literals = matched.lists.literals
         most = min(int(literals[:, kernels.DOCUMENTS].sum()), documents.length.size)
         found, counts = np.empty(most + 1, dtype=np.int32), np.zeros((len(literals), most + 1), dtype=np.int32)
         count = kernels.match_documents(matched.lists, documents.length.size, scratch, found, counts)
         budget.check()
-        scratch.pointer[:] = 0
+        scratch.pointer.fill(0)
         number = found[:count]
         matching = DocumentValues(
             row=NO_INTEGERS,
@@ -330,25 +344,20 @@ class FusedRanker:
             square=documents.square[number],
             prior=self._priors[number],
         )
-        table.matched_documents = count
         kept: NDArray[np.bool_] | None = None
         values, total = None, None
         if scoring.documents is not None:
-            whole = Contexts(
-                table.query,
-                table.statistics,
-                *(NO_INTEGERS, NO_INTEGERS, NO_INTEGERS, table.distances, ""),
-                matched_documents=count,
-                columns=GivenColumns(matching=matching),
-            )
+            whole = _make_table(query, plan, count)
+            whole.columns = GivenColumns(matching=matching)
             values, kept = scoring.documents(whole)
             total = int(kernels.count_mentions(matched.lists, number))
-        elif count > system.view.top:
-            kept = _choose_best(bm25_scores(table.statistics, matching), system.view.top)
+        elif count > top:
+            kept = _choose_best(bm25_scores(matched.statistics, matching), top)
         if kept is not None:
             place = np.flatnonzero(kept)
             number, values = number[place], None if values is None else values[place]
-        return (number if number.size else np.array([documents.length.size], dtype=np.int32)), values, total
+        number = number if number.size else np.array([documents.length.size], dtype=np.int32)
+        return number, values, total, count
 
     def _value_entities(self, matched: _Matched, column: EntityColumn) -> F64:
         """A column of entities for the slots of the type."""
@@ -389,30 +398,24 @@ class FusedRanker:
             out[own] = self._reader.segments[s].confidence(stored[own])
         return out
 
-    def _run(self, matched: _Matched, program: Program, chosen: I32, scratch: Scratch, quota: ContextQuota) -> None:
-        """Rank all windows, the clock and the quota checked between calls."""
+    def _run(
+        self, plan: _Plan, program: Program, chosen: I32, scratch: Scratch, options: MatchOptions, keep: bool, best: int
+    ) -> None:
+        """Rank all windows, the clock and the quota checked between calls, and choose the `best` slots."""
         most = ROWS_PER_CALL if budget.is_counted() else 1 << 62
-        documents = self._documents._replace(chosen=chosen)
-        state, is_left, taken = scratch.state, True, 0
+        documents = self._documents if chosen is ALL else self._documents._replace(chosen=chosen)
+        keep = keep or program.kind in (kernels.LOGSUM, kernels.KEEP)
+        lists, mentions, room = plan.matched.lists, plan.matched.mentions.mentions, self._room
+        quota = ContextQuota(options.limits, len(lists.literals))
+        state, is_left, taken, pairs = scratch.state, True, 0, room.pairs
         while is_left:
-            if program.keep:
-                self._grow_pairs(int(state[kernels.PAIRS]), scratch.score.size, matched.mentions.mentions)
-            is_left = kernels.rank_windows(matched.lists, program, documents, scratch, self._room.pairs, most)
+            if keep:
+                pairs = room.grow_pairs(int(state[kernels.PAIRS]), scratch.score.size, mentions)
+            is_left = kernels.rank_windows(lists, program, documents, scratch, pairs, most, keep, best)
             budget.check()
-            quota.reserve(int(state[kernels.ROWS]) - taken)
-            taken = int(state[kernels.ROWS])
-        if program.kind == kernels.LOGSUM:
-            kernels.sum_exponentials(self._room.pairs, scratch)
-
-    def _grow_pairs(self, used: int, needed: int, most: int) -> None:
-        """Make room for as many pairs as a window may have, and let what there is at least double."""
-        pairs = self._room.pairs
-        if pairs.slot.size - used < needed:
-            size = max(used + needed, min(4 * pairs.slot.size, most + needed))
-            grown = Pairs(np.empty(size, np.int32), np.empty(size), np.empty(size, np.int32))
-            grown.slot[:used], grown.score[:used] = pairs.slot[:used], pairs.score[:used]
-            grown.row[:used] = pairs.row[:used]
-            self._room.pairs = grown
+            rows = int(state[kernels.ROWS])
+            quota.reserve(rows - taken)
+            taken = rows
 
     def _value(
         self, matched: _Matched, aggregator: Aggregator, program: Program, scratch: Scratch
@@ -421,20 +424,20 @@ class FusedRanker:
         slots = scratch.touched[: scratch.state[kernels.TOUCHED]]
         if program.kind != kernels.KEEP:
             total = scratch.total[slots]
-            counts = total[:, 1].astype(np.int64)
-            return slots, aggregator.finish(np.ascontiguousarray(total[:, 0]), counts), counts
+            counts = total[:, kernels.HOW_MANY].astype(np.int64)
+            return slots, aggregator.finish(np.ascontiguousarray(total[:, kernels.VALUE]), counts), counts
         slots = np.sort(slots)
-        counts = scratch.total[slots, 1].astype(np.int64)
-        at, scores, _rows = self._take_pairs(slots, counts, scratch)
+        counts = scratch.total[slots, kernels.HOW_MANY].astype(np.int64)
+        at, scores, _rows = self._take_pairs(slots.astype(np.int64), counts, scratch)
         return slots, aggregator.values(scores, at), counts
 
-    def _take_pairs(self, slots: I32, counts: I64, scratch: Scratch) -> tuple[I64, F64, I32]:
+    def _take_pairs(self, slots: I64, counts: I64, scratch: Scratch) -> tuple[I64, F64, I32]:
         """The pairs of some slots: where each slot's begin, scores, and mentions."""
-        at = np.concatenate([[0], counts])
-        size = int(counts.sum())
+        at = np.zeros(slots.size + 1, dtype=np.int64)
+        counts.cumsum(out=at[1:])
+        size = at.item(slots.size)
         scores, rows = np.empty(size), np.empty(size, dtype=np.int32)
-        pairs, count = self._room.pairs, int(scratch.state[kernels.PAIRS])
-        kernels.take_pairs(pairs, count, slots, scratch.rank, at, scores, rows)
+        kernels.take_pairs(self._room.pairs, scratch.kept, slots, at, scores, rows)
         return at, scores, rows
 
     def _rerank(
@@ -442,9 +445,7 @@ class FusedRanker:
         matched: _Matched,
         table: Contexts,
         again: Reranking,
-        slots: I32,
-        values: F64,
-        counts: I64,
+        valued: tuple[I32, F64, I64],
         program: Program,
         scratch: Scratch,
         documents: I32,
@@ -452,11 +453,12 @@ class FusedRanker:
         best: int,
     ) -> tuple[Contexts, Ranking, ShownContexts | None] | None:
         """Value the best candidates anew; None where one behind them would have to be shown."""
+        slots, values, counts = valued
         entity = matched.entities[slots]
         if not slots.size:
             return table, _rank(entity, values, counts, k), None
         chosen = choose_candidates(entity, values, again.candidates)
-        pairs = self._take_pairs(slots[chosen], counts[chosen], scratch)
+        pairs = self._take_pairs(slots[chosen].astype(np.int64), counts[chosen], scratch)
         focused = self._focus(matched, table, entity[chosen], pairs, program, documents, again.contexts)
         own, values_again = again.value(focused)
         joined, counts = join_values(values, chosen, values_again), counts.copy()
@@ -491,11 +493,12 @@ class FusedRanker:
         mention = every[kept][order]
         slot = np.repeat(np.arange(entities.size, dtype=np.int32), np.diff(at))[kept][order]
         all_documents = self._documents_of(matched, every)
-        document = all_documents[kept][order]
+        place = np.empty((3, mention.size), dtype=np.int32)
         distances = np.empty((len(matched.lists.literals), mention.size), dtype=np.int32)
         sides = np.empty(distances.shape, dtype=np.int8)
-        kernels.locate_rows(matched.lists, mention, document, program.overlap, program.window, distances, sides)
-        integers, lists = matched.lists.integers, matched.lists
+        lists, count = matched.lists, self._documents.length.size
+        kernels.locate_rows(lists, count, mention, program.overlap, program.window, place, distances, sides)
+        document, start, end = place
         columns = FocusedColumns(
             self._reader,
             table.query,
@@ -507,8 +510,8 @@ class FusedRanker:
             document,
             entities,
             sides,
-            integers[lists.start + mention],
-            integers[lists.end + mention],
+            start,
+            end,
             self._confidence_of(matched, mention, document),
         )
         held = hold_documents(at, all_documents, chosen)
@@ -518,122 +521,80 @@ class FusedRanker:
 
     def _show(
         self,
-        matched: _Matched,
-        table: Contexts,
+        query: Query,
+        plan: _Plan,
+        matched_documents: int,
         ranking: Ranking,
-        slots: I32,
-        aggregator: Aggregator,
+        slots: I64,
         program: Program,
         scratch: Scratch,
         best: int,
-    ) -> tuple[Contexts, Ranking, ShownContexts | None]:
+        total: int,
+    ) -> tuple[Contexts, Ranking, int, ShownContexts]:
         """The table of the rows that contribute most to the ranked entities, and the ranking that points to them."""
-        if not ranking.entity.size:
-            return table, ranking, None
-        at, scores, mentions = self._take_pairs(slots[ranking.place], ranking.support, scratch)
-        shares = aggregator.shares(scores, at)
+        assert plan.scoring is not None
+        matched, lists = plan.matched, plan.matched.lists
+        at, scores, mentions = self._take_pairs(slots, ranking.support, scratch)
+        shares = plan.scoring.aggregator.shares(scores, at)
         chosen, begin = choose_contexts(shares, at, best)
+        mention = mentions[chosen]
         every = np.arange(chosen.size, dtype=np.int32)
         row = np.full(scores.size, -1, dtype=np.int32)
         row[chosen] = every
-        mention = mentions[chosen]
-        documents = self._documents_of(matched, mention)
-        distances = np.empty((len(matched.lists.literals), mention.size), dtype=np.int32)
-        sides = np.empty(distances.shape, dtype=np.int8)
-        kernels.locate_rows(matched.lists, mention, documents, program.overlap, program.window, distances, sides)
-        entity = np.repeat(ranking.entity, np.diff(begin))
-        entities = np.sort(ranking.entity)
-        integers, lists = matched.lists.integers, matched.lists
-        columns = _ShownColumns(
-            self._reader,
-            sides,
-            integers[lists.start + mention],
-            integers[lists.end + mention],
-            self._confidence_of(matched, mention, documents),
+        place, distances = (
+            np.empty((3, mention.size), np.int32),
+            np.empty((len(query.literals), mention.size), np.int32),
         )
+        sides = np.empty(distances.shape, dtype=np.int8)
+        count = self._documents.length.size
+        kernels.locate_rows(lists, count, mention, program.overlap, program.window, place, distances, sides)
+        entity, entities = ranking.entity, np.sort(ranking.entity)
+        if entity.size != chosen.size:
+            entity = np.repeat(entity, begin[1:] - begin[:-1])
+        documents, start, end = place
         filled = Contexts(
-            table.query,
-            table.statistics,
-            np.searchsorted(entities, entity).astype(np.int32),
+            query,
+            matched.statistics,
+            entities.searchsorted(entity).astype(np.int32),
             entities,
             documents,
             distances,
-            table.plan,
-            table.matched_documents,
-            table.warnings,
-            table.empty_because,
-            columns,
+            "fused",
+            matched_documents,
+            [*query.notes, *plan.warnings],
+            columns=ShownColumns(self._reader, sides, start, end, self._confidence_of(matched, mention, documents)),
         )
         evidence = Evidence(ranking.entity, row, at, scores)
-        place = np.arange(ranking.entity.size)
         ranked = Ranking(
-            ranking.entity, ranking.score, ranking.support, place, evidence, ranking.candidates, ranking.score
+            ranking.entity,
+            ranking.score,
+            ranking.support,
+            np.arange(ranking.entity.size),
+            evidence,
+            ranking.candidates,
+            ranking.score,
         )
-        return filled, ranked, ShownContexts(begin, every, shares[chosen])
+        return filled, ranked, total, ShownContexts(begin, every, shares[chosen])
 
 
-@dataclass(frozen=True, slots=True)
-class _ShownColumns:
-    """Columns of the rows that are shown."""
-
-    reader: IndexReader
-    sides: I8
-    start: I32
-    end: I32
-    confidence: F64
-
-    def take(self, rows: Rows) -> MentionColumns:
-        return TakenRows(self, rows)
-
-    def read_sides(self) -> I8:
-        return self.sides
-
-    def read_start(self) -> I32:
-        return self.start
-
-    def read_end(self) -> I32:
-        return self.end
-
-    def read_confidence(self) -> F64:
-        return self.confidence
-
-    def read_documents(self) -> DocumentValues:
-        raise ValueError("rows that are shown have no values of documents; ask for all rows")
-
-    def read_matching(self) -> DocumentValues:
-        raise ValueError("rows that are shown have no values of matching documents; ask for all rows")
-
-    def read_positions(self) -> Positions:
-        raise ValueError("rows that are shown have no positions; ask for all rows")
-
-    def read_sentences(self) -> SentenceStarts:
-        raise ValueError("rows that are shown have no sentences; ask for all rows")
-
-    def read_titles(self) -> Titles:
-        raise ValueError("rows that are shown have no titles of matching documents; ask for all rows")
-
-    def describe_entities(self, entities: I32) -> EntityDetails:
-        raise ValueError("rows that are shown have no details of entities; ask for all rows")
-
-    def read_companions(self) -> Companions:
-        raise ValueError("rows that are shown are some of a document; ask for all rows")
-
-    def count_entity_documents(self) -> I32:
-        raise ValueError("rows that are shown have no counts of entities; ask for all rows")
-
-    def name_entities(self, numbers: list[int]) -> list[str]:
-        ids = self.reader.catalog.entity_ids
-        return [ids[e] for e in numbers]
-
-    def name_documents(self, numbers: list[int]) -> list[str]:
-        return self.reader.document_ids(numbers)
+def _make_table(query: Query, plan: _Plan, matched_documents: int = 0, empty_because: str = "") -> Contexts:
+    """The table of a query without rows."""
+    return Contexts(
+        query,
+        plan.matched.statistics,
+        *(NO_INTEGERS, NO_INTEGERS, NO_INTEGERS),
+        np.empty((len(query.literals), 0), dtype=np.int32),
+        plan="fused",
+        matched_documents=matched_documents,
+        warnings=[*query.notes, *plan.warnings],
+        empty_because=empty_because,
+    )
 
 
 def _rank(entity: I32, values: F64, counts: I64, k: int) -> Ranking:
     """The k best; `place` is the place among the entities that were valued."""
     place = order_entities(entity, values, k)
-    nothing = Evidence(NO_INTEGERS, NO_INTEGERS, np.zeros(1, dtype=np.int64), np.empty(0))
-    return Ranking(entity[place], values[place], counts[place], place, nothing, int(values.size), values)
+    return Ranking(entity[place], values[place], counts[place], place, NOTHING, int(values.size), values)
 
 
 def _choose_best(scores: F64, top: int) -> NDArray[np.bool_]:
@@ -643,49 +604,3 @@ def _choose_best(scores: F64, top: int) -> NDArray[np.bool_]:
     level = np.flatnonzero(scores == threshold)
     chosen[level[: top - int(np.count_nonzero(chosen))]] = True
     return chosen
-
-
-def _new_scratch(literals: int, rows: int, slots: int, old: Scratch | None) -> Scratch:
-    """Scratch that is large enough for a query, and not smaller than the one before it."""
-    if old is not None:
-        literals = max(literals, old.counts.size // kernels.WINDOW)
-        rows, slots = max(rows, old.score.size), max(slots, len(old.total))
-    window, words = kernels.WINDOW + 1, kernels.WINDOW // 64
-    integers, i32 = np.int64, np.int32
-    return Scratch(
-        pointer=np.zeros(2 * MOST_LITERALS, integers),
-        ahead=np.zeros(2 * MOST_LITERALS, integers),
-        match=np.zeros(words, np.uint64),
-        other=np.zeros(words, np.uint64),
-        where=np.zeros(window, i32),
-        item=np.zeros((window, 2), i32),
-        offset=np.zeros(window + 1, i32),
-        start=np.zeros(rows + kernels.LANES, i32),
-        end=np.zeros(rows + kernels.LANES, i32),
-        slot=np.zeros(rows + kernels.LANES, i32),
-        row=np.zeros(rows + kernels.LANES, i32),
-        once=np.zeros((window, 2), i32),
-        often=np.zeros((window, 2), i32),
-        counts=np.zeros(literals * kernels.WINDOW, i32),
-        code=np.zeros(literals * (rows + kernels.LANES), i32),
-        score=np.zeros(rows),
-        sum=np.zeros(rows + kernels.LANES),
-        value=np.zeros(rows),
-        document=np.zeros(window),
-        column=np.zeros(window),
-        divisor=np.zeros(window),
-        pair_slot=np.zeros(rows + 1, i32),
-        pair_row=np.zeros(rows + 1, i32),
-        pair_score=np.zeros(rows + 1),
-        memo_key=np.zeros(kernels.MEMO, np.uint64),
-        memo_value=np.zeros(kernels.MEMO),
-        place=np.zeros(MOST_LITERALS, i32),
-        staircase=np.zeros(2 * MOST_LITERALS, i32),
-        near=np.zeros(MOST_LITERALS, integers),
-        literal=np.zeros(MOST_LITERALS, integers),
-        total=np.zeros((slots, 2)),
-        exponentials=np.zeros(slots),
-        touched=np.zeros(slots + 1, i32),
-        rank=np.zeros(slots, i32),
-        state=np.zeros(8, integers),
-    )
