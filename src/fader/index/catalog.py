@@ -30,6 +30,7 @@ from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
 KIND = "catalog"
+DESCRIBED = 10_000  # entities whose descriptions are cached
 CACHED_TYPES = 1 << 14  # ids of types that were shown or asked for lately
 SUGGESTIONS_AMONG = 20_000
 
@@ -166,6 +167,7 @@ class StoredCatalog:
         self._type_label_type: I32 = check_array(c, "type_label_type", "i4", size=len(self._type_labels))
         check_range(c, "type_label_type", self._type_label_type, types)
         self._label_terms: dict[tuple[str, Analysis], LabelTerms] = {}
+        self._described: dict[int, tuple[str, str, tuple[str, ...]]] = {}
         self._type_id = lru_cache(maxsize=CACHED_TYPES)(self.type_ids.__getitem__)
         self.resolve_type_id = lru_cache(maxsize=CACHED_TYPES)(lambda wanted: self.type_ids[self.resolve_type(wanted)])
 
@@ -176,14 +178,25 @@ class StoredCatalog:
 
     def describe_entities(self, entities: Sequence[int]) -> list[tuple[str, str, list[str]]]:
         """Id, name and direct types, as `types_of` has them, of some entities."""
-        at, below, name = self.entity_types_at, self.entities_below, self._type_id
-        ids, names, found = self.entity_ids.take(entities), self.entity_names, []
-        for i, e in enumerate(entities):
-            types = self.entity_types[at.item(e) : at.item(e + 1)].tolist()
+        known = self._described
+        missing = [e for e in entities if e not in known]
+        if missing:
+            if len(known) > DESCRIBED:
+                self._described = known = {}
+                missing = [*entities]
+            known.update(zip(missing, self._describe(np.array(missing, dtype=np.int64)), strict=True))
+        return [(entity, name, [*types]) for entity, name, types in map(known.__getitem__, entities)]
+
+    def _describe(self, entities: NDArray[np.int64]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Id, name and direct types of some entities, read from the file."""
+        ids, names = self.entity_ids.take(entities), self.entity_names.take(entities)
+        begins, ends = self.entity_types_at[entities].tolist(), self.entity_types_at[entities + 1].tolist()
+        below, name = self.entities_below.item, self._type_id
+        for entity, called, a, b in zip(ids, names, begins, ends, strict=True):
+            types = self.entity_types[a:b].tolist()
             if len(types) > 1:
-                types.sort(key=lambda t: -below.item(t))
-            found.append((ids[i], names[e], [name(t) for t in types]))
-        return found
+                types.sort(key=below, reverse=True)
+            yield entity, called, tuple(name(t) for t in types)
 
     def aliases_of(self, entity: int) -> list[str]:
         joined = self._aliases[entity] if len(self._aliases) else ""

@@ -154,13 +154,16 @@ def read_excerpts(places: Sequence[tuple[Segment, int]], wanted: Wanted, unicode
         columns = zip(store.ids.take(local), store.titles.take(local), store.urls.take(local), strict=True)
         for d, head in zip(documents, columns, strict=True):
             heads[d] = Head(*head)
+    begin, end, token, character = np.ascontiguousarray(out[:n].T)
     at = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(out[:n, 1] - out[:n, 0], out=at[1:])
-    return Excerpts(b"".join(data), at, out[:n, 2].copy(), out[:n, 3].copy(), piece, tokens), heads
+    (end - begin).cumsum(out=at[1:])
+    return Excerpts(b"".join(data), at, token, character, piece, tokens), heads
 
 
 def _group(places: Sequence[tuple[Segment, int]]) -> Iterable[tuple[Segment, list[int]]]:
     """The segments that are read, and which of the documents each has."""
+    if places and all(segment is places[0][0] for segment, _local in places):
+        return [(places[0][0], [*range(len(places))])]
     found: dict[int, tuple[Segment, list[int]]] = {}
     for d, (segment, _local) in enumerate(places):
         found.setdefault(id(segment), (segment, []))[1].append(d)

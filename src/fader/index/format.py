@@ -21,7 +21,7 @@ import mmap
 import os
 import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -187,6 +187,15 @@ class Container:
         if not 0 <= start <= end <= length:
             raise DamagedError(f"{self.path}: bytes {start}-{end} lie outside array {name!r}")
         return self._map[offset + start : offset + end]
+
+    def slices(self, name: str, starts: Sequence[int], ends: Sequence[int]) -> list[bytes]:
+        """The same for several pieces."""
+        _dtype, length, offset = self._place(name)
+        for start, end in zip(starts, ends, strict=True):
+            if not 0 <= start <= end <= length:
+                raise DamagedError(f"{self.path}: bytes {start}-{end} lie outside array {name!r}")
+        whole = self._map
+        return [whole[offset + start : offset + end] for start, end in zip(starts, ends, strict=True)]
 
     def verify(self) -> None:
         """Compare the arrays' checksum with the footer's."""

@@ -135,10 +135,11 @@ class Frames:
         return b"".join([self._frame(f) for f in range(first, last + 1)])[start - base : end - base]
 
     def _decompress(self, frame: int) -> bytes:
-        if not 0 <= frame < self._frame_at.size - 1:
+        at = self._frame_at
+        if not 0 <= frame < at.size - 1:
             raise self._damage(frame, "is missing")
         size = min(FRAME_BYTES, self._size - (frame << FRAME_BITS))
-        data = self._container.slice("text", self._frame_at.item(frame), self._frame_at.item(frame + 1))
+        data = self._container.slice("text", at.item(frame), at.item(frame + 1))
         try:
             # The decompressor allocates what the frame claims, so the claim is compared first.
             if zstandard.frame_content_size(data) != size:

@@ -48,7 +48,7 @@ class AnsweredQuery:
         return cls(query.text, [QueryLiteral.of(one) for one in literals])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # like snippets and results not frozen, which takes five times as long to make
 class Match:
     """A literal near a mention: its character offsets in the snippet, and its distance in tokens."""
 
@@ -57,7 +57,7 @@ class Match:
     distance: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Snippet:
     """A context to show: some text, with character offsets of the mention and of the matches.
 
@@ -133,7 +133,7 @@ class Explanation:
     others: OtherContexts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Result:
     """One entity of an answer."""
 

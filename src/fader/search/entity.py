@@ -51,7 +51,7 @@ class EntityCard:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Placed(Snippet):
     """A snippet, and its place among all contexts of the entity, from 1, by what they contribute."""
 

@@ -49,7 +49,7 @@ def show_contexts(
     passage: Passage = Passage(),  # noqa: B008 - a value that nothing changes
 ) -> list[list[Snippet]]:
     """Snippets per entity of chosen contexts."""
-    cut = cut_snippets(collection, contexts, shown.row.tolist(), shown.share.tolist(), passage)
+    cut = cut_snippets(collection, contexts, shown.row, shown.share.tolist(), passage)
     return [cut[a:b] for a, b in pairwise(shown.at.tolist())]
 
 

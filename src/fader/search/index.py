@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, final
 
@@ -56,6 +56,7 @@ from fader.search.why import Why, why_of
 from fader.systems.shared.weighting import in_best_documents
 
 MAX_K = DEFAULTS.k
+KEPT_QUERIES = 512  # that are not parsed again
 MOST_QUESTION = 20_000  # characters; of its words only the first count
 
 
@@ -79,6 +80,7 @@ class Index:
         self.collection = collection
         self.limits = limits or Limits.from_environment()
         self.report: BuildReport | ChangeReport | None = None
+        self._parse_again = lru_cache(maxsize=KEPT_QUERIES)(self.parse)
 
     @classmethod
     def open(
@@ -137,7 +139,8 @@ class Index:
 
     def _parse(self, query: str | Query, type: str | None) -> Query:
         if not isinstance(query, Query):
-            return self.parse(query, type)
+            is_text = isinstance(query, str) and isinstance(type, str | None)
+            return self._parse_again(query, type) if is_text else self.parse(query, type)
         if type is not None:
             raise UsageError("a parsed query has its type already; leave type out, or give the query as text")
         return query
@@ -201,8 +204,7 @@ class Index:
         with self._deadline(timeout_ms):
             system = resolve_model(model, self.collection).system
             ranking = self._rank(system, query, type, k, with_rows=False).ranking
-        ids = self.collection.catalog.entity_ids
-        entities = [ids[e] for e in ranking.entity.tolist()]
+        entities = self.collection.catalog.entity_ids.take(ranking.entity)
         return Ranked(entities, ranking.score.tolist(), ranking.support.tolist())
 
     def search(

@@ -14,7 +14,7 @@ from fader.errors import FaderError, UsageError, quote
 from fader.learn.model import Model, parse_model, read_model
 from fader.learn.modelfile import CollectionFacts as CollectionCounts
 from fader.rank.system import System
-from fader.registry import find_part
+from fader.registry import count_registered, find_part
 from fader.search.collection import Collection
 from fader.systems.base import parse_system
 
@@ -93,6 +93,11 @@ def _find_named(text: str) -> Model | System:
 def _is_file(text: str) -> bool:
     """Whether a text without a system's name before its first bracket names a file."""
     try:
-        return find_part("fader.systems", text.split("(")[0].strip()) is None and Path(text).is_file()
+        return not _is_system(text.split("(")[0].strip(), count_registered()) and Path(text).is_file()
     except OSError:  # longer than a file's name can be
         return False
+
+
+@lru_cache(maxsize=64)
+def _is_system(name: str, _registered: int) -> bool:
+    return find_part("fader.systems", name) is not None

@@ -36,13 +36,14 @@ MENTION = -1
 
 
 @kernel
-def _mark(start: I32, end: I32, distances: I32, sides: Any, length: I64, at: I64, marks: I64) -> int:
-    """The mention of each context, and the nearest occurrence of every literal that it has; returns how many.
+def _mark(start: I32, end: I32, distances: I32, sides: Any, length: I64, at: I64, marks: I64) -> Any:
+    """The mention of each context, and the nearest occurrence of every literal that it has; returns how many, and how
+    many of these overlap their mention.
 
     Of each mark: which literal it is of, its distance, its tokens [start, end), and the tokens that its piece may show.
     Where a literal overlaps the mention its place is not known; it is one of several, all of which are wanted.
     """
-    n = 0
+    n, overlapping = 0, 0
     for i in range(start.size):
         at[i] = n
         for t in range(-1, length.size):
@@ -53,6 +54,7 @@ def _mark(start: I32, end: I32, distances: I32, sides: Any, length: I64, at: I64
                 if distance < 0:
                     continue
                 if distance == 0:
+                    overlapping += 1
                     low, high = first - length[t] + 1, last + length[t] - 1
                 elif sides[t, i] < 0:
                     low = first = first - distance + 1 - length[t]
@@ -64,36 +66,38 @@ def _mark(start: I32, end: I32, distances: I32, sides: Any, length: I64, at: I64
             marks[4, n], marks[5, n] = max(np.int64(0), low - AROUND), high + AROUND
             n += 1
     at[start.size] = n
-    return n
+    return n, overlapping
 
 
 def cut_snippets(
     collection: Collection,
     contexts: Contexts,
-    rows: Sequence[int],
+    rows: Sequence[int] | I32,
     shares: Sequence[float],
     passage: Passage = Passage(),  # noqa: B008 - a value that nothing changes
 ) -> list[Snippet]:
     """A snippet per row, with what the row contributes. The texts are read in one batch."""
     budget.check()
-    if not rows:
+    given = np.asarray(rows, dtype=np.int32)
+    count = given.size
+    if not count:
         return []
-    given = np.array(rows, dtype=np.int32)
-    order = np.argsort(given, kind="stable")
-    literals = contexts.query.literals
-    shown = contexts if len(rows) == len(contexts) else contexts.take(given[order])
-    at, marks = np.empty(len(rows) + 1, dtype=np.int64), np.empty((6, len(rows) * (len(literals) + 1)), dtype=np.int64)
+    literals, shown, order = contexts.query.literals, contexts, range(count)
+    if count != len(contexts) or (given[1:] <= given[:-1]).any():
+        ascending = given.argsort(kind="stable")
+        shown, order = contexts.take(given[ascending]), ascending.tolist()
+    at, marks = np.empty(count + 1, dtype=np.int64), np.empty((6, count * (len(literals) + 1)), dtype=np.int64)
     length = np.array([literal.length for literal in literals], dtype=np.int64)
-    n = _mark(shown.start, shown.end, shown.distances, shown.sides, length, at, marks)
-    literal, distance, start, end, low, high = marks[:, :n]
-    mentioned = _find_mentions(collection, shown, at, marks[:, :n])
+    n, overlapping = _mark(shown.start, shown.end, shown.distances, shown.sides, length, at, marks)
+    literal, distance, start, end, low, high = marks = marks[:, :n]
+    mentioned = _find_mentions(collection, shown, at, marks)
     if passage.reach:
         low[at[:-1]] = np.maximum(0, shown.start.astype(np.int64) - passage.reach)
         high[at[:-1]] = shown.end.astype(np.int64) + passage.reach
     excerpts, documents = collection.read_excerpts(shown.document.tolist(), Wanted(at, low, high))
     budget.check()
     tokens = find_tokens(excerpts, at)
-    for m in np.flatnonzero((distance == 0) & (literal >= 0)).tolist():
+    for m in np.flatnonzero((distance == 0) & (literal >= 0)).tolist() if overlapping else ():
         d = int(np.searchsorted(at, m, side="right")) - 1
         mention = int(at[d])
         if m in mentioned:
@@ -106,30 +110,32 @@ def cut_snippets(
         texts, placed = cut_texts(excerpts, tokens, given_marks)
     else:
         texts, placed = cut_passages(excerpts, tokens, given_marks, passage)
-    found: list[Any] = [None] * len(rows)
-    tokens_of = zip(shown.start.tolist(), shown.end.tolist(), strict=True)
-    columns = zip(
-        order.tolist(), documents, texts, shown.confidence.tolist(), tokens_of, at.tolist(), at[1:].tolist(),
-        strict=False,
-    )  # fmt: skip
-    of, distances = literal.tolist(), distance.tolist()
-    for row, document, text, confidence, own, a, b in columns:
-        spans = [(m, (placed[m][0], placed[m][1])) for m in range(a, b) if placed[m][0] != ABSENT]
-        around = spans[0][1] if spans and spans[0][0] == a else (0, 0)
-        matches = [Match(literals[of[m]].text, span, distances[m]) for m, span in spans if of[m] != MENTION]
-        doc, title, url = document
-        found[row] = Snippet(doc, title, url, shares[row], confidence, text, around, matches, own)
+    found: list[Any] = [None] * count
+    names, confidence = [one.text for one in literals], shown.confidence.tolist()
+    of, distances, begins = literal.tolist(), distance.tolist(), at.tolist()
+    own = [*zip(shown.start.tolist(), shown.end.tolist(), strict=True)]
+    for i, row in enumerate(order):
+        around, matches = (0, 0), []
+        for m in range(begins[i], begins[i + 1]):
+            first, last = placed[m]
+            if first == ABSENT:
+                continue
+            if of[m] == MENTION:
+                around = first, last
+            else:
+                matches.append(Match(names[of[m]], (first, last), distances[m]))
+        doc, title, url = documents[i]
+        found[row] = Snippet(doc, title, url, shares[row], confidence[i], texts[i], around, matches, own[i])
     return found
 
 
 def _find_mentions(collection: Collection, shown: Contexts, at: I64, marks: I64) -> set[int]:
     """Let marks that are mentions of a literal's entity cover these mentions; which marks are."""
-    literal, distance, start, end, low, high = marks
-    numbers = [
-        -1 if one.entity is None else collection.catalog.entity_ids.find(one.entity) for one in shown.query.literals
-    ]
-    if max(numbers, default=-1) < 0:
+    literals = shown.query.literals
+    if not any(one.entity is not None for one in literals):
         return set()
+    literal, distance, start, end, low, high = marks
+    numbers = [-1 if one.entity is None else collection.catalog.entity_ids.find(one.entity) for one in literals]
     own = [m for m in range(literal.size) if literal[m] >= 0 and numbers[literal[m]] >= 0]
     rows = np.searchsorted(at, own, side="right") - 1
     pairs = [(int(shown.document[d]), numbers[literal[m]]) for m, d in zip(own, rows.tolist(), strict=True)]

@@ -347,9 +347,8 @@ class Strings(Sequence[str]):
     def take(self, numbers: I64) -> list[str]:
         """Some of the strings."""
         begins, ends = self._at[numbers].tolist(), self._at[numbers + 1].tolist()
-        read, name = self._container.slice, self._name
-        bounds = zip(begins, ends, strict=True)
-        return [read(name, a, b).decode("utf-8", "replace") if a != b else "" for a, b in bounds]
+        pieces = self._container.slices(self._name, begins, ends)
+        return [piece.decode("utf-8", "replace") if piece else "" for piece in pieces]
 
     def __iter__(self) -> Iterator[str]:
         return (self[i] for i in range(len(self)))
@@ -375,9 +374,9 @@ class SortedStrings(Sequence[str]):
             raise IndexError(i)
         return bytes(_get(self._data, self._at, int(i))).decode("utf-8", "replace")
 
-    def take(self, numbers: Sequence[int]) -> list[str]:
+    def take(self, numbers: Sequence[int] | NDArray[np.integer]) -> list[str]:
         """Some of the strings."""
-        wanted = np.array(numbers, dtype=np.int64)
+        wanted = np.asarray(numbers, dtype=np.int64)
         if wanted.size and not 0 <= wanted.min() <= wanted.max() < self._n:
             raise IndexError(numbers)
         joined, at = _get_some(self._data, self._at, wanted)
