@@ -7,10 +7,13 @@ Only cases to which the specification gives one answer are drawn; what it leaves
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
+
+T = TypeVar("T")
 
 PLAIN = ["a", "b", "c"]
 
@@ -95,141 +98,160 @@ class World:
     answer_types: list[str | None]
 
 
-@st.composite
-def vocabularies(draw: st.DrawFn, surfaces: list[str]) -> list[str]:
+class Choices:
+    """Choices that are read off bytes; the first is made where there are no more.
+
+    One draw of many bytes costs hypothesis a fraction of what a draw for every choice costs, and shrinks as well:
+    towards first choices.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._left = iter(data)
+
+    def below(self, end: int) -> int:
+        return next(self._left, 0) % end
+
+    def between(self, least: int, most: int) -> int:
+        return least + self.below(most - least + 1)
+
+    def one_in(self, number: int) -> bool:
+        """Rarely; the first choice is not to."""
+        return self.below(number) == number - 1
+
+    def of(self, given: Sequence[T]) -> T:
+        return given[self.below(len(given))]
+
+    def some(self, given: Sequence[T], least: int, most: int) -> list[T]:
+        """Different ones, in any order."""
+        left, found = list(given), []
+        for _each in range(self.between(least, min(most, len(left)))):
+            found.append(left.pop(self.below(len(left))))
+        return found
+
+
+def choices(size: int) -> st.SearchStrategy[Choices]:
+    """As many choices as there are bytes."""
+    return st.binary(min_size=size, max_size=size).map(Choices)
+
+
+def vocabulary_of(choose: Choices, surfaces: list[str]) -> list[str]:
     """A few surface forms, plain letters among them."""
-    plain = draw(st.lists(st.sampled_from(PLAIN), min_size=1, max_size=2, unique=True))
-    return plain + draw(st.lists(st.sampled_from(surfaces), max_size=3, unique=True))
+    return choose.some(PLAIN, 1, 2) + choose.some(surfaces, 0, 3)
 
 
-@st.composite
-def mentions(draw: st.DrawFn, length: int, words: list[tuple[int, int]], entities: list[str]) -> dict[str, Any]:
+def mention_of(choose: Choices, length: int, words: list[tuple[int, int]], entities: list[str]) -> dict[str, Any]:
     """A mention: of whole words, of any characters, or one that has to be skipped."""
     kinds = ["invalid"]
     if length:
         kinds = ["characters", "characters", "edges", "invalid"]
     if words:
         kinds = ["words"] * 12 + kinds
-    kind = draw(st.sampled_from(kinds))
-    entity = draw(st.sampled_from(entities))
+    kind, entity = choose.of(kinds), choose.of(entities)
     if kind == "words":
-        first = draw(st.integers(0, len(words) - 1))
-        last = min(first + draw(st.sampled_from([0, 0, 0, 0, 1, 2])), len(words) - 1)
+        first = choose.below(len(words))
+        last = min(first + choose.of([0, 0, 0, 0, 1, 2]), len(words) - 1)
         start, end = words[first][0], words[last][1]
     elif kind == "characters":
         # It may cut a word, cover punctuation only (and be skipped), or lie inside another mention.
-        start = draw(st.integers(0, length - 1))
-        end = draw(st.integers(start + 1, min(start + 5, length)))
+        start = choose.below(length)
+        end = choose.between(start + 1, min(start + 5, length))
     elif kind == "edges":
-        start, end = draw(st.sampled_from([(0, length), (0, 1), (length - 1, length)]))
+        start, end = choose.of([(0, length), (0, 1), (length - 1, length)])
     else:
-        start, end = draw(
-            st.sampled_from(
-                [(-1, max(length, 1)), (0, length + 1), (length, length + 2), (0, 0), (length, 0), (-3, -1)]
-            )
+        start, end = choose.of(
+            [(-1, max(length, 1)), (0, length + 1), (length, length + 2), (0, 0), (length, 0), (-3, -1)]
         )
-    if draw(st.integers(0, 15)) == 0:
+    if choose.one_in(16):
         entity = UNKNOWN_ENTITY
     mention: dict[str, Any] = {"start": start, "end": end, "entity": entity}
-    if draw(st.booleans()):
-        mention["confidence"] = draw(st.sampled_from(CONFIDENCES))
+    if choose.one_in(2):
+        mention["confidence"] = choose.of(CONFIDENCES)
     return mention
 
 
-@st.composite
-def documents(draw: st.DrawFn, identifier: str, vocabulary: list[str], entities: list[str]) -> dict[str, Any]:
+def document_of(choose: Choices, identifier: str, vocabulary: list[str], entities: list[str]) -> dict[str, Any]:
     """A text of a few words between all kinds of separators, with up to six mentions."""
-    least = draw(st.sampled_from([0, 1, 4, 6]))
-    drawn = draw(st.lists(st.sampled_from(vocabulary), min_size=least, max_size=max(2 * least, 1)))
-    text = draw(st.sampled_from(["", "", "", " ", "🙂", "-", "\ufeff"]))
-    words = []
-    for word in drawn:
+    least = choose.of([0, 1, 4, 6])
+    text, words = choose.of(["", "", "", " ", "🙂", "-", "\ufeff"]), []
+    for _word in range(choose.between(least, max(2 * least, 1))):
+        word = choose.of(vocabulary)
         words.append((len(text), len(text) + len(word)))
         # Without any separator the next word runs on, and two make one token.
-        text += word + (draw(st.sampled_from(GLUE)) if draw(st.integers(0, 15)) else "")
-    found = draw(st.lists(mentions(len(text), words, entities), max_size=6))
+        text += word + ("" if choose.one_in(16) else choose.of(GLUE))
+    found = [mention_of(choose, len(text), words, entities) for _mention in range(choose.between(0, 6))]
     record: dict[str, Any] = {"id": identifier, "text": text}
-    if found or draw(st.booleans()):
+    if found or choose.one_in(2):
         record["mentions"] = found
-    if draw(st.integers(0, 3)) == 0:
+    if choose.one_in(4):
         # Stored, not searched: only `text` holds words.
         record["title"] = " ".join(vocabulary)
     return record
 
 
-@st.composite
-def type_graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
+def types_of(choose: Choices) -> list[dict[str, Any]]:
     """No types, a drawn DAG, or the diamond; a subtype may come before or after its supertypes."""
-    if draw(st.booleans()):
+    if choose.one_in(2):
         edges = {"T0": [], "T1": ["T0"], "T2": ["T0"], "T3": ["T1", "T2"], "T4": []}
     else:
         edges = {}
-        for number in range(draw(st.integers(0, 5))):
-            above = [f"T{other}" for other in range(number)]
-            edges[f"T{number}"] = draw(st.lists(st.sampled_from(above), unique=True, max_size=3)) if above else []
-    order = draw(st.permutations(sorted(edges)))
+        for number in range(choose.between(0, 5)):
+            edges[f"T{number}"] = choose.some([f"T{other}" for other in range(number)], 0, 3)
+    order = choose.some(sorted(edges), len(edges), len(edges))
     return [{"id": name, "name": f"kind-{name}", "supertypes": edges[name]} for name in order]
 
 
-@st.composite
-def catalogs(draw: st.DrawFn, types: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def catalog_of(choose: Choices, types: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One to five entities, some without any type."""
-    identifiers = draw(st.lists(st.sampled_from(ENTITY_IDS), min_size=1, max_size=5, unique=True))
     names = sorted(record["id"] for record in types)
     return [
-        {
-            "id": identifier,
-            "name": f"name of {identifier}",
-            "types": draw(st.lists(st.sampled_from(names), unique=True, max_size=3)) if names else [],
-            "aliases": [],
-        }
-        for identifier in identifiers
+        {"id": identifier, "name": f"name of {identifier}", "types": choose.some(names, 0, 3), "aliases": []}
+        for identifier in choose.some(ENTITY_IDS, 1, 5)
     ]
 
 
-@st.composite
-def literals(draw: st.DrawFn, vocabulary: list[str], texts: list[str]) -> str:
+def literal_of(choose: Choices, vocabulary: list[str], texts: list[str]) -> str:
     """A word or a quoted phrase, optional, required or forbidden; half of the phrases are quotations."""
-    sign = draw(st.sampled_from(["", "", "", "", "", "+", "+", "-"]))
-    known = st.sampled_from(vocabulary)
-    words = st.one_of(known, known, known, known, known, known, known, st.sampled_from(UNKNOWN))
-    kind = draw(st.sampled_from(["word", "word", "phrase", "quotation"]))
+
+    def word() -> str:
+        return choose.of(UNKNOWN if choose.one_in(8) else vocabulary)
+
+    sign = choose.of(["", "", "", "", "", "+", "+", "-"])
+    kind = choose.of(["word", "word", "phrase", "quotation"])
     if kind == "word":
-        return sign + draw(words)
+        return sign + word()
     if kind == "quotation":
         # Cut at white space, so that it has the tokens of the text; no text of this module has a quote in it.
-        pieces = draw(st.sampled_from(texts)).split()
+        pieces = choose.of(texts).split()
         if len(pieces) > 1:
-            start = draw(st.integers(0, len(pieces) - 2))
-            return f'{sign}"{" ".join(pieces[start : start + draw(st.integers(2, 3))])}"'
-    space = draw(st.sampled_from([" ", " ", "  ", "-", ", "]))
-    return f'{sign}"{space.join(draw(st.lists(words, min_size=1, max_size=3)))}"'
+            start = choose.below(len(pieces) - 1)
+            return f'{sign}"{" ".join(pieces[start : start + choose.between(2, 3)])}"'
+    space = choose.of([" ", " ", "  ", "-", ", "])
+    return f'{sign}"{space.join(word() for _word in range(choose.between(1, 3)))}"'
 
 
-def queries(vocabulary: list[str], texts: list[str]) -> st.SearchStrategy[str]:
-    """One to four literals; some queries contradict themselves or forbid everything, and must be refused."""
-    return st.lists(literals(vocabulary, texts), min_size=1, max_size=4).map(" ".join)
+_heads, _documents, _queries = choices(96), choices(96), choices(52)
 
 
 @st.composite
 def worlds(draw: st.DrawFn, surfaces: list[str] = SURFACES, query_count: int = 12) -> World:
-    """A collection of one to eight documents and `query_count` queries with an answer type each, or none."""
-    vocabulary = draw(vocabularies(surfaces))
-    types = draw(type_graphs())
-    entities = draw(catalogs(types))
+    """A collection of one to eight documents and `query_count` queries with an answer type each, or none.
+
+    A query has one to four literals; some contradict themselves or forbid everything, and must be refused.
+    """
+    choose = draw(_heads)
+    vocabulary = vocabulary_of(choose, surfaces)
+    types = types_of(choose)
+    entities = catalog_of(choose, types)
     known = [record["id"] for record in entities]
-    identifiers = draw(st.lists(st.sampled_from(DOCUMENT_IDS), min_size=1, max_size=8, unique=True))
-    corpus = [draw(documents(identifier, vocabulary, known)) for identifier in identifiers]
+    identifiers = choose.some(DOCUMENT_IDS, 1, 8)
+    corpus = [document_of(draw(_documents), identifier, vocabulary, known) for identifier in identifiers]
     names = [record[key] for record in sorted(types, key=lambda record: record["id"]) for key in ("id", "name")]
-    answer_type = st.none() | st.sampled_from(names) if names else st.none()
-    count = {"min_size": query_count, "max_size": query_count}
-    return World(
-        corpus=corpus,
-        entities=entities,
-        types=types,
-        queries=draw(st.lists(queries(vocabulary, [record["text"] for record in corpus]), **count)),
-        answer_types=draw(st.lists(answer_type, **count)),
-    )
+    texts, queries, answer_types = [record["text"] for record in corpus], [], []
+    for _query in range(query_count):
+        choose = draw(_queries)
+        answer_types.append(choose.of(names) if names and choose.one_in(2) else None)
+        queries.append(" ".join(literal_of(choose, vocabulary, texts) for _each in range(choose.between(1, 4))))
+    return World(corpus, entities, types, queries, answer_types)
 
 
 # Texts for the analysis alone: whatever Unicode has, and the neighbours that normalisation joins or splits.

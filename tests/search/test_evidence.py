@@ -21,7 +21,7 @@ from fader.contexts.query import Literal
 from fader.errors import QueryError
 from fader.search.answer import Answer, ContextShare, Result, Snippet
 from oracles.bruteforce import is_token_character
-from oracles.strategies import ENTITY_IDS, World, worlds
+from oracles.strategies import ENTITY_IDS, Choices, World, choices, worlds
 
 MODELS = ("proximity", "count(policy=mention)")
 slow = settings(
@@ -150,22 +150,25 @@ SEPARATORS = [" ", " ", " ", "\n", "\t", "\r\n", ", ", "-", " 🙂 ", "\u2028"]
 QUERIES = ["alpha", "alpha beta", '"alpha beta"', '"x y" strasse', "+é y z", '"x the z" alpha', '"y y" "z y x"']
 
 
+def long_text_of(choose: Choices, number: int) -> dict[str, Any]:
+    """A document of up to a hundred words, with up to six mentions."""
+    text, places, mentions = "", [], []
+    count = choose.between(20, 100)
+    for _word in range(count):
+        word = choose.of(WORDS)
+        places.append((len(text), len(text) + len(word)))
+        text += word + choose.of(SEPARATORS)
+    for _mention in range(choose.between(0, 6)):
+        first = choose.below(count)
+        start, end = places[first][0], places[min(count - 1, first + choose.between(0, 2))][1]
+        mentions.append({"start": start, "end": end, "entity": choose.of(ENTITY_IDS[:2])})
+    return {"id": f"d{number}", "text": text, "mentions": mentions}
+
+
 @st.composite
 def long_worlds(draw: st.DrawFn) -> World:
     """Texts of up to a hundred words, so that snippets are cut and joined."""
-    corpus = []
-    for number in range(draw(st.integers(1, 3))):
-        words = draw(st.lists(st.sampled_from(WORDS), min_size=20, max_size=100))
-        text, places = "", []
-        for word in words:
-            places.append((len(text), len(text) + len(word)))
-            text += word + draw(st.sampled_from(SEPARATORS))
-        mentions = []
-        for first in draw(st.lists(st.integers(0, len(words) - 1), max_size=6)):
-            last = min(len(words) - 1, first + draw(st.integers(0, 2)))
-            entity = draw(st.sampled_from(ENTITY_IDS[:2]))
-            mentions.append({"start": places[first][0], "end": places[last][1], "entity": entity})
-        corpus.append({"id": f"d{number}", "text": text, "mentions": mentions})
+    corpus = [long_text_of(draw(choices(222)), number) for number in range(draw(st.integers(1, 3)))]
     entities = [{"id": name, "name": name} for name in ENTITY_IDS[:2]]
     queries = draw(st.lists(st.sampled_from(QUERIES), min_size=1, max_size=4))
     return World(corpus, entities, [], queries, [None] * len(queries))

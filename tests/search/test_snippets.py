@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import fader
 from fader.search.answer import Snippet
 from fader.search.cutting import AROUND, BEYOND, CHARACTERS, LEAST_AROUND
+from oracles.strategies import Choices, choices
 
 LITERALS = ("alpha", "beta", "g" * 700, "delta")
 SIZES = [1, 3, 6, 6, 6, 60, 130, 599, 600, 601, 2000]
@@ -39,22 +40,22 @@ class Text:
     literals: dict[str, int]
 
 
-@st.composite
-def drawn_texts(draw: st.DrawFn) -> Text:
+def text_of(choose: Choices) -> Text:
     """Up to forty words, some of them literals, some of them mentioned."""
-    size = draw(st.integers(1, 40))
-    words = [chr(ord("h") + i % 18) * draw(st.sampled_from(SIZES)) for i in range(size)]
-    places = draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=4, unique=True))
-    literals = dict(zip(LITERALS, places, strict=False))
+    size = choose.between(1, 40)
+    words = [chr(ord("h") + i % 18) * choose.of(SIZES) for i in range(size)]
+    literals = dict(zip(LITERALS, choose.some(range(size), 1, 4), strict=False))
     for literal, place in literals.items():
-        words[place] = draw(st.sampled_from([literal, literal.upper()]))
-    text, spans = draw(st.sampled_from(["", " ", "?" * 50])), []
+        words[place] = choose.of([literal, literal.upper()])
+    text, spans = choose.of(["", " ", "?" * 50]), []
     for word in words:
         spans.append((len(text), len(text) + len(word)))
-        text += word + draw(st.sampled_from(GAPS))
-    first = draw(st.integers(0, size - 1))
-    last = min(size - 1, first + draw(st.sampled_from([0, 0, 1, 2, 30])))
-    return Text(text, spans, (first, last), literals)
+        text += word + choose.of(GAPS)
+    first = choose.below(size)
+    return Text(text, spans, (first, min(size - 1, first + choose.of([0, 0, 1, 2, 30]))), literals)
+
+
+drawn_texts = choices(100).map(text_of)
 
 
 def flat(text: str) -> str:
@@ -114,7 +115,7 @@ def check_cuts(shown: str, snippet: Snippet) -> None:
 
 
 @slow
-@given(st.lists(drawn_texts(), min_size=1, max_size=3))
+@given(st.lists(drawn_texts, min_size=1, max_size=3))
 def test_offsets_are_exact_and_snippets_short(texts: list[Text]) -> None:
     """Of every context of drawn texts."""
     with tempfile.TemporaryDirectory() as folder:
