@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from typing import Any
 
@@ -56,10 +57,13 @@ named = pytest.mark.parametrize("ranker", NAMED, ids=str)
 learners = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 
 
+trained = functools.cache(contract.train_learner)  # which gives the same twice, as `test_learners` says
+
+
 @pytest.fixture(scope="module", params=READY, ids=str)
 def ranker(request: pytest.FixtureRequest) -> Any:
     """Each of them, able to rank."""
-    return contract.train_learner(request.param) if isinstance(request.param, Learner) else request.param
+    return trained(request.param) if isinstance(request.param, Learner) else request.param
 
 
 @FEW
@@ -98,7 +102,7 @@ def test_a_system_says_what_it_is(ranker: Any) -> None:
 @learners
 def test_a_trained_learner_survives_its_file(learner: Any) -> None:
     """Bit for bit."""
-    fitted = contract.train_learner(learner)
+    fitted = trained(learner)
     text = Model(fitted, ModelScope({"stemmer": None}, None, True, {"queries": 3})).to_text()
     assert parse_model(text, "m.json").system == fitted
     assert json.loads(text)["provenance"] == {"queries": 3}
