@@ -7,6 +7,9 @@ its judged queries are the pool, half the test, drawn by a seed. A simulated per
 and judges the answers of the default model from the first on, by the testbed's judgments: five of each query, or up to
 the first good one among the first twenty. Of these judgments the first n are learned from (`fader.judging.learn`), and
 the model that comes out ranks the test queries. Prints the mean over draws, and the standard deviation.
+
+The shipped models were trained on queries of the public testbeds. `--model FILE` begins with a model that has seen none
+of them, such as the one that `fader train demo/index ... --portable` makes.
 """
 
 from __future__ import annotations
@@ -24,23 +27,26 @@ import fader
 from fader.corpus.queries import FaultCollector, QueryLine, read_qrels, read_queries
 from fader.errors import FaderError
 from fader.experiment.judged import judge_queries
-from fader.judging.learn import PRECISION, learn
+from fader.judging.learn import learn
 from fader.judging.record import RIGHT, WRONG, JudgedReading, Judgment
-from fader.learn.model import Model
-from fader.measures import judge
+from fader.learn.model import Model, read_model
+from fader.measures import AveragePrecision, judge
 from fader.rank.ranking import rank_entities
 from fader.search.batch import parse_all
 from fader.search.models import default_model
 
+PRECISION = AveragePrecision()
 STEPS = (0, 10, 30, 100)
 EACH, DEEPEST = 5, 20
 
 
-def simulate(index: fader.Index, pool: Sequence[QueryLine], qrels: dict[str, dict[str, int]]) -> Iterator[Judgment]:
+def simulate(
+    index: fader.Index, pool: Sequence[QueryLine], qrels: dict[str, dict[str, int]], old: Model
+) -> Iterator[Judgment]:
     """The judgments of a person who goes through the pool."""
     for line in pool:
         try:
-            ranked = index.rank(line.query, line.type, DEEPEST).entities
+            ranked = index.rank(line.query, line.type, DEEPEST, old).entities
         except FaderError:
             continue
         reading, found = JudgedReading(line.question, line.query, line.type), False
@@ -63,19 +69,26 @@ def measure(index: fader.Index, test: Sequence[QueryLine], qrels: dict[str, dict
     return float(np.mean(found))
 
 
-def draw_curve(index: fader.Index, lines: list[QueryLine], qrels: dict[str, dict[str, int]], seed: int) -> list[float]:
+def draw_curve(
+    index: fader.Index,
+    lines: list[QueryLine],
+    qrels: dict[str, dict[str, int]],
+    seed: int,
+    old: Model,
+    others: Sequence[Model] | None,
+) -> list[float]:
     """MAP at each step, of one draw."""
     drawn = random.Random(seed).sample(lines, len(lines))
     pool, test = drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]
-    made = simulate(index, pool, qrels)
+    made = simulate(index, pool, qrels, old)
     said: list[Judgment] = []
     curve = []
     for step in STEPS:
         said += [judgment for judgment, _n in zip(made, range(step - len(said)), strict=False)]
         try:
-            model = learn(index, said, default_model()).model if said else default_model()
+            model = learn(index, said, old, others=others).model if said else old
         except FaderError:  # too few of them are right
-            model = default_model()
+            model = old
         curve.append(measure(index, test, qrels, model))
     return curve
 
@@ -84,9 +97,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("testbeds", nargs="+", type=Path)
     parser.add_argument("--work", type=Path, help="where indexes are kept")
+    parser.add_argument("--model", type=Path, help="a portable model to begin with, alone; without, the shipped ones")
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--queries", type=int, default=200, help="at most so many of a testbed")
     given = parser.parse_args()
+    old, others = (read_model(given.model), []) if given.model else (default_model(), None)
     with tempfile.TemporaryDirectory() as temporary:
         work = given.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
@@ -100,7 +115,7 @@ def main() -> None:
             lines = [q for q in read_queries(folder / "queries.jsonl", FaultCollector()) if q.id in qrels]
             lines = [q for q in lines if max(qrels[q.id].values()) > 0]
             lines = random.Random(0).sample(lines, min(len(lines), given.queries))
-            curves = np.array([draw_curve(index, lines, qrels, seed) for seed in range(given.draws)])
+            curves = np.array([draw_curve(index, lines, qrels, seed, old, others) for seed in range(given.draws)])
             cells = [f"{m:.4f} ± {s:.4f}" for m, s in zip(curves.mean(0), curves.std(0), strict=True)]
             print(f"{folder.name:16}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
 

@@ -141,7 +141,7 @@ from fader.judging.learn import LearnReport
 from fader.judging.learned import LearnedModels
 from fader.search.models import default_model
 kept = LearnedModels(sys.argv[1])
-report = LearnReport(1, 1, 2, 0.0, 1.0, 1, 0, 1.0, False, [], [], [])
+report = LearnReport(1, 1, 2, "", 0.0, 1.0, 1, 0, 1.0, False, [], [], [])
 print("ready", flush=True)
 for i in range(30):
     kept.adopt(kept.save(default_model(), report))
@@ -153,7 +153,7 @@ for i in range(30):
 def test_kill_9_leaves_a_whole_model(tmp_path: Path) -> None:
     """Whenever the process dies, the model that ranks is whole, and so is every model that is listed."""
     draw, folder = random.Random(4), tmp_path / "index"
-    LearnedModels(folder).save(default_model(), LearnReport(1, 1, 2, 0.0, 1.0, 1, 0, 1.0, False, [], [], []))
+    LearnedModels(folder).save(default_model(), LearnReport(1, 1, 2, "", 0.0, 1.0, 1, 0, 1.0, False, [], [], []))
     LearnedModels(folder).adopt("learned-1")
     for _life in range(dose(50, least=2)):
         with subprocess.Popen([sys.executable, "-c", CHILD, str(folder)], stdout=subprocess.PIPE) as child:

@@ -1,19 +1,21 @@
 """A model from judgments, and an honest comparison with the one that ranks now.
 
-    w = (1 - m) w_old / |w_old| + m w_new / |w_new|,   m = n / (n + 20) for n judged questions
+    w = (1 - m) w_base / |w_base| + m w_new / |w_new|,   m = n / (n + 20) for n judged questions
 
-w_new is features x aggregator fitted to the judgments alone (`fader.systems.fader`, lambda 1). Few judgments move a
-model a little, many move it far. Where the old model has other features there is nothing to start from, and m is 1.
-Both are compared on the judged questions by five folds: a question is ranked by weights that its judgments had no part
-in. A question needs an answer that is right or partly right; what nobody judged counts as wrong. Knows nothing of
-files.
+The base is the model that ranks now or a shipped one, whichever the judged questions prefer. w_new is features x
+aggregator fitted to the judgments alone (`fader.systems.fader`, lambda 1); what nobody judged counts as wrong there. So
+few judgments move a model a little, many move it far. A base with other features than w_new stays as it is.
+
+Old and new are compared on the judged questions by five folds: a question is ranked by a base and by weights that its
+judgments had no part in. Average precision is that of the judged entities alone, in the order of the ranking: an answer
+that nobody judged says nothing about either model (condensed lists; Sakai, Alternatives to Bpref, SIGIR 2007). A
+question needs an answer that is right or partly right. Knows nothing of files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +30,16 @@ from fader.judging.record import Judgment
 from fader.learn.crossvalidate import groups_of
 from fader.learn.learner import Example
 from fader.learn.model import Model
-from fader.measures import AveragePrecision, judge
+from fader.measures import Judgments, average_precision, judge
 from fader.progress import Progress, Silent
 from fader.rank.ranking import rank_entities
 from fader.rank.system import System
 from fader.search.batch import parse_all
 from fader.search.index import Index
+from fader.search.models import JOINT, shipped_model
 from fader.systems.fader import FeatureModel
 
 F64 = NDArray[np.float64]
-PRECISION = AveragePrecision()
 FAMILY = FeatureModel(lam="1")
 HALFWAY = 20  # judged questions that count as much as the old model
 FOLDS = 5
@@ -68,11 +70,15 @@ class CellChange:
 
 @dataclass(frozen=True, slots=True)
 class LearnReport:
-    """Old against new on judged questions: MAP, how many are better and worse, and whether that may be chance."""
+    """Old against new on judged questions: MAP, how many are better and worse, and whether that may be chance.
+
+    `base` is the model that learning began from.
+    """
 
     questions: int
     judgments: int
     folds: int
+    base: str
     old_map: float
     new_map: float
     better: int
@@ -93,49 +99,90 @@ class Learned:
     ensemble: list[System]
 
 
+@dataclass(frozen=True)
+class _Data:
+    """The judged questions: as the family encodes them, and the average precision of each base on each."""
+
+    family: FeatureModel
+    bases: Sequence[Model]
+    examples: list[Example]
+    precision: F64  # (bases, questions)
+
+    def teach(self, training: Sequence[int]) -> tuple[Model, System]:
+        """The base that some questions prefer, and what they make of it."""
+        means = self.precision[:, training].mean(axis=1)
+        base = self.bases[int(means.argmax())]  # of equal ones the first, which ranks now
+        if not _is_like(self.family, base.system):
+            return base, base.system
+        examples = [self.examples[i] for i in training if _is_telling(self.examples[i])]
+        return base, _mix(self.family, examples, base.system)
+
+    def measure(self, system: System, i: int) -> float:
+        """Average precision of a system that was taught, on a question."""
+        for base, precision in zip(self.bases, self.precision, strict=True):
+            if system is base.system:
+                return float(precision[i])
+        assert isinstance(system, FeatureModel)
+        example = self.examples[i]
+        return measure_judged(system.values_of(example.query), example.judgments)
+
+
 def learn(
     index: Index,
     judgments: Sequence[Judgment],
     old: Model,
     progress: Progress | None = None,
     family: FeatureModel = FAMILY,
+    others: Sequence[Model] | None = None,
 ) -> Learned:
-    """Learn from judgments that count."""
+    """Learn from judgments that count; `others` are the bases beside the old model, by default a shipped one."""
     progress = progress or Silent()
     judged = _judged_queries(index, judgments)
-    data, own = [], []
+    bases = [old, *([shipped_model(JOINT)] if others is None else others)]
+    data = _prepare(judged, bases, family, progress)
+    if len(judged) < LEAST:
+        raise InputError(f"{len(judged)} judged question has a right answer; judge {LEAST} at least")
+    folds = min(FOLDS, len(judged))
+    new, ensemble = np.zeros(len(judged)), []
+    for f, group in enumerate(groups_of(len(judged), folds, seed=0)):
+        held = set(group.tolist())
+        _base, system = data.teach([i for i in range(len(judged)) if i not in held])
+        ensemble.append(system)
+        for i in held:
+            new[i] = data.measure(system, i)
+        progress.update(len(judged) + (f + 1) * len(judged) / (folds + 1), 2 * len(judged), "comparing old and new")
+    base, final = data.teach(range(len(judged)))
+    report = _report(judged, judgments, folds, str(base), data.precision[0], new, old.system, final)
+    progress.update(2 * len(judged), 2 * len(judged), "done")
+    told = {"judgments": report.judgments, "base": report.base, "map": report.new_map, "old_map": report.old_map}
+    return Learned(make_model(final, judged, told), report, ensemble)
+
+
+def measure_judged(values: F64, judgments: Judgments) -> float:
+    """Average precision of the judged candidates alone."""
+    kept = judgments.judged
+    return float(average_precision(values[kept], judgments.entity[kept], judgments.grades[kept], judgments.good))
+
+
+def _prepare(judged: JudgedQueries, bases: Sequence[Model], family: FeatureModel, progress: Progress) -> _Data:
+    examples, precision = [], np.zeros((len(bases), len(judged)))
     for i in range(len(judged)):
         contexts = judged.contexts(i, family.view)
-        encoded = family.encode(contexts)
         entity = contexts.groups.entity
-        data.append(Example(encoded, judge(entity, entity.tolist(), judged.grades[i])))
-        own.append(_rank_old(judged, i, old.system))
+        examples.append(Example(family.encode(contexts), judge(entity, entity.tolist(), judged.grades[i])))
+        for b, base in enumerate(bases):
+            table = contexts if base.system.view == family.view else judged.contexts(i, base.system.view)
+            ranking = rank_entities(base.system, table, 1)
+            ranked = ranking.evidence.entity
+            precision[b, i] = measure_judged(ranking.values, judge(ranked, ranked.tolist(), judged.grades[i]))
         progress.update(i + 1, 2 * len(judged), "reading contexts")
-    usable = [
-        i
-        for i, example in enumerate(data)
-        if 0 < np.count_nonzero(example.judgments.grades > 0) < len(example.judgments.grades)
-    ]
-    if len(usable) < LEAST:
-        raise InputError(
-            f"{len(usable)} judged questions have a good answer among others that is found; judge {LEAST} at least"
-        )
-    folds = min(FOLDS, len(usable))
-    groups = groups_of(len(usable), folds, seed=0)
-    new, ensemble = np.zeros(len(data)), []
-    for f, group in enumerate(groups):
-        held = {usable[g] for g in group.tolist()}
-        fitted = _fit(family, [data[i] for i in usable if i not in held], old.system)
-        ensemble.append(fitted)
-        tested = held | ({i for i in range(len(data)) if i not in usable} if f == 0 else set())
-        for i in tested:
-            new[i] = PRECISION.of(fitted.values_of(data[i].query), data[i].judgments)
-        progress.update(len(judged) + (f + 1) * len(judged) / (folds + 1), 2 * len(judged), "comparing old and new")
-    final = _fit(family, [data[i] for i in usable], old.system)
-    report = _report(judged, judgments, folds, np.array(own), new, old.system, final)
-    progress.update(2 * len(judged), 2 * len(judged), "done")
-    model = make_model(final, judged, {"judgments": report.judgments, "map": report.new_map, "old_map": report.old_map})
-    return Learned(model, report, list(ensemble))
+    return _Data(family, bases, examples, precision)
+
+
+def _is_telling(example: Example) -> bool:
+    """Whether a question has a good candidate and a bad one."""
+    good = np.count_nonzero(example.judgments.grades > 0)
+    return bool(0 < good < example.judgments.grades.size)
 
 
 def _judged_queries(index: Index, judgments: Sequence[Judgment]) -> JudgedQueries:
@@ -147,25 +194,14 @@ def _judged_queries(index: Index, judgments: Sequence[Judgment]) -> JudgedQuerie
     return judge_queries(index, parsed, {q.id: grades[q.id] for q in kept})
 
 
-def _rank_old(judged: JudgedQueries, i: int, system: System) -> float:
-    contexts = judged.contexts(i, system.view)
-    ranking = rank_entities(system, contexts, 1)
-    entity = ranking.evidence.entity
-    return PRECISION.of(ranking.values, judge(entity, entity.tolist(), judged.grades[i]))
-
-
-def _fit(family: FeatureModel, examples: Sequence[Example], old: System) -> FeatureModel:
-    """Weights between those of the old model and those that the examples teach."""
-    weights: Any = old.weights if _is_like(family, old) else None  # type: ignore[attr-defined]
+def _mix(family: FeatureModel, examples: Sequence[Example], base: System) -> FeatureModel:
+    """Weights between those of the base and those that the examples teach."""
+    weights = np.array(base.weights)  # type: ignore[attr-defined]
     if not examples:
-        if weights is None:
-            raise InputError("too few judged questions to compare; judge more")
-        return replace(family, weights=weights)
+        return replace(family, weights=tuple(weights.tolist()))
     fitted = family.fit(examples, seed=0)
-    if weights is None:
-        return fitted
     share = len(examples) / (len(examples) + HALFWAY)
-    mixed = (1 - share) * _unit(np.array(weights)) + share * _unit(np.array(fitted.weights))
+    mixed = (1 - share) * _unit(weights) + share * _unit(np.array(fitted.weights))
     return replace(fitted, weights=tuple(mixed.tolist()))
 
 
@@ -185,10 +221,11 @@ def _report(
     judged: JudgedQueries,
     judgments: Sequence[Judgment],
     folds: int,
+    base: str,
     old: F64,
     new: F64,
     before: System,
-    after: FeatureModel,
+    after: System,
 ) -> LearnReport:
     names = {reading.id: reading.question or reading.query for reading in {j.reading for j in judgments}}
     changes = [
@@ -200,6 +237,7 @@ def _report(
         questions=len(judged),
         judgments=sum(len(graded) for graded in judged.grades),
         folds=folds,
+        base=base,
         old_map=float(old.mean()),
         new_map=float(new.mean()),
         better=int(np.count_nonzero(new > old + SAME)),
@@ -212,10 +250,13 @@ def _report(
     )
 
 
-def _compare_cells(before: System, after: FeatureModel) -> list[CellChange]:
-    """The weights that changed most, as shares."""
-    now = _shares(after)
-    then = _shares(before) if _is_like(after, before) and isinstance(before, FeatureModel) else np.zeros_like(now)
+def _compare_cells(before: System, after: System) -> list[CellChange]:
+    """The weights that changed most, as shares of all."""
+    if not isinstance(after, FeatureModel):
+        return []
+    now, then = _shares(after), np.zeros(len(after.weights))
+    if isinstance(before, FeatureModel) and _is_like(after, before):
+        then = _shares(before)
     labels = after.feature_map.labels()
     order = np.argsort(-np.abs(now - then), kind="stable")[:SHOWN_CELLS]
     return [CellChange(labels[i], float(then[i]), float(now[i])) for i in order.tolist() if now[i] != then[i]]

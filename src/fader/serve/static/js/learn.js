@@ -128,7 +128,9 @@ function comparison({ report, latest, adopted, ranks }, room) {
       "p",
       { class: "small muted" },
       `Mean average precision of ${plural(report.questions, "judged question")}, each ranked by a model that did not see `,
-      `its judgments (${report.folds} folds). ${change >= 0 ? "It is better by" : "It is worse by"} `,
+      `its judgments (${report.folds} folds), judged answers alone. Learning began from `,
+      data(report.base, 80),
+      `. ${change >= 0 ? "It is better by" : "It is worse by"} `,
       `${number(Math.abs(change))}. ${sure} (p = ${number(report.p)}).`,
     ),
     h(

@@ -26,6 +26,7 @@ export const keeps = true;
 
 const SNIPPETS = 2;
 const OTHERS = 4; // readings that are offered beside the one that is shown
+const PATIENCE = 20; // ms that an answer waits for the names of types; later ones are filled in
 const UNLIKELY = 0.01; // a reading below this probability helps nobody
 const OPERATORS = /(^|\s)[+\-=](?=\S|$)|"|(^|\s)[+-]?(type|entity):/i;
 let view = null;
@@ -87,6 +88,7 @@ async function ask(made, params, context, tried = false) {
     await typeNames(
       answer.results.flatMap((r) => r.types.slice(0, 6)),
       params.index,
+      PATIENCE,
     );
     const { signal, stats } = context;
     const aside = await beyond(answer, params, { limits: stats.limits, signal, snippets: SNIPPETS });
