@@ -27,6 +27,7 @@ MOST_READINGS = 24
 MOST_ASSOCIATED = 20  # names of types per hint
 LONGEST_PHRASE = 6
 NONE = -1
+NAMES_IT = "the question names it: "
 ANYTHING = "anything"  # the name of no type
 _AT = {name: i for i, name in enumerate(FEATURES)}
 _SMOOTH = 0.02  # of shares, before their logarithm
@@ -162,11 +163,13 @@ class Reader:
     def _note_senses(self, readings: list[Reading]) -> list[str]:
         """Say which sense of an ambiguous type name was taken first, and which others there are."""
         best = readings[0]
-        others = [r for r in readings[1:] if r.type is not None and r.name == best.name]
+        named = best.reason.startswith(NAMES_IT)
+        others = [r for r in readings[1:] if r.type is not None and named and r.reason == best.reason]
         if best.type is None or not others:
             return []
-        names = ", ".join(r.type or "" for r in others[:3])
-        return [f"{quote(best.name)} is read as {best.type}; it may also be {names}"]
+        said = quote(best.reason.removeprefix(NAMES_IT))
+        names = ", ".join(f"{r.type} ({r.entities:,})" for r in others[:3])
+        return [f"{said} is read as {best.type}, which has {best.entities:,} entities; it may also be {names}"]
 
     # Types
 
@@ -270,7 +273,7 @@ class Reader:
         words, head, named = asked.words, asked.head, asked.named.get(number)
         if named is not None:
             said = " ".join(words.folded[named.begin : named.begin + (named.words if named.whole else 1)])
-            return f"the question names it: {said}" if named.whole else f"its name is about: {said}"
+            return f"{NAMES_IT}{said}" if named.whole else f"its name is about: {said}"
         if number in asked.expected and head >= 0 and words.lemmas[head] in language()["expected"]:
             return f"another word for {words.folded[head]}"
         if number in asked.expected:

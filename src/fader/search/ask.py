@@ -32,12 +32,12 @@ from fader.notebook import to_pandas, to_polars
 from fader.questions.calibration import apply_calibration, describe_answers, suggest_cut
 from fader.questions.mixture import find_members, score_mixture, share_readings, value_ranks
 from fader.questions.reader import Choice, Read, Reader, Reading
-from fader.rank.ranking import explain_entity, order_entities
+from fader.rank.ranking import ShownContexts, explain_entity, order_entities
 from fader.rank.system import System
 from fader.search.answer import AnsweredQuery, QueryLiteral, Snippet
 from fader.search.collection import Collection
 from fader.search.display import results_to_arrow, show_results
-from fader.search.evidence import show_evidence
+from fader.search.evidence import show_contexts, show_evidence
 from fader.search.local import rank_contexts
 from fader.search.passage import Passage
 
@@ -47,6 +47,7 @@ I64 = NDArray[np.int64]
 SHORTEST_CORRECTED = 4
 MOST_COMPARED = 50_000  # words of the catalog that a misspelt one is compared with
 LIKENESS = 80.0
+MOST_DEEP = 500  # entities by evidence whose best contexts are found together with their ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,14 +352,7 @@ def show_question(
 ) -> list[AskedResult]:
     """The k best entities with their evidence and the readings that speak for each."""
     entities = found.entity[:k]
-    shown: dict[int, list[Snippet]] = {}
-    if snippets and entities.size:
-        table = collection.rows(found.query, found.options, entities)
-        ranked = rank_contexts(table, system, int(entities.size))
-        order = range(ranked.ranking.entity.size)
-        shares = [explain_entity(system, ranked.contexts, ranked.ranking, i) for i in order]
-        cut = show_evidence(collection, ranked.contexts, shares, snippets, passage)
-        shown = dict(zip(ranked.ranking.entity.tolist(), cut, strict=True))
+    shown = _cut_snippets(collection, found, entities, system, snippets, passage) if snippets and entities.size else {}
     described = collection.catalog.describe_entities(entities.tolist())
     share = share_readings(found.member[:k], found.probability)
     return [
@@ -369,6 +363,29 @@ def show_question(
         )
         for i, (entity, name, types) in enumerate(described)
     ]  # fmt: skip
+
+
+def _cut_snippets(
+    collection: Collection, found: RankedQuestion, entities: I32, system: System, snippets: int, passage: Passage
+) -> dict[int, list[Snippet]]:
+    """The snippets of entities. Those that evidence alone ranks high come with its ranking, which is quick."""
+    depth = int(found.place[: entities.size].max()) + 1
+    if depth <= MOST_DEEP:
+        ranked = collection.evidence(found.query, found.options, system, depth, best=snippets)
+        if ranked.shown is not None:
+            at, row, share = ranked.shown.at, ranked.shown.row, ranked.shown.share
+            spans = [slice(int(at[p]), int(at[p + 1])) for p in found.place[: entities.size].tolist()]
+            begin = np.cumsum([0, *(span.stop - span.start for span in spans)])
+            rows = ShownContexts(
+                begin, np.concatenate([row[span] for span in spans]), np.concatenate([share[span] for span in spans])
+            )
+            cut = show_contexts(collection, ranked.contexts, rows, passage)
+            return dict(zip(entities.tolist(), cut, strict=True))
+    ranked = rank_contexts(collection.rows(found.query, found.options, entities), system, int(entities.size))
+    order = range(ranked.ranking.entity.size)
+    shares = [explain_entity(system, ranked.contexts, ranked.ranking, i) for i in order]
+    cut = show_evidence(collection, ranked.contexts, shares, snippets, passage)
+    return dict(zip(ranked.ranking.entity.tolist(), cut, strict=True))
 
 
 def _find_probability(found: RankedQuestion, i: int) -> float | None:
