@@ -22,7 +22,7 @@ from typing import Any
 import fader
 from benchmarks import common, testbeds
 from fader.corpus.queries import FaultCollector, QueryLine, read_queries
-from fader.fused import ranker
+from fader.fused import ranker, scratch
 from fader.search import evidence, index, local
 from fader.serve.api.answers import encode_answer
 
@@ -32,10 +32,9 @@ STAGES: dict[str, Sequence[tuple[Any, str]]] = {
     "table": [(local.LocalCollection, "contexts"), (local, "rank_entities")],
     "lists": [(ranker.FusedRanker, "_match")],
     "program": [
-        (ranker.FusedRanker, "_make_scratch"),
+        (scratch.Room, "reset_scratch"),
         (ranker.FusedRanker, "_choose_documents"),
-        (ranker, "write_program"),
-        (ranker.FusedRanker, "_make_scoring"),
+        (ranker.FusedRanker, "_find_plan"),
     ],
     "kernels": [(ranker.FusedRanker, "_run")],
     "values": [(ranker.FusedRanker, "_value"), (ranker, "_rank")],

@@ -43,7 +43,7 @@ K1, B, LN2 = 1.2, 0.75, math.log(2.0)
 COSINE, BM25, JACCARD, DIRICHLET, CONSTANT = range(5)  # as `features.noprox.NAMES` has them
 FEW = 8  # occurrences in a document that are compared one by one
 MANY = 8  # mentions in a document from which on all occurrences are
-MEMO = 1 << 12
+MEMO_BITS = 12
 ITEM = (1 << 32) - 1  # the bits of an item in a hit
 
 
@@ -120,6 +120,7 @@ class Scratch(NamedTuple):
     pair_slot: I32
     pair_row: I32
     pair_score: F64
+    key: U64  # of each row, the columns of its literals as one number
     memo_key: U64
     memo_value: F64
     place: I32
@@ -597,23 +598,38 @@ def _value_documents(
 
 
 @inner_kernel
+def _add_staircase(program: Program, scratch: Scratch, term: Any, literals: int, rows: int, out: F64) -> None:
+    """The cells that every context of the window fires, looked up by its columns where these were seen before."""
+    U = np.uintp
+    integers, code, key = program.integers, scratch.code, scratch.key
+    to_place, remembered = U(term[INTEGERS] + 4), term[SECOND] > 0
+    absent = np.uint64(integers[term[INTEGERS]] * integers[term[INTEGERS] + 1])
+    for x in range(rows):
+        key[U(x)] = np.uint64(0)
+    for t in range(literals):
+        own = U(t * (rows + LANES))
+        for x in range(rows):
+            place = np.uint64(integers[to_place + U(code[own + U(x)])])
+            key[U(x)] = key[U(x)] * (absent + np.uint64(1)) + place
+    memo_key, memo_value = scratch.memo_key, scratch.memo_value
+    above = (np.uint64(term[THIRD]) << np.uint64(56)) + np.uint64(1)
+    for x in range(rows):
+        own_key = key[U(x)] + above
+        slot = U((own_key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - MEMO_BITS))
+        if not remembered or memo_key[slot] != own_key:
+            memo_key[slot], memo_value[slot] = own_key, _value_staircase(program, scratch, term, literals, rows, x)
+        out[U(x)] += memo_value[slot]
+
+
+@inner_kernel
 def _value_staircase(program: Program, scratch: Scratch, term: Any, literals: int, rows: int, x: int) -> Any:
-    """The cells that a context fires, looked up by its columns where these were seen before."""
+    """The value of the cells that a context fires."""
     integers, numbers = program.integers, program.numbers
     to_place, width = term[INTEGERS], term[FIRST]
     columns, copies, cells = integers[to_place], integers[to_place + 1], integers[to_place + 2]
-    absent = copies * columns
-    key = np.uint64(0)
     place = scratch.place
     for t in range(literals):
-        own = integers[to_place + 4 + scratch.code[t * (rows + LANES) + x]]
-        place[t] = own
-        key = key * np.uint64(absent + 1) + np.uint64(own)
-    key |= np.uint64(term[THIRD]) << np.uint64(56)
-    slot = np.int64(((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & np.uint64(MEMO - 1))
-    remembered = term[SECOND] > 0
-    if remembered and scratch.memo_key[slot] == key + np.uint64(1):
-        return scratch.memo_value[slot]
+        place[t] = integers[to_place + 4 + scratch.code[t * (rows + LANES) + x]]
     out = scratch.staircase[: max(0, 2 * literals - 1)]
     for k in range(out.size):
         out[k] = cells
@@ -633,9 +649,6 @@ def _value_staircase(program: Program, scratch: Scratch, term: Any, literals: in
     value = 0.0
     for k in range(out.size):
         value += (1.0 if k < literals else -1.0) * values[out[k]]
-    if remembered:
-        scratch.memo_key[slot] = key + np.uint64(1)
-        scratch.memo_value[slot] = value
     return value
 
 
@@ -678,8 +691,7 @@ def _add_terms(
                 for x in range(rows):
                     out[U(x)] += total[U(x)] * scale
         elif kind == STAIRCASE:
-            for x in range(rows):
-                out[x] += _value_staircase(program, scratch, term, literals, rows, x)
+            _add_staircase(program, scratch, term, literals, rows, out)
         elif kind == ADDEND:
             for x in range(rows):
                 out[x] += numbers[term[NUMBERS]]

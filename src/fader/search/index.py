@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, final
 
@@ -80,7 +80,7 @@ class Index:
         self.collection = collection
         self.limits = limits or Limits.from_environment()
         self.report: BuildReport | ChangeReport | None = None
-        self._parse_again = lru_cache(maxsize=KEPT_QUERIES)(self.parse)
+        self._parsed: dict[tuple[str, str | None], Query] = {}
 
     @classmethod
     def open(
@@ -140,10 +140,20 @@ class Index:
     def _parse(self, query: str | Query, type: str | None) -> Query:
         if not isinstance(query, Query):
             is_text = isinstance(query, str) and isinstance(type, str | None)
-            return self._parse_again(query, type) if is_text else self.parse(query, type)
+            return self._parse_once(query, type) if is_text else self.parse(query, type)
         if type is not None:
             raise UsageError("a parsed query has its type already; leave type out, or give the query as text")
         return query
+
+    def _parse_once(self, query: str, type: str | None) -> Query:
+        """A parsed query, from memory where it was asked before."""
+        found = self._parsed.get((query, type))
+        if found is None:
+            found = self.parse(query, type)
+            if len(self._parsed) >= KEPT_QUERIES:
+                self._parsed.clear()
+            self._parsed[query, type] = found
+        return found
 
     @contextmanager
     def _deadline(self, timeout_ms: float | None) -> Iterator[None]:
