@@ -13,6 +13,5 @@ pytestmark = needs_ray
 
 
 def test_commands_work_and_print_what_is_shown(ray_cluster: Any, demo_files: Path, tmp_path: Path) -> None:
-    (tmp_path / "page").mkdir()
-    with forking(tmp_path, demo_files / "index") as program:
-        follow(ON_A_CLUSTER, demo_files, program, tmp_path / "page", **ray_cluster.environment)
+    with forking(demo_files / "index") as program:
+        follow(ON_A_CLUSTER, demo_files, program, tmp_path, **ray_cluster.environment)

@@ -22,6 +22,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -35,9 +36,13 @@ LOADED = (
 
 
 @contextmanager
-def forking(folder: Path, index: Path) -> Iterator[str]:
+def forking(index: Path) -> Iterator[str]:
     """Have commands forked; gives the script that is `fader`."""
-    place = str(folder / "commands")
+    with tempfile.TemporaryDirectory() as folder:  # a short path, as those of sockets must be
+        yield from _fork_from(f"{folder}/commands", index)
+
+
+def _fork_from(place: str, index: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "docs.forked", place, str(index)]
     paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     environment, pipe = {**os.environ, "PYTHONPATH": paths}, subprocess.PIPE

@@ -26,9 +26,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def program(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def program(demo: Path) -> Iterator[str]:
     """The script that is `fader`."""
-    with forking(tmp_path_factory.mktemp("forked"), demo / "index") as script:
+    with forking(demo / "index") as script:
         yield script
 
 
