@@ -24,6 +24,7 @@ from fader.search.snippets import cut_snippets
 
 I32 = NDArray[np.int32]
 SHOWN_CONTEXTS = 20
+SNIPPET_WEIGHT = 1024  # a snippet takes as long as so many elements
 RANKED_AGAIN = 5  # contexts to rank without, if each needs a new ranking of all candidates
 
 
@@ -49,7 +50,10 @@ def show_contexts(
     passage: Passage = Passage(),  # noqa: B008 - a value that nothing changes
 ) -> list[list[Snippet]]:
     """Snippets per entity of chosen contexts."""
-    cut = cut_snippets(collection, contexts, shown.row, shown.share.tolist(), passage)
+    cut: list[Snippet] = []
+    row, share = shown.row, shown.share.tolist()
+    for a, b in budget.chunks(row.size, weight=SNIPPET_WEIGHT):
+        cut += cut_snippets(collection, contexts, row[a:b], share[a:b], passage)
     return [cut[a:b] for a, b in pairwise(shown.at.tolist())]
 
 
