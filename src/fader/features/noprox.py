@@ -75,7 +75,7 @@ def _per_literal(statistics: Statistics) -> F64:
 def _per_document(statistics: Statistics, documents: DocumentValues) -> F64:
     """Only documents with a literal are ever divided by these, so that none of them is 0 there."""
     idf = statistics.idf()
-    cosine = np.sqrt(documents.square * np.sum(idf * idf))
+    cosine = np.sqrt(np.maximum(documents.square, 1) * np.sum(idf * idf))
     bm25 = K1 * (1 - B + B * documents.length / statistics.average_length)
     other = np.maximum(0, documents.distinct - np.count_nonzero(documents.counts, axis=0))
     return np.stack([cosine, bm25, np.sum(idf) + np.log(2) * other])

@@ -562,7 +562,7 @@ def _value_documents(
             column[U(y)] = 1.0 if kind == CONSTANT else 0.0
         if kind == COSINE and weight != 0.0:
             for y in range(items):
-                by[U(y)] = math.sqrt(documents.square[U(item[U(y), U(0)])] * squares)
+                by[U(y)] = math.sqrt(max(np.int64(1), documents.square[U(item[U(y), U(0)])]) * squares)
             for t in range(literals):
                 idf = numbers[at + t]
                 for y in range(items):
