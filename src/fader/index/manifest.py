@@ -283,6 +283,8 @@ def _find_faults(manifest: Manifest, number: int) -> Iterator[str]:
     """What is wrong among fields that are sound by themselves."""
     if manifest.commit != number:
         yield f"is the manifest of commit {manifest.commit}"
+    if not manifest.segments:
+        yield "names no segment"
     names = [segment.name for segment in manifest.segments]
     if len(set(names)) != len(names):
         yield "a segment is named twice"
