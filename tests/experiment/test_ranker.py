@@ -243,6 +243,10 @@ def test_a_transformer_of_pyterrier(ranker: Ranker, given: tuple[Queries, Qrels]
         asked = pandas.DataFrame(given[0][:3]).rename(columns={"id": "qid"})
         run = transformer(asked)
         cut = (transformer % 2)(asked)
+        inputs = transformer.transform_inputs()
+    assert set(inputs[0]) <= set(asked.columns)
+    assert transformer.transform_outputs(list(asked.columns)) == list(run.columns)
+    assert "fader" in repr(transformer).lower()
     assert {"qid", "docno", "score", "rank"} <= set(run.columns)
     assert run.equals(ranker.transform(asked, k=4))
     assert cut.groupby("qid").size().tolist() == [2, 2, 2]

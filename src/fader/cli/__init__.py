@@ -41,6 +41,7 @@ COMMANDS = {
     "import": "Turn foreign formats into a corpus.",
     "info": "Show an index's statistics and commits.",
     "judge": "Say whether an answer is right.",
+    "mcp": "Serve tools to one assistant, over standard input and output.",
     "merge": "Merge the segments of an index into one.",
     "search": "Ask for entities and see the evidence.",
     "serve": "Serve indexes over HTTP, with a page.",

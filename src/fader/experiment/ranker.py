@@ -109,7 +109,20 @@ class Ranker:
         ranker = self
 
         class FaderTransformer(transformer):  # type: ignore[misc]
-            """Ranks entities by a fitted Ranker."""
+            """Ranks entities by a fitted Ranker; `docno` is the id of an entity."""
+
+            name = "fader"
+
+            def __repr__(self) -> str:
+                return f"Fader({ranker.model_})"
+
+            def transform_inputs(self) -> list[list[str]]:
+                """The columns that queries need; `type` may come beside them."""
+                return [["qid", "query"]]
+
+            def transform_outputs(self, input_columns: list[str]) -> list[str]:
+                """The columns of what is returned."""
+                return ["qid", "query", "docno", "score", "rank"]
 
             def transform(self, queries: Any) -> Any:
                 return ranker.transform(queries, k)

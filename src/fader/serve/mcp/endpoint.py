@@ -1,4 +1,6 @@
-"""POST /mcp: the Model Context Protocol over streamable HTTP, by its official Python SDK.
+"""POST /mcp and /mcp/pair: the Model Context Protocol over streamable HTTP, by its official Python SDK.
+
+The first has Fader's tools, the second the pair `search` and `fetch` that assistant platforms expect.
 
 No sessions: a request has all that its answer needs, so that any client may ask at any time and nothing is kept. An
 answer is one JSON message, never a stream; GET and DELETE, which sessions and streams need, are not allowed. A failure
@@ -9,7 +11,7 @@ host, key, rate and size; behind it its lanes. Knows nothing of what the tools d
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -28,13 +30,31 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 PATH = "/mcp"
+PATHS = {PATH: "fader", f"{PATH}/pair": "pair"}
+Toolset = tuple[Sequence[Any], str]  # tools, and instructions for who uses them
 SERVER = "fader.serve.mcp.server"  # imported at the first request: the SDK takes a second
 
 
+def _own_tools() -> Toolset:
+    from fader.serve.mcp.tools import INSTRUCTIONS, TOOLS
+
+    return TOOLS, INSTRUCTIONS
+
+
+def _pair() -> Toolset:
+    from fader.serve.mcp.pair import PAIR, PAIR_INSTRUCTIONS
+
+    return PAIR, PAIR_INSTRUCTIONS
+
+
+TOOLSETS: dict[str, Callable[[], Toolset]] = {"fader": _own_tools, "pair": _pair}
+
+
 def mount(app: FastAPI, service: Service) -> None:
-    """Serve the tools at /mcp, for as long as the app lives."""
-    endpoint = Endpoint(service)
-    app.router.routes.append(Route(PATH, endpoint, methods=["POST"], include_in_schema=False))
+    """Serve the tools, for as long as the app lives."""
+    endpoints = [Endpoint(service, toolset) for toolset in PATHS.values()]
+    for path, endpoint in zip(PATHS, endpoints, strict=True):
+        app.router.routes.append(Route(path, endpoint, methods=["POST"], include_in_schema=False))
     inner = app.router.lifespan_context
 
     @asynccontextmanager
@@ -43,7 +63,8 @@ def mount(app: FastAPI, service: Service) -> None:
             try:
                 yield state
             finally:
-                await endpoint.close()
+                for each in endpoints:
+                    await each.close()
 
     app.router.lifespan_context = lifespan
 
@@ -51,8 +72,8 @@ def mount(app: FastAPI, service: Service) -> None:
 class Endpoint:
     """The ASGI application of one path; the SDK's manager lives in a task from the first request on."""
 
-    def __init__(self, service: Service) -> None:
-        self.service = service
+    def __init__(self, service: Service, toolset: str = "fader") -> None:
+        self.service, self._toolset = service, toolset
         self._task: asyncio.Task[None] | None = None
         self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
         self._over = asyncio.Event()
@@ -71,7 +92,7 @@ class Endpoint:
         """What the manager starts must be started and ended in one task, which no request is."""
         try:
             module = await asyncio.to_thread(import_module, SERVER)
-            manager = module.create_server(self.service).session_manager
+            manager = module.create_server(self.service, *TOOLSETS[self._toolset]()).session_manager
             async with manager.run():
                 ready.set_result(manager)
                 await self._over.wait()

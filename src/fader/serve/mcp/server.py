@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -20,12 +21,13 @@ from pydantic import TypeAdapter, ValidationError, model_validator
 from fader.serve.api.parameters import build_model, explain_invalid, names_checker
 from fader.serve.errors import internal, refusal_of
 from fader.serve.gate import Clock
+from fader.serve.mcp.endpoint import TOOLSETS
 from fader.serve.mcp.tools import INSTRUCTIONS, TOOLS, ServiceTool
 from fader.serve.middleware.trace import Trace, trace_of
 from fader.serve.service import Service
+from fader.serve.settings import Settings
 
 log = logging.getLogger("fader.serve")
-NAMES = tuple(tool.name for tool in TOOLS)
 
 
 class Arguments(ArgModelBase):
@@ -39,16 +41,18 @@ class Arguments(ArgModelBase):
         return {"given": arguments}
 
 
-def create_server(service: Service) -> MCPServer:
+def create_server(
+    service: Service, tools: Sequence[ServiceTool[Any]] = TOOLS, instructions: str = INSTRUCTIONS
+) -> MCPServer:
     """The SDK's server; its HTTP side keeps no sessions and answers each request with one JSON message."""
     server = MCPServer(
         "fader",
         title="Fader entity search",
-        instructions=INSTRUCTIONS,
+        instructions=instructions,
         version=version("fader"),
-        tools=[declare(tool, service) for tool in TOOLS],
+        tools=[declare(tool, service) for tool in tools],
         subscriptions=False,
-        middleware=[refuse_unknown_tools],
+        middleware=[partial(refuse_unknown_tools, tuple(tool.name for tool in tools))],
         log_level="WARNING",
     )
     server.streamable_http_app(
@@ -60,12 +64,14 @@ def create_server(service: Service) -> MCPServer:
     return server
 
 
-async def refuse_unknown_tools(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def refuse_unknown_tools(
+    names: tuple[str, ...], ctx: ServerRequestContext[Any, Any], call_next: CallNext
+) -> HandlerResult:
     """A call of a tool that does not exist is an error of the protocol, as the specification has it."""
     if ctx.method == "tools/call":
         name = (ctx.params or {}).get("name")
-        if isinstance(name, str) and name not in NAMES:
-            raise MCPError(INVALID_PARAMS, f"there is no tool {name!r}; there are {', '.join(NAMES)}")
+        if isinstance(name, str) and name not in names:
+            raise MCPError(INVALID_PARAMS, f"there is no tool {name!r}; there are {', '.join(names)}")
     return await call_next(ctx)
 
 
@@ -75,8 +81,7 @@ def declare(tool: ServiceTool[Any], service: Service) -> Tool:
 
     async def call(given: dict[str, Any], context: Context[Any, Any]) -> CallToolResult:
         request = context.request_context.request
-        assert request is not None, "a tool is called by a request"
-        trace = trace_of(request.scope)
+        trace = trace_of(request.scope) if request is not None else Trace("stdio", "CALL", tool.name, "stdio")
         return await call_tool(service, tool, lambda: read_arguments(tool, model, given), trace)
 
     return Tool(
@@ -92,6 +97,21 @@ def declare(tool: ServiceTool[Any], service: Service) -> Tool:
             title=tool.title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
     )
+
+
+def describe_tools(settings: Settings, toolset: str) -> list[dict[str, Any]]:
+    """Name, description and JSON schemas of each tool, for platforms that take them without the protocol."""
+    tools, _instructions = TOOLSETS[toolset]()
+    return [
+        {
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "parameters": build_model(tool.parameters, settings).model_json_schema(),
+            "answer": TypeAdapter(tool.answer).json_schema(),
+        }
+        for tool in tools
+    ]
 
 
 def read_arguments(tool: ServiceTool[Any], model: Any, given: dict[str, Any]) -> Any:
