@@ -14,7 +14,7 @@ const MOST = 9; // circles drawn in one cell; the numbers of all of them are in 
 export function gridFigure(grid, literals) {
   const readout = h("p", { class: "plane-readout small", text: HELP });
   const place = redrawn((width) => drawGrid(grid, literals, width, readout));
-  const reading = `${READING} Darker cells weigh more, larger circles are more contexts.`;
+  const reading = `${READING} Cells of a stronger colour weigh more, larger circles are more contexts.`;
   return h(
     "figure",
     { class: "figure" },

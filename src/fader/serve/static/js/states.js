@@ -111,13 +111,18 @@ export function failure(error, { retry = null, tried = false, links = [], title:
     { class: "state is-error", role: "group", "aria-label": title },
     h("h2", { class: "state-title" }, icon("warning"), title),
     h("p", { class: "state-text" }, data(sentence(error.message), 600)),
-    error.hint && !waits && h("p", { class: "state-text" }, data(sentence(error.hint), 600)),
+    forPeople(error.hint) && !waits && h("p", { class: "state-text" }, data(sentence(error.hint), 600)),
     links.length > 0 && h("div", { class: "row wrap" }, links),
     retry && again(waits ? error.retryAfter : null, retry),
     error.requestId &&
       error.code === "internal" &&
       h("p", { class: "small muted", text: `Request ${visible(error.requestId)}` }),
   );
+}
+
+/** Whether a hint says something to people: paths of the interface are for programs. */
+function forPeople(hint) {
+  return Boolean(hint) && !hint.includes("/v1/");
 }
 
 /** A message of the service as a sentence. */
