@@ -103,9 +103,10 @@ def test_what_alters_nothing_is_no_fault(reference: Collection) -> None:
     ],
 )
 def test_a_broken_collection_is_found(reference: Collection, name: str, alter: Any, message: str) -> None:
-    """Whatever method it is."""
+    """Whatever method it is; `refresh` comes after all queries, of which one is enough then."""
+    queries = draw_queries(reference)[:1] if name == "refresh" else None
     with pytest.raises(AssertionError, match=message):
-        check_collection(Altered(reference, name, alter), reference)
+        check_collection(Altered(reference, name, alter), reference, queries)
 
 
 def test_a_newer_commit_is_opened(tmp_path: Path) -> None:
@@ -117,4 +118,4 @@ def test_a_newer_commit_is_opened(tmp_path: Path) -> None:
     assert newest.commit > old.commit
     check_collection(fader.open(old.folder).collection, newest)
     with pytest.raises(AssertionError, match="refresh opens commit"):
-        check_collection(Altered(old, "refresh", lambda _newest: old), old)
+        check_collection(Altered(old, "refresh", lambda _newest: old), old, draw_queries(old)[:1])
