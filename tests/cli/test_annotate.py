@@ -58,8 +58,9 @@ def test_least_confidence(entities: Path) -> None:
 def test_faults(tmp_path: Path, entities: Path) -> None:
     (tmp_path / "bad.jsonl").write_text("{}\n")
     out = tmp_path / "out.jsonl"
-    said = passed("annotate", tmp_path / "bad.jsonl", "--entities", entities, "-o", out).err
+    said = refused(1, "annotate", tmp_path / "bad.jsonl", "--entities", entities, "-o", out)
     assert "bad.jsonl:1" in said
+    assert "no document was annotated" in said
     arguments = ("annotate", tmp_path / "bad.jsonl", "--entities", entities, "-o", tmp_path / "x.jsonl", "--quiet")
     assert "bad.jsonl:1" in refused(1, *arguments, "--on-error", "fail")
     assert "no such file" in refused(1, "annotate", tmp_path / "none.txt", "--entities", entities, "-o", out)

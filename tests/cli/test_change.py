@@ -126,9 +126,9 @@ def test_merging_leaves_one_segment_and_the_same_answers(living: Path, tmp_path:
 
 
 def test_nothing_to_do_is_no_commit(living: Path, tmp_path: Path) -> None:
-    """An empty corpus, ids of no document."""
+    """An empty corpus, which is no success; ids of no document."""
     before = sorted(p.name for p in living.iterdir())
-    assert change("add", living, write(tmp_path / "empty.jsonl", []))["commit"] == 1
+    assert "no document was added" in refused(1, "add", living, write(tmp_path / "empty.jsonl", []))
     assert change("delete", living, "--id", "nobody")["commit"] == 1
     said = passed("delete", living, "--id", "nobody").err
     assert 'not found: 1 id\n  "nobody"\n' in said

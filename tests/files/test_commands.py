@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cli.running import passed, refused
+from cli.running import fader, passed, refused
 from files.making import SENTENCE, every_kind, pdf, write_all
 
 
@@ -61,3 +61,21 @@ def test_on_error_fail_stops_at_the_first_file(tmp_path: Path) -> None:
     folder = write_all(tmp_path / "in", {"a.pdf": pdf(""), "b.txt": b"x"})
     given = [folder, "--catalog", catalog(tmp_path), "-o", tmp_path / "c.jsonl", "--on-error", "fail"]
     assert "in/a.pdf: its 1 pages have no text" in refused(1, "annotate", *given)
+
+
+def test_nothing_done_is_not_success(tmp_path: Path) -> None:
+    """Exit code 1 with the reason: no document indexed, annotated or added; an empty catalog is said."""
+    people, bad, index = catalog(tmp_path), tmp_path / "bad.jsonl", tmp_path / "index"
+    bad.write_text("nonsense\n")
+    done = fader("index", bad, "--catalog", people, "-o", index)
+    assert done.code == 1
+    assert "skipped 1 lines" in done.err
+    assert "the index is empty" in done.err
+    good = tmp_path / "good.jsonl"
+    good.write_text(json.dumps({"id": "d", "text": SENTENCE}))
+    passed("add", index, good)
+    assert "no document was added" in refused(1, "add", index, bad)
+    assert "no document was annotated" in refused(1, "annotate", bad, "--catalog", people, "-o", tmp_path / "c.jsonl")
+    (tmp_path / "none.tsv").write_text("")
+    said = passed("index", good, "--entities", tmp_path / "none.tsv", "-o", tmp_path / "other").err
+    assert "The catalog has no entity" in said

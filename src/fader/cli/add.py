@@ -10,6 +10,7 @@ import click
 
 from fader.cli.change import print_change
 from fader.cli.common import DocumentOptions, Output, folder_argument, speaks, takes
+from fader.errors import InputError
 from fader.index.write.change import ChangeOptions, add
 
 
@@ -33,3 +34,5 @@ def command(
     with out.progress("Adding") as reporter:
         report = add(folder, list(corpus), options, reporter)
     print_change(folder, report, time.perf_counter() - began, out)
+    if not report.added:
+        raise InputError(f"{folder}: no document was added: none of the files holds one that can be used")

@@ -7,6 +7,7 @@ import click
 from fader.cli.common import DocumentOptions, Output, speaks, takes
 from fader.corpora.annotate.options import Options
 from fader.corpora.files.corpus import annotate_sources, describe_read, summarise
+from fader.errors import InputError
 from fader.options import option, options
 
 
@@ -62,3 +63,5 @@ def command(job: JobOptions, options: Options, documents: DocumentOptions, out: 
     } | ({"read": summarise(read)} if read else {})
     shown = f"{report.documents:,} documents, {report.mentions:,} mentions"
     out.conclude(summary, f"{job.output}: {shown} of {report.names:,} names, in {report.seconds:.1f} s")
+    if not report.documents:
+        raise InputError("no document was annotated: none of the files holds a text that can be used")

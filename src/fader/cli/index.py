@@ -16,6 +16,7 @@ from fader.corpora.files.corpus import annotate_sources, describe_read, split_so
 from fader.corpus.analysis import Analysis, read_stopwords
 from fader.corpus.readers import read_lines
 from fader.corpus.tables import ENTITIES_HELP, TYPES_HELP
+from fader.errors import InputError
 from fader.index.reader import IndexReader
 from fader.index.write.writer import BuildOptions, BuildReport, build
 from fader.options import option, options
@@ -64,13 +65,17 @@ def command(sources: SourceOptions, options: BuildOptions, documents: DocumentOp
         report = build(folder, corpus, sources.entities, sources.types, options, reporter)
     reader = IndexReader(folder)
     counts = {"documents": reader.documents, "tokens": reader.tokens, "mentions": reader.mentions}
-    remark_faults(report, counts["documents"], out)
+    remark_faults(report, out)
     seconds = time.perf_counter() - began
     shown = ", ".join(f"{v:,} {k}" for k, v in counts.items())
     out.conclude(
         {"index": str(folder), **counts, "skipped": count_skipped(report), "seconds": seconds},
         f"{folder}: {shown}, in {seconds:.1f} s",
     )
+    if not len(reader.catalog.entity_ids):
+        out.remark("The catalog has no entity: no query will find one.")
+    if not reader.documents:
+        raise InputError(f"{folder}: the index is empty, because no usable document was found; the reasons are above")
 
 
 @contextmanager
@@ -96,11 +101,9 @@ def annotated(
         yield [*corpora, str(made)]
 
 
-def remark_faults(report: BuildReport, documents: int, out: Output) -> None:
-    """Say what could not be used, and whether anything could."""
+def remark_faults(report: BuildReport, out: Output) -> None:
+    """Say how a catalog was read, and what could not be used."""
     out.remark(*report.tables, *report.catalog_notes[:5], *report.faults.lines())
-    if not documents:
-        out.remark("No usable document was found: the index is empty.")
 
 
 def count_skipped(report: BuildReport) -> dict[str, object]:

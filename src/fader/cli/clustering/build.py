@@ -13,6 +13,7 @@ from fader.cluster.build.driver import ClusterBuildOptions, build, refuse_early
 from fader.cluster.hosts.runtime import connect
 from fader.cluster.jobs.scheduler import OnRay
 from fader.cluster.storage import mask_passwords
+from fader.errors import InputError
 from fader.index.write.writer import BuildOptions
 from fader.options import option, options
 
@@ -63,7 +64,7 @@ def command(
     manifest = report.built.manifest
     counts = manifest.live._asdict()
     tasks = {"done": report.tasks, "done before": report.resumed, "lost and done again": runner.lost}
-    remark_faults(report.built, counts["documents"], out)
+    remark_faults(report.built, out)
     shown = {"index": folder, **counts, "shards": report.shards, "segments": len(manifest.segments), "tasks": tasks}
     text = ", ".join(f"{v:,} {k}" for k, v in counts.items())
     work = ", ".join(f"{v:,} {k}" for k, v in tasks.items() if v)
@@ -71,3 +72,5 @@ def command(
         {**shown, "skipped": count_skipped(report.built), "seconds": seconds},
         f"{folder}: {text} in {report.shards:,} shards; tasks: {work}; in {seconds:.1f} s",
     )
+    if not counts["documents"]:
+        raise InputError(f"{folder}: the index is empty, because no usable document was found; the reasons are above")
