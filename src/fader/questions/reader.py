@@ -29,10 +29,8 @@ LONGEST_PHRASE = 6
 NONE = -1
 NAMES_IT = "the question names it: "
 ANYTHING = "anything"  # the name of no type
-_AT = {name: i for i, name in enumerate(FEATURES)}
 _SMOOTH = 0.02  # of shares, before their logarithm
 _PRIOR = 2.0  # questions with any answers, in associations
-_BACK_OFF = 3.0  # questions with a head noun that weigh as much as all with the question word
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +218,8 @@ class Reader:
         above = self._find_above(named, head)
         asked = _Asked(words, head, self.hints(words), named, above, expected, own or {})
         types = sorted({*named, *expected, *above, *self._find_associated(asked, interpreter)})
-        phi = np.zeros((len(types) + 1, len(FEATURES)))
-        for row, t in enumerate(types):
-            phi[row] = self._describe(t, asked, interpreter)
-        phi[-1, _AT["none"]] = 1.0
+        none = [0.0] * (len(FEATURES) - 1) + [1.0]
+        phi = np.array([*(self._describe(t, asked, interpreter) for t in types), none])
         because = *(self._explain(t, asked) for t in types), "no type"
         return Candidates(np.array([*types, NONE], dtype=np.int64), phi, because)
 
@@ -246,28 +242,24 @@ class Reader:
         best = (sorted(table.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ASSOCIATED] for table in tables)
         return {t for pairs in best for name, _count in pairs for t in self._of_name(name)}
 
-    def _describe(self, number: int, asked: _Asked, interpreter: Interpreter) -> F64:
-        names, phi, words = self.names, np.zeros(len(FEATURES)), asked.words
-        share, named = names.sizes[number] / names.entities, asked.named.get(number)
+    def _describe(self, number: int, asked: _Asked, interpreter: Interpreter) -> list[float]:
+        """The features of a type, in their order."""
+        names, words, named = self.names, asked.words, asked.named.get(number)
+        share = float(names.sizes[number]) / names.entities
+        last = run = elsewhere = several = hinted = sense = 0.0
         if named is not None and named.whole:
             end = named.begin + named.words - 1
-            phi[_AT["last"]] = end == asked.head
-            phi[_AT["run"]] = end in words.run and end != asked.head
-            phi[_AT["named"]] = end not in words.run
-            phi[_AT["words"]] = min(named.words - 1, 2) / 2
+            last, run = float(end == asked.head), float(end in words.run and end != asked.head)
+            elsewhere, several = float(end not in words.run), min(named.words - 1, 2) / 2
+            sense = math.log(max(named.share, 1e-3))
         elif named is not None:
-            phi[_AT["hinted"]] = 1.0 / named.words
-        phi[_AT["above"]] = number in asked.above
-        phi[_AT["expected"]] = asked.expected.get(number, 0.0)
+            hinted = 1.0 / named.words
         known = [_log_lift(interpreter, hint, names, number, share, asked.own) for hint in asked.hints]
-        phi[_AT["asks"]] = known[0][0]
-        if len(known) > 1:
-            phi[_AT["head"]] = known[1][0]
-        phi[_AT["size"]] = math.log(share + _SMOOTH / 10)
-        phi[_AT["depth"]] = names.depths[number] / 5.0
-        phi[_AT["sense"]] = 0.0 if named is None else math.log(max(named.share, 1e-3))
-        phi[_AT["root"]] = share > 0.6
-        return phi
+        return [
+            last, run, elsewhere, several, hinted, float(number in asked.above), asked.expected.get(number, 0.0),
+            known[0], known[1] if len(known) > 1 else 0.0, math.log(share + _SMOOTH / 10),
+            float(names.depths[number]) / 5.0, sense, float(share > 0.6), 0.0,
+        ]  # fmt: skip
 
     def _explain(self, number: int, asked: _Asked) -> str:
         words, head, named = asked.words, asked.head, asked.named.get(number)
@@ -361,18 +353,20 @@ def _closeness(named: Named, head: int, words: Words) -> tuple[bool, bool, bool,
 
 def _log_lift(
     interpreter: Interpreter, hint: str, names: TypeNames, number: int, share: float, own: dict[str, float]
-) -> tuple[float, float]:
+) -> float:
     """ln of how much larger the share of good answers below a type's name is for a hint than that of all entities.
 
-    Smoothed by some questions whose answers are like all entities; and the number of questions with the hint.
+    Smoothed by some questions whose answers are like all entities.
     """
+    if hint not in interpreter.associations.questions:
+        return 0.0
     counted, table = interpreter.associations.questions.get(hint, 0.0), interpreter.associations.names.get(hint, {})
     keys = [(part, " ".join(part)) for part in names.parts[number]]
     counts = ((table.get(key, 0.0) - own.get(key, 0.0)) * names.share(number, part) for part, key in keys)
     count = max(counts, default=0.0)
     questions = max(0.0, counted - (1.0 if own else 0.0))
     good = (max(count, 0.0) + _PRIOR * share) / (questions + _PRIOR)
-    return math.log((good + _SMOOTH) / (share + _SMOOTH)), questions
+    return math.log((good + _SMOOTH) / (share + _SMOOTH))
 
 
 def softmax(values: F64) -> F64:

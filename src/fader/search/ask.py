@@ -35,7 +35,7 @@ from fader.questions.reader import Choice, Read, Reader, Reading
 from fader.rank.ranking import ShownContexts, explain_entity, order_entities
 from fader.rank.system import System
 from fader.search.answer import AnsweredQuery, QueryLiteral, Snippet
-from fader.search.collection import Collection
+from fader.search.collection import Collection, RankedContexts
 from fader.search.display import results_to_arrow, show_results
 from fader.search.evidence import show_contexts, show_evidence
 from fader.search.local import rank_contexts
@@ -181,6 +181,7 @@ class RankedQuestion:
     matched_documents: int
     contexts: int
     warnings: list[str]
+    whole: RankedContexts | None  # the ranking by evidence with all its contexts, where it has them
 
     @property
     def expected(self) -> float | None:
@@ -339,6 +340,7 @@ def rank_question(
     return RankedQuestion(
         read, query, options, ranking.entity[place], scores[place], ranking.support[place], place, member[place],
         probable, contexts.matched_documents, found.total, [*read.notes, *contexts.warnings, *empty],
+        found if len(contexts) == found.total else None,
     )  # fmt: skip
 
 
@@ -369,12 +371,18 @@ def _cut_snippets(
     collection: Collection, found: RankedQuestion, entities: I32, system: System, snippets: int, passage: Passage
 ) -> dict[int, list[Snippet]]:
     """The snippets of entities. Those that evidence alone ranks high come with its ranking, which is quick."""
-    depth = int(found.place[: entities.size].max()) + 1
+    places, whole = found.place[: entities.size].tolist(), found.whole
+    if whole is not None:
+        shares = [explain_entity(system, whole.contexts, whole.ranking, p) for p in places]
+        return dict(
+            zip(entities.tolist(), show_evidence(collection, whole.contexts, shares, snippets, passage), strict=True)
+        )
+    depth = max(places) + 1
     if depth <= MOST_DEEP:
         ranked = collection.evidence(found.query, found.options, system, depth, best=snippets)
         if ranked.shown is not None:
             at, row, share = ranked.shown.at, ranked.shown.row, ranked.shown.share
-            spans = [slice(int(at[p]), int(at[p + 1])) for p in found.place[: entities.size].tolist()]
+            spans = [slice(int(at[p]), int(at[p + 1])) for p in places]
             begin = np.cumsum([0, *(span.stop - span.start for span in spans)])
             rows = ShownContexts(
                 begin, np.concatenate([row[span] for span in spans]), np.concatenate([share[span] for span in spans])
