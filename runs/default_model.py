@@ -1,12 +1,13 @@
-"""Train the model `joint` on the judged queries of several testbeds together, or test it on one that it never saw.
+"""Train the default model on the judged queries of several testbeds together, or test it on those that it never saw.
 
-    python runs/default_model.py TESTBED... [--sample 150] [--work DIR] [-o src/fader/models/joint.json]
+    python runs/default_model.py TESTBED... [--sample 250] [--work DIR] [-o src/fader/models/default.json]
     python runs/default_model.py TESTBED... --leave-out        the MAP of each testbed by a model of the others
 
 A testbed is a folder with corpus.jsonl (or .gz, .zst), entities.tsv, types.tsv, queries.jsonl and qrels.txt. Of each
-testbed at most so many queries are drawn, so that none has most of the say. Columns are counted in units of their
-spread over these queries. The model file holds weights and how they were found, nothing of the testbeds' texts; it is
-portable: `fader search --model joint` ranks any index with it.
+testbed at most so many queries are drawn, so that none has most of the say. The model is a cascade (`systems.rerank`):
+`FIRST` ranks all candidates, `SECOND` the best of them by the best contexts of each. The first is trained on the
+candidates that its starting weights rank highest, the second on those of the first. Columns are counted in units of
+their spread over these contexts. The file holds weights and how they were found, nothing of the testbeds' texts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,52 +24,67 @@ from typing import Any
 import numpy as np
 
 import fader
+from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.tune import save_model
+from fader.features.base import FeatureMap
 from fader.features.combined import Combined, feature_map
 from fader.features.family import ColumnFamily
+from fader.fused.ranker import FusedRanker
 from fader.learn.crossvalidate import train
-from fader.learn.dataset import Dataset, View
+from fader.learn.dataset import Dataset, dataset
 from fader.learn.feature_trainer import FeatureTrainer, Trained
 from fader.learn.model import Model
 from fader.learn.modelfile import ModelScope
-from fader.measures import AveragePrecision
-from fader.progress import progress
+from fader.measures import AveragePrecision, judge
+from fader.rank.system import F64, I64, View
 from fader.search.batch import parse_all
 from fader.systems.fader import FeatureModel
+from fader.systems.rerank import Rerank
 
 ROOT = Path(__file__).resolve().parent.parent
-FEATURES = (
-    "noprox+coverage+shares+windows+positional+adjacency+competition+mention+confidence+entity(use=frequency/votes)"
+FIRST = FeatureModel(
+    "noprox+coverage", "logsumexp", loss="listwise", lam="1", policy="mention", top="1000", entities=True, starts=1
 )
-SYSTEM = FeatureModel(
-    FEATURES, "logsumexp", loss="listwise", lam="1", policy="mention", top="1000", bad=200, starts=1, label="joint"
-)
-SCALED_BY = 60  # queries of each testbed
+COLUMNS = "shares+windows+positional+adjacency+competition+mention+confidence+entity(use=frequency/votes)"
+SECOND = replace(FIRST, features=f"noprox+coverage+{COLUMNS}")
+CANDIDATES, CONTEXTS = 100, 10
+SHOWN = 1000  # entities that are ranked in a test
 
 
-@dataclass
-class Joined:
-    """The judged queries of several indexes as one source."""
+class Kept:
+    """In the place of a second stage: keeps the table that it is to value."""
 
-    parts: list[JudgedQueries]
+    def __init__(self) -> None:
+        self.candidates, self.contexts = CANDIDATES, CONTEXTS
+        self.table: Contexts | None = None
 
-    def __post_init__(self) -> None:
-        self._made: dict[tuple[str, View], Dataset] = {}
+    def value(self, table: Contexts) -> tuple[Evidence, F64]:
+        self.table, groups = table, table.groups
+        return Evidence(groups.entity, groups.order, groups.at, np.zeros(len(table))), np.zeros(groups.entity.size)
+
+
+class Keeping:
+    """A first system, and what a second stage would see."""
+
+    def __init__(self, first: FeatureModel) -> None:
+        self.view, self.prepare_fused, self.reranking = first.view, first.prepare_fused, Kept()
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Queries that are encoded already, as a source of datasets."""
+
+    data: Dataset
 
     @property
     def ids(self) -> Sequence[str]:
-        return [f"{part.index.collection.folder.name}/{query}" for part in self.parts for query in part.ids]
+        return [query.id for query in self.data.queries]
 
-    def dataset(self, features: Any, view: View, training: Any) -> Dataset:
-        """All queries of all indexes, encoded once; the features must have fixed edges."""
-        if (str(features), view) not in self._made:
-            sets = [part.dataset(features, view, np.arange(len(part))) for part in self.parts]
-            queries = tuple(query for one in sets for query in one.queries)
-            self._made[str(features), view] = Dataset(features, view, queries)
-        return self._made[str(features), view]
+    def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
+        return self.data
 
 
 def judged(folder: Path, work: Path, sample: int) -> JudgedQueries:
@@ -82,62 +98,87 @@ def judged(folder: Path, work: Path, sample: int) -> JudgedQueries:
     return judge_queries(index, queries, read_qrels(folder / "qrels.txt", FaultCollector()), sample=sample)
 
 
-def scale_columns(parts: Sequence[JudgedQueries]) -> Combined:
-    """The features with the spread of their columns over queries of all testbeds, three digits of it."""
+def find_tables(part: JudgedQueries, first: FeatureModel) -> list[Contexts]:
+    """For each query the contexts that a second stage sees after a first; none where nothing matches."""
+    collection, tables = part.index.collection, []
+    ranker = FusedRanker(collection.reader, eager=1 << 40)
+    for query in part.queries:
+        system: Any = Keeping(first)
+        found = ranker.rank(collection.name_entities(query.query), first.view.match_options(), system, 1, 0)
+        assert found is not None, query.id
+        tables.append(found[0] if system.reranking.table is None else system.reranking.table)
+    return tables
 
-    def tables() -> Iterator[Contexts]:
-        for part in parts:
-            for i in range(min(SCALED_BY, len(part))):
-                yield part.contexts(i, SYSTEM.view)
 
-    kept, maps = list(tables()), []
-    for each in feature_map(FEATURES).maps:
+def scale_columns(features: Combined, tables: Sequence[Contexts]) -> Combined:
+    """The features with the spread of their columns, three digits of it."""
+    maps = []
+    for each in features.maps:
         if isinstance(each, ColumnFamily):
-            each = each.fit_scale(kept)
+            each = each.fit_scale(tables)
             each = replace(each, scale=tuple(float(f"{s:.3g}") for s in each.scale))
         maps.append(each)
     return Combined(tuple(maps))
 
 
-def find_model(source: Joined, features: Combined, reporter: Any) -> Trained:
-    """The model of all queries of a source."""
-    make = partial(FeatureTrainer, source, replace(SYSTEM, features=str(features)).candidates())
-    found: Trained = train(make, len(source.ids), progress=reporter)[0]
+def fit(system: FeatureModel, features: Combined, parts: Sequence[JudgedQueries], tables: list[Contexts]) -> Trained:
+    """The model of all queries."""
+    ids = [f"{part.index.collection.folder.name}/{query}" for part in parts for query in part.ids]
+    grades = [each for part in parts for each in part.grades]
+    rows = ((i, t, g) for i, t, g in zip(ids, tables, grades, strict=True) if len(t))
+    source = Encoded(dataset(rows, features, system.view))
+    system = replace(system, features=str(features))
+    found: Trained = train(partial(FeatureTrainer, source, system.candidates()), len(source.ids), workers=1)[0]
     return found
 
 
-def leave_out(source: Joined, features: Combined, reporter: Any) -> None:
-    """Print the MAP of each testbed's queries by the model of all other testbeds."""
-    for part in source.parts:
-        others = Joined([other for other in source.parts if other is not part])
-        found = find_model(others, features, reporter)
-        queries = part.dataset(features, SYSTEM.view, np.arange(len(part))).queries
-        precision = np.mean([AveragePrecision().of(found.values(q), q.judgments) for q in queries])
-        print(f"{part.index.collection.folder.name}: {precision:.4f} of {len(part)} queries", flush=True)
+def find_model(parts: Sequence[JudgedQueries]) -> tuple[Rerank, Trained]:
+    """The cascade of all queries of some testbeds."""
+    maps = feature_map(str(FIRST.features))
+    start = replace(FIRST, weights=tuple(maps.start().tolist()))
+    tables = [table for part in parts for table in find_tables(part, start)]
+    first = FIRST.fill_in(fit(FIRST, maps, parts, tables))
+    tables = [table for part in parts for table in find_tables(part, first)]
+    found = fit(SECOND, scale_columns(feature_map(str(SECOND.features)), tables), parts, tables)
+    return Rerank(str(first), str(SECOND.fill_in(found)), CANDIDATES, CONTEXTS, "default"), found
+
+
+def measure(part: JudgedQueries, system: Rerank) -> float:
+    """The MAP of a testbed's queries."""
+    find, found = part.index.collection.catalog.entity_ids.find, []
+    for query, grades in zip(part.queries, part.grades, strict=True):
+        ranked = part.index.rank(query.query, k=SHOWN, model=system)
+        entity = np.array([find(e) for e in ranked.entities], dtype=np.int32)
+        values = -np.arange(entity.size, dtype=np.float64)
+        found.append(AveragePrecision().of(values, judge(entity, entity.tolist(), grades)))
+    return float(np.mean(found))
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("testbeds", nargs="+", type=Path, metavar="TESTBED")
-    options.add_argument("--sample", type=int, default=150, help="queries of each testbed at most")
+    options.add_argument("--sample", type=int, default=250, help="queries of each testbed at most")
     options.add_argument("--work", type=Path, help="where indexes are, or are built")
     options.add_argument("--leave-out", action="store_true", help="test on each testbed, trained on the others")
-    options.add_argument("-o", "--output", type=Path, default=ROOT / "src/fader/models/joint.json")
+    options.add_argument("--only", help="with --leave-out, the one testbed to test on")
+    options.add_argument("-o", "--output", type=Path, default=ROOT / "src/fader/models/default.json")
     given = options.parse_args()
-    with tempfile.TemporaryDirectory() as scratch, progress("Training") as reporter:
+    with tempfile.TemporaryDirectory() as scratch:
         work = given.work or Path(scratch)
-        source = Joined([judged(folder, work, given.sample) for folder in given.testbeds])
-        features = scale_columns(source.parts)
+        parts = {folder.name: judged(folder, work, given.sample) for folder in given.testbeds}
+        for name, part in parts.items() if given.leave_out else ():
+            if given.only in (None, name):
+                system, _found = find_model([other for other in parts.values() if other is not part])
+                print(f"{name}: {measure(part, system):.4f} of {len(part)} queries", flush=True)
         if given.leave_out:
-            leave_out(source, features, reporter)
             return
-        found = find_model(source, features, reporter)
+        system, found = find_model(list(parts.values()))
     provenance = {
-        "testbeds": {part.index.collection.folder.name: len(part) for part in source.parts},
+        "testbeds": {name: len(part) for name, part in parts.items()},
         "lambda": found.settings.lam, "loss": found.settings.loss, "seed": found.settings.seed,
         "objective": found.fit.objective,
     }  # fmt: skip
-    model = Model(SYSTEM.fill_in(found), ModelScope(portable=True, provenance=provenance))
+    model = Model(system, ModelScope(portable=True, provenance=provenance))
     save_model(model, given.output)
     print(f"{given.output}: {model}, objective {found.fit.objective:.1f}", file=sys.stderr)
 

@@ -40,7 +40,7 @@ def test_json_has_the_documented_shape(index: Path) -> None:
     answer = ask(index, 'played +violin -"no such phrase"', "--type", "scientist", "--snippets", "3")
     assert has_shape(answer, ANSWER)
     assert answer["type"] == "scientist"
-    assert answer["model"] == "noprox+rectangle x sum"
+    assert answer["model"] == "default"
     assert [(x["text"], x["mode"]) for x in answer["query"]["literals"]] == [
         ("played", "optional"), ("violin", "required"), ("no such phrase", "forbidden"),
     ]  # fmt: skip
@@ -111,7 +111,7 @@ def test_plain_text_marks_mention_and_matches(index: Path) -> None:
     lines = outcome.out.splitlines()
     assert lines[0].startswith("  1. Albert Einstein  nobel laureate, physicist")
     assert "[Albert Einstein] *played* the *violin*" in outcome.out
-    assert re.fullmatch(r"\d+ candidates, \d+ contexts, \d+ documents; noprox\+rectangle x sum; [\d.]+ ms", lines[-1])
+    assert re.fullmatch(r"\d+ candidates, \d+ contexts, \d+ documents; default; [\d.]+ ms", lines[-1])
     assert "\x1b" not in outcome.out
 
 

@@ -60,7 +60,7 @@ def fail(value: Any) -> None:
 
 def test_the_values_are_those_of_the_query(index: fader.Index) -> None:
     """Counts, names and ranks; the type by its id, the model by a text that parses back."""
-    answer = index.search('name +word "not there"', type="Thing", k=3)
+    answer = index.search('name +word "not there"', type="Thing", k=3, model="paper")
     assert (answer.type, answer.model) == ("T", "noprox+rectangle x sum")
     assert (answer.matched_documents, answer.contexts, answer.candidates) == (9, 9, 4)
     assert answer.warnings == ['"not there" occurs nowhere in the collection; it is left out']
@@ -87,7 +87,7 @@ def test_an_empty_answer_says_why(index: fader.Index) -> None:
 def test_evidence_is_given_where_it_was_asked_for(index: fader.Index) -> None:
     """As many snippets as asked for, no more than there are, none if none."""
     for snippets, expected in ((0, 0), (1, 1), (2, 2), (50, 3)):
-        assert len(index.search("word", k=1, snippets=snippets).results[0].evidence) == expected
+        assert len(index.search("word", k=1, snippets=snippets, model="paper").results[0].evidence) == expected
 
 
 def test_a_negative_number_of_snippets_is_wrong_usage(index: fader.Index) -> None:

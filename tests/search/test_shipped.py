@@ -49,10 +49,10 @@ def test_shares_of_contexts_add_up_to_the_score(index: fader.Index, name: str) -
 
 
 def test_entity_features_are_added_to_what_contexts_say(index: fader.Index) -> None:
-    """V(e) = ln sum exp(w . f(x, e)) + u . h(e), with h of the candidate's own contexts."""
-    system = shipped_model("joint").system
-    scoring, contexts = system.feature_scoring, index.contexts("red wine", type="person")
-    assert scoring is not None
+    """V(e) = ln sum exp(w . f(x, e)) + u . h(e), with h of all contexts of the candidate."""
+    system = shipped_model("default").system
+    assert system.reranking is not None
+    scoring, contexts = system.reranking.scoring, index.contexts("red wine", type="person", entities=True)
     (entity,) = (m for m in scoring.features.maps if m.name == "entity")  # type: ignore[attr-defined]
     u = scoring.weights[-entity.size :]
     without = np.concatenate([scoring.weights[: -entity.size], np.zeros(entity.size)])
@@ -63,8 +63,16 @@ def test_entity_features_are_added_to_what_contexts_say(index: fader.Index) -> N
 
 
 def test_a_shipped_model_is_written_as_it_is_read() -> None:
-    """The text of the joint model parses back to it."""
-    system = shipped_model("joint").system
+    """The text of the default model parses back to it."""
+    system = shipped_model("default").system
     assert parse_system(str(system)) == system
-    assert str(shipped_model("joint")) == "joint"
-    assert shipped_model("paper").key == shipped_model("default").key
+    assert str(shipped_model("default")) == "default"
+    assert str(shipped_model("paper")) == "noprox+rectangle x sum"
+
+
+def test_why_has_features_and_grids_of_the_cascade(index: fader.Index) -> None:
+    """Contributions of feature maps add up to the score."""
+    why = index.why("red wine", "ada", type="person")
+    assert sum(part.contribution for part in why.features) == pytest.approx(why.score, abs=1e-9)
+    assert {"coverage", "entity"} <= {part.feature for part in why.features}
+    assert [grid.feature for grid in why.grids] == ["coverage"]

@@ -161,7 +161,7 @@ def test_every_system_explains_the_first_and_the_last(index: fader.Index, ranker
 
 def test_no_candidate_has_the_grid_without_points(index: fader.Index) -> None:
     """Nothing to explain, in the same shape."""
-    why = index.why("+nowhere word", "E00")
+    why = index.why("+nowhere word", "E00", model="paper")
     assert (why.rank, why.score, why.evidence, why.matches) == (None, None, [], [])
     assert why.explain.contexts == []
     assert [(g.feature, g.points) for g in why.grids] == [("rectangle", [])]
@@ -173,7 +173,7 @@ def test_time_is_counted(index: fader.Index) -> None:
         index.why("word", "E00", timeout_ms=1e-6)
 
 
-@pytest.mark.parametrize(("ranker", "quick"), [("default", True), ("voting", True), ("balog2", False)])
+@pytest.mark.parametrize(("ranker", "quick"), [("paper", True), ("default", False), ("voting", True), ("balog2", False)])
 def test_what_ifs_are_few_where_each_ranks_everything_again(index: fader.Index, ranker: str, quick: bool) -> None:
     """Five, of the contexts that contribute most; the others have none."""
     contexts = index.why("word", "E40", model=ranker).explain.contexts

@@ -195,6 +195,11 @@ class System(ABC):
         """Features, weights, aggregator and policy, where the system is exactly that."""
         return None
 
+    def scoring_of(self, contexts: Contexts, rows: I32) -> tuple[FeatureScoring, Contexts, I32] | None:
+        """The weighted features behind the scores of some rows of one entity, and the table and rows they are of."""
+        scoring = self.feature_scoring
+        return None if scoring is None else (scoring, contexts, rows)
+
     def prepare_fused(self) -> FusedMaker | None:
         """What makes the system data for the fused path; None where it must be ranked through the table."""
         return None

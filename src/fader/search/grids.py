@@ -12,7 +12,7 @@ one point there, whose contribution is the score. Knows nothing of storage or te
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,9 +72,11 @@ def features_of(
     system: System, contexts: Contexts, shares: Contributions
 ) -> tuple[list[WeightGrid], list[FeaturePart]]:
     """The grids of a system with an entity's points, and what each of its feature maps contributes."""
-    scoring = system.feature_scoring
-    if scoring is None:
+    found = system.scoring_of(contexts, shares.row)
+    if found is None:
         return [], []
+    scoring, contexts, rows = found
+    shares = replace(shares, row=rows)
     maps = list(_split_maps(scoring))
     parts = contributions(scoring.aggregator, maps, contexts, shares)
     grids: list[WeightGrid] = []

@@ -18,18 +18,18 @@ from fader.registry import count_registered, find_part
 from fader.search.collection import Collection
 from fader.systems.base import parse_system
 
-DEFAULT, PAPER, JOINT = "default", "paper", "joint"
-SHIPPED = (DEFAULT, PAPER, JOINT)
+DEFAULT, PAPER = "default", "paper"
+SHIPPED = (DEFAULT, PAPER)
 
 
 @cache
 def shipped_model(name: str) -> Model:
     """A model that ships with Fader, trained on public testbeds.
 
-    `paper` is the paper's own, noprox+rectangle x sum, and the default; `joint` has columns of contexts and entities.
+    `default` is a cascade: columns of contexts and entities rank the best candidates of a quick model again; `paper` is
+    the paper's own, noprox+rectangle x sum.
     """
-    file = "default" if name == PAPER else name
-    text = resources.files("fader").joinpath(f"models/{file}.json").read_text(encoding="utf-8")
+    text = resources.files("fader").joinpath(f"models/{name}.json").read_text(encoding="utf-8")
     return parse_model(text, f"{name} model")
 
 

@@ -27,7 +27,7 @@ from fader.learn.dataset import QueryData, query_data
 from fader.learn.learner import Example, Learner
 from fader.measures import Judgments
 from fader.rank.rerank import Reranking, choose_candidates, join_values, keep_best
-from fader.rank.system import F64, I32, I64, FusedMaker, Ranking, System, View
+from fader.rank.system import F64, I32, I64, FeatureScoring, FusedMaker, Ranking, System, View
 from fader.registry import parse
 from fader.systems.fader import FeatureModel
 
@@ -198,12 +198,18 @@ class Rerank(Learner):
         shift = float(found.values[place] - found.first_values[place])
         return own + shift / own.size
 
-    def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
+    def scoring_of(self, contexts: Contexts, rows: I32) -> tuple[FeatureScoring, Contexts, I32] | None:
         found = self._find(contexts)
         if not rows.size or not self._is_chosen(found, int(contexts.entity[rows[0]])):
+            return self.first_system.scoring_of(contexts, rows)
+        return self.reranking.scoring, found.table, np.searchsorted(found.rows, rows).astype(np.int32)
+
+    def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
+        found = self.scoring_of(contexts, rows)
+        if found is None:
             return self.first_system.literal_weights(contexts, rows)
-        scoring, own = self.reranking.scoring, np.searchsorted(found.rows, rows).astype(np.int32)
-        return scoring.features.by_literal(found.table, own, scoring.weights)
+        scoring, table, own = found
+        return scoring.features.by_literal(table, own, scoring.weights)
 
     def pieces(self, contexts: Contexts, row: int) -> list[Piece]:
         found = self._find(contexts)
