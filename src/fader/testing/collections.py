@@ -24,7 +24,7 @@ from fader.search.index import Index
 from fader.search.models import resolve_model
 from fader.testing.expect import expect
 
-MODELS = ("default", "proximity", "voting")  # weighted features, contexts one by one, and a ranking of documents
+MODELS = ("default", "paper", "proximity", "voting")  # a cascade, features, contexts one by one, a ranking of documents
 COLUMNS = ("entity", "document", "distances", "sides", "start", "end", "confidence")
 DRAWN = 4  # documents whose texts queries are drawn from
 FEW = 2  # rows of an entity, where not all are needed
