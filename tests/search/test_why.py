@@ -173,7 +173,9 @@ def test_time_is_counted(index: fader.Index) -> None:
         index.why("word", "E00", timeout_ms=1e-6)
 
 
-@pytest.mark.parametrize(("ranker", "quick"), [("paper", True), ("default", False), ("voting", True), ("balog2", False)])
+@pytest.mark.parametrize(
+    ("ranker", "quick"), [("paper", True), ("default", False), ("voting", True), ("balog2", False)]
+)
 def test_what_ifs_are_few_where_each_ranks_everything_again(index: fader.Index, ranker: str, quick: bool) -> None:
     """Five, of the contexts that contribute most; the others have none."""
     contexts = index.why("word", "E40", model=ranker).explain.contexts
