@@ -18,7 +18,7 @@ from fader.judging.learn import HALFWAY, LearnReport, learn
 from fader.judging.learned import LearnedModels
 from fader.judging.propose import propose
 from fader.judging.record import JudgedReading, Judgment
-from fader.search.models import default_model
+from fader.search.models import default_model, shipped_model
 
 TYPES = [{"id": "person", "name": "person"}]
 WORDS = ["violin", "piano", "harp", "flute", "drum", "organ", "viola", "cello"]
@@ -79,7 +79,8 @@ def test_few_judgments_move_a_model_a_little(index: fader.Index) -> None:
     """The share of what judgments teach grows with the number of questions."""
 
     def distance(count: int) -> float:
-        learned, old = learn(index, judgments(count), default_model()).model.system, default_model().system
+        base = shipped_model("paper")
+        learned, old = learn(index, judgments(count), base).model.system, base.system
         pairs = []
         for system in (learned, old):
             weights = system.weights  # type: ignore[attr-defined]

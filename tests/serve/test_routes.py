@@ -238,12 +238,14 @@ def test_stats_and_systems(http: httpx.Client, index: fader.Index) -> None:
         ("trained", True),
         ("default", False),
         ("paper", False),
+        ("joint", False),
     ]
     assert systems["systems"] == [asdict(describe_system(part)) for part in discover("fader.systems").values()]
     other = http.get("/v1/systems", params={"index": "other"}).json()
     assert [(m["name"], m["default"]) for m in other["models"]] == [
         ("default", True),
         ("paper", False),
+        ("joint", False),
     ]
 
 

@@ -18,8 +18,8 @@ from fader.registry import count_registered, find_part
 from fader.search.collection import Collection
 from fader.systems.base import parse_system
 
-DEFAULT, PAPER = "default", "paper"
-SHIPPED = (DEFAULT, PAPER)
+DEFAULT, PAPER, JOINT = "default", "paper", "joint"
+SHIPPED = (DEFAULT, PAPER, JOINT)
 
 
 @cache
@@ -27,7 +27,7 @@ def shipped_model(name: str) -> Model:
     """A model that ships with Fader, trained on public testbeds.
 
     `default` is a cascade: columns of contexts and entities rank the best candidates of a quick model again; `paper` is
-    the paper's own, noprox+rectangle x sum.
+    the paper's own, noprox+rectangle x sum; `joint` is such columns for all candidates, a base to learn from.
     """
     text = resources.files("fader").joinpath(f"models/{name}.json").read_text(encoding="utf-8")
     return parse_model(text, f"{name} model")

@@ -28,7 +28,7 @@ def type_option(help: str = "The answer type, by id or name.") -> Any:
 def model_option() -> Any:
     return option(
         "default",
-        help="What ranks: a model file of `fader train`, default or paper (models that ship with Fader), or a "
+        help="What ranks: a model file of `fader train`, default, paper or joint (models that ship with Fader), or a "
         "system such as proximity(width=20).",
         longest=1_000,
         flags=("--model", "--system"),
