@@ -384,3 +384,11 @@ def test_training_needs_questions(index: fader.Index, tmp_path: Path) -> None:
         words = ["train", str(index.collection.folder), "--questions", "--queries", str(tmp_path / file)]
         done = CliRunner().invoke(cli, [*words, "--qrels", str(tmp_path / "qrels.txt"), "-o", str(tmp_path / "m.json")])
         assert message in str(done.exception)
+
+
+def test_snippets_are_the_same_however_they_are_found(index: fader.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evidence that comes with the ranking is that of the contexts of the shown entities alone."""
+    quick = [r.evidence for r in index.ask("Who painted Sunflowers?", snippets=3).results]
+    monkeypatch.setattr("fader.search.ask.MOST_DEEP", 0)
+    assert [r.evidence for r in index.ask("Who painted Sunflowers?", snippets=3).results] == quick
+    assert any(quick)
