@@ -53,10 +53,12 @@ MOST_CODES = 1 << 24  # codes of a window
 ROWS_PER_CALL = 1 << 17  # mentions between two checks of the clock: a few milliseconds
 KEPT_COLUMNS = 64
 KEPT_PLANS = 512
+KEPT_DOCUMENTS = 4096  # of a plan
 KEPT_NUMBERS = 1 << 22  # of all plans that are kept: 32 MB
 EAGER = 1 << 14  # mentions of a type that are decoded for its first query
 SHARED = 3  # of so many parts of the arena one is for codes that queries share
 COMMON_MENTIONS = 1 << 14  # of a type from which on codes of common literals are shared
+_Chosen = tuple[I32, F64 | None, int | None, int]
 ALL = np.array([-1], dtype=np.int32)
 NOTHING = Evidence(NO_INTEGERS, NO_INTEGERS, np.zeros(1, dtype=np.int64), np.empty(0))
 
@@ -76,7 +78,7 @@ class _Matched:
         return self.lists.integers[at : at + self.mentions.slots]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Plan:
     """What follows from literals, type and system alone: it is kept for queries that ask the same again.
 
@@ -91,6 +93,7 @@ class _Plan:
     impossible: str
     scoring: FusedScoring | None
     program: Program | None
+    documents: _Chosen | None = None  # those of the best documents, where they are few
 
 
 @final
@@ -132,7 +135,9 @@ class FusedRanker:
         if scoring.documents is not None or system.view.top:
             if scoring.documents is not None and not system.view.takes_all:
                 return None  # contexts outside of the chosen documents would have to be found to be counted
-            chosen, values, total, matched_documents = self._choose_documents(query, plan, scoring, scratch)
+            chosen, values, total, matched_documents = plan.documents or self._choose_documents(
+                query, plan, scoring, scratch
+            )
             program = self._write_program(matched, scoring, system, values) if program is None else program
         if program is None:
             return None
@@ -321,9 +326,7 @@ class FusedRanker:
             self._types[name] = number = self._reader.catalog.resolve_type(name)
         return number
 
-    def _choose_documents(
-        self, query: Query, plan: _Plan, scoring: FusedScoring, scratch: Scratch
-    ) -> tuple[I32, F64 | None, int | None, int]:
+    def _choose_documents(self, query: Query, plan: _Plan, scoring: FusedScoring, scratch: Scratch) -> _Chosen:
         """The matching documents that can count, the value of each where documents have one, how many contexts there
         are where not all of them are in these documents, and how many documents match.
         """
@@ -357,6 +360,8 @@ class FusedRanker:
             place = np.flatnonzero(kept)
             number, values = number[place], None if values is None else values[place]
         number = number if number.size else np.array([documents.length.size], dtype=np.int32)
+        if scoring.documents is None and number.size <= KEPT_DOCUMENTS:
+            plan.documents = number.copy(), values, total, count
         return number, values, total, count
 
     def _value_entities(self, matched: _Matched, column: EntityColumn) -> F64:
