@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from annotate.choosing import Chooser, Linked
@@ -116,6 +116,8 @@ def check(catalog: list[tuple[str, str]], links: Linked, text: str) -> None:
 
 @settings(deadline=None)
 @given(catalog=CATALOGS, text=strings(1, 12))
+@example([("E", "Ada; byron"), ("E", "Ada, Byron")], "Ada byron")
+@example([("E", "Ada, Byron"), ("E", "Ada; byron")], "Ada byron")
 def test_from_the_catalog_alone(catalog: list[tuple[str, str]], text: str) -> None:
     """The entity with the best score, at its confidence: priors, context words, kinds of names, capitals, sentences."""
     check(catalog, [], text)

@@ -1,7 +1,8 @@
 """Names that end at one node of the trie, in groups of one form, with whom each group can mean.
 
 Groups of a node are tried in the order of `spelling.Forms.order`, equal ones as their first entities stand in the
-catalog. A group holds its candidates: the entities of all names that apply wherever the group does, with their priors
+catalog, then as their first names do, aliases before the name. A group holds its candidates: the entities of all
+names that apply wherever the group does, with their priors
 
     P(e | name) = (n(e) + w(e)) / sum
 
@@ -75,7 +76,7 @@ def make_groups(forms: Forms, node: I32, nodes: int, owners: I32, usable: BOOL) 
     opens = np.ones(names.size, dtype=np.bool_)
     opens[1:] = (key[1:] != key[:-1]) | (at[1:] != at[:-1])
     heads = names[opens]
-    rank = _rank_groups(node[heads], Forms.order(forms.key[heads]), owners[heads])
+    rank = _rank_groups(node[heads], Forms.order(forms.key[heads]), owners[heads], heads)
     rank_of_name = rank[np.cumsum(opens) - 1]
     order = np.argsort(rank_of_name, kind="stable")[int((rank_of_name < 0).sum()) :]  # without those dropped
     names, rank_of_name = names[order], rank_of_name[order]
@@ -86,13 +87,13 @@ def make_groups(forms: Forms, node: I32, nodes: int, owners: I32, usable: BOOL) 
     return Groups(of_node, bounds, names, rank.size - kept)
 
 
-def _rank_groups(node: I32, order: U64, owner: I32) -> I64:
-    """The place of each group among all, by node, order and entity; -1 for those beyond the most of a node."""
-    widest = np.lexsort((owner, ~order, node))
+def _rank_groups(node: I32, order: U64, owner: I32, name: I64) -> I64:
+    """The place of each group among all, by node, order, entity and name; -1 for those beyond the most of a node."""
+    widest = np.lexsort((name, owner, ~order, node))
     of_widest = node[widest]
     dropped = np.arange(widest.size) - np.searchsorted(of_widest, of_widest) >= MOST_GROUPS
     rank = np.full(node.size, -1, dtype=np.int64)
-    tried = np.lexsort((owner, order, node))
+    tried = np.lexsort((name, owner, order, node))
     tried = tried[~np.isin(tried, widest[dropped])] if dropped.any() else tried
     rank[tried] = np.arange(tried.size)
     return rank
