@@ -12,10 +12,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import fader
 from dose import dose
-from index.damage import build_living
+from fader.errors import DamagedError
+from fader.index.encoding.list_writer import encode_lists, write_lists
+from fader.index.encoding.lists import Lists
+from index.crafted import Workbench
+from index.damage import ENTITIES, TYPES, Sealed, build_living
 
 FULL = 10_000
 SAMPLE = 25  # without a dose: an index takes a quarter of a second
@@ -57,3 +63,24 @@ def test_no_crafted_index_crashes_the_process(living: Path) -> None:
 def test_no_kernel_leaves_its_arrays(living: Path, tmp_path: Path) -> None:
     """The same with kernels that look at their bounds: none reads or writes outside of an array."""
     craft(living, FULL, FULL // 5, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path / "numba"))
+
+
+def test_a_position_behind_the_last_document_is_not_merged(tmp_path: Path) -> None:
+    """It lies inside of the segment's positions, but no token is there: a merge would write behind its tokens."""
+    folder = tmp_path / "index"
+    texts = [{"id": str(i), "text": "the engine of numbers"} for i in range(6)]
+    fader.build(folder, texts, ENTITIES, TYPES, segment_tokens=12)
+    (path,) = folder.glob("*-0.terms")
+    bench = Workbench(path)
+    values, at = Lists(bench, "postings").all()
+    (documents,) = folder.glob("*-0.documents")
+    gap = int(Sealed(documents).arrays["base"][-1]) - 1
+    longer = np.append(values, gap).astype(np.int32)
+    df = np.diff(at).astype(np.int32)
+    at[-1] += 1
+    write_lists(bench, "postings", encode_lists(longer, at, df))  # type: ignore[arg-type]
+    bench.seal()
+    before = sorted(p.name for p in folder.iterdir())
+    with pytest.raises(DamagedError, match="is not that of a token"):
+        fader.merge(folder)
+    assert sorted(p.name for p in folder.iterdir()) == before

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.index.encoding.shapes import damage_error
 from fader.index.encoding.strings import Joined
 from fader.index.format import FileEntry
 from fader.index.manifest import SegmentEntry
@@ -49,17 +50,23 @@ def merge_segments(folder: Path, name: str, segments: Sequence[Segment], catalog
 @kernel
 def _uninvert(
     positions: I32, at: I64, term_of: I32, base: I32, cell: I32, number: I32, begin: I64, out: I32, used: U8
-) -> None:
-    """Write the term of each posting to its token's place; documents numbered -1 are left out."""
+) -> int:
+    """Write the term of each posting to its token's place; documents numbered -1 are left out.
+
+    Returns the first term with a position behind its document, where no token is; -1 if there is none.
+    """
     for i in range(at.size - 1):
         for k in range(at[i], at[i + 1]):
             p = positions[k]
             d = cell[p >> CELL_BITS]
             while base[d + 1] <= p:
                 d += 1
+            if p == base[d + 1] - 1:
+                return i
             if number[d] >= 0:
                 out[begin[number[d]] + p - base[d]] = term_of[i]
                 used[term_of[i]] = 1
+    return -1
 
 
 def _tokens(segments: Sequence[Segment], number: Sequence[I32], lengths: I64) -> tuple[Joined, TokenColumns]:
@@ -69,7 +76,9 @@ def _tokens(segments: Sequence[Segment], number: Sequence[I32], lengths: I64) ->
     begin = np.cumsum(lengths) - lengths
     out = np.full(int(lengths.sum()), len(terms), dtype=np.int32)  # stop words stay so
     for segment, n, place in zip(segments, number, places, strict=True):
-        _uninvert(*segment.postings.all(), place, segment.base, segment.cell, n, begin, out, used)
+        wrong = _uninvert(*segment.postings.all(), place, segment.base, segment.cell, n, begin, out, used)
+        if wrong >= 0:
+            raise damage_error(segment.containers[0], f"a position of term {wrong} is not that of a token")
     renumbered = np.append(np.cumsum(used, dtype=np.int32) - np.int32(1), np.int32(-1)).astype(np.int32)
     return terms.select(used), TokenColumns(out, begin, renumbered)
 
