@@ -14,6 +14,7 @@ import pytest
 import fader
 from contracts.models import feature_model
 from fader.errors import BudgetError, LimitError
+from fader.features.combined import feature_map
 from fader.fused import kernels, ranker
 from fader.fused.ranker import FusedRanker
 from fader.limits import Limits
@@ -191,3 +192,18 @@ def test_documents_have_their_own_priors(tmp_path: Path) -> None:
     corpus = [document(n, ["a", "b"], [(1, 1, n)]) | {"prior": 1.0 + n} for n in range(4)]
     index = build(tmp_path / "index", corpus, segment_tokens=4)
     assert FusedRanker(index.collection.reader)._priors.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("top", ["0", "5"])
+def test_plans_are_kept(wide: Any, monkeypatch: pytest.MonkeyPatch, top: str) -> None:
+    """A query that is asked again has its plan, and the same answer; with new lists, or too many plans, a new one."""
+    shared = FusedRanker(wide.collection.reader, eager=EVERY)
+    system = feature_model("noprox+coverage", np.linspace(0.1, 1.0, feature_map("noprox+coverage").size), top=top)
+    queries = [wide.parse(text, "t") for text in ("w1 w2", "+w1 w3", "w1 w2 -w4")]
+    monkeypatch.setattr(ranker, "KEPT_PLANS", 2)
+    for _round in range(2):
+        for query in queries:
+            assert all(compare_paths(wide.collection, query, system, 10, shared) for _again in range(2))
+            assert 1 <= len(shared._plans) <= 2
+        shared._begin_anew(shared._arena)
+        assert not shared._plans
