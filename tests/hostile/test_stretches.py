@@ -9,15 +9,18 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fader
 from dose import dose
+from fader.budget import deadline
+from fader.contexts import around
 from fader.learn.learner import Learner
 from fader.registry import discover
 from fader.systems.base import parse_system
 from fader.testing.systems import train_learner
-from hostile.stretches import longest_stretch
+from hostile.stretches import FOREVER, longest_stretch
 
 SECONDS = 0.05
 TRIES = 3  # the shortest counts: a busy machine takes CPU time too, by emptying caches
@@ -89,3 +92,18 @@ def test_so_is_it_for_contexts(index: fader.Index) -> None:
         _ = (contexts.sentences, contexts.titles, contexts.details, contexts.entity_documents)
     print(stretch)
     assert stretch.looks > 10
+
+
+def test_companions_do_not_depend_on_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sorted in pieces of whole documents they are those of one sort."""
+    chance = np.random.default_rng(0)
+    row = np.sort(np.append(np.arange(40), chance.integers(0, 40, 3_000))).astype(np.int32)
+    start, slot = chance.integers(0, 9, (2, row.size)).astype(np.int32)
+    entities = np.arange(9, dtype=np.int32)
+    whole = around.find_companions(row, 40, start, slot, entities)
+    for size in (1, 100, 10_000):
+        monkeypatch.setattr(around, "SORTED_TOGETHER", size)
+        with deadline(FOREVER):
+            cut = around.find_companions(row, 40, start, slot, entities)
+        for name in ("at", "start", "entity", "candidates"):
+            assert np.array_equal(getattr(cut, name), getattr(whole, name)), (size, name)
