@@ -35,10 +35,12 @@ def test_a_question_is_asked_by_keyboard_alone(visit: Visits, site: Site) -> Non
 def test_the_reading_can_be_edited_by_keyboard(visit: Visits) -> None:
     """A chip turns from may to must, is left out, and a phrase is added; each asks anew, and is in the address."""
     page = visit("/", {"q": QUESTION})
-    page.get_by_role("button", name="Mars: This may occur").press("Enter")
-    expect(page.get_by_role("button", name="Mars: This must occur")).to_be_visible()
-    assert params_of(page)["as"] == "+landed +Mars"
+    page.get_by_role("button", name="landed: This may occur").press("Enter")
+    expect(page.get_by_role("button", name="landed: This must occur")).to_be_visible()
+    assert params_of(page)["as"] == "spacecraft +landed +Mars"
     page.get_by_role("button", name="Leave out landed").press("Enter")
+    expect(page.locator(".literal-text")).to_have_text(["spacecraft", "Mars"])
+    page.get_by_role("button", name="Leave out spacecraft").press("Enter")
     expect(page.locator(".literal-text")).to_have_text(["Mars"])
     box = page.get_by_label("Add a word or phrase")
     box.fill("dust storm")
@@ -47,7 +49,7 @@ def test_the_reading_can_be_edited_by_keyboard(visit: Visits) -> None:
     expect(page.locator(".result").first).to_contain_text("Opportunity")
     assert params_of(page) == {"q": QUESTION, "as": '+Mars "dust storm"', "type": "spacecraft"}
     page.get_by_role("link", name="all readings").click()
-    expect(page.locator(".literal-text")).to_have_text(["landed", "Mars"])
+    expect(page.locator(".literal-text")).to_have_text(["spacecraft", "landed", "Mars"])
 
 
 def test_a_type_is_chosen_by_keyboard_and_never_lost(visit: Visits) -> None:

@@ -31,7 +31,7 @@ def test_explain_for_programs(index: Path) -> None:
 
 def test_explain_for_people(index: Path) -> None:
     """Name, rank, features, cells, contexts and snippets, in this order."""
-    out = passed("explain", index, *QUERY, "--entity", "Isaac_Newton").out
+    out = passed("explain", index, *QUERY, "--entity", "Isaac_Newton", "--model", "paper").out
     lines = out.splitlines()
     assert lines[0] == "Isaac Newton"
     assert re.fullmatch(r" +rank 3 of 33  [\d.]+ from 5 contexts; noprox\+rectangle x sum", lines[1])
@@ -73,12 +73,12 @@ def test_an_entity_alone(index: Path) -> None:
 
 def test_pages_of_contexts(index: Path) -> None:
     """Some of the contexts from an offset on, and how many there are."""
-    whole = passed("entity", index, "Isaac_Newton", *QUERY, "--json").json["evidence"]["contexts"]
+    whole = passed("entity", index, "Isaac_Newton", *QUERY, "--model", "paper", "--json").json["evidence"]["contexts"]
     assert whole["total"] == len(whole["items"]) == 5
-    page = ("entity", index, "Isaac_Newton", *QUERY, "--offset", "3", "--limit", "9")
+    page = ("entity", index, "Isaac_Newton", *QUERY, "--model", "paper", "--offset", "3", "--limit", "9")
     assert passed(*page, "--json").json["evidence"]["contexts"]["items"] == whole["items"][3:]
     assert passed(*page).out.splitlines()[-1] == "contexts 4 to 5 of 5"
-    last = passed("entity", index, "Isaac_Newton", *QUERY, "--offset", "50").out.splitlines()[-1]
+    last = passed("entity", index, "Isaac_Newton", *QUERY, "--model", "paper", "--offset", "50").out.splitlines()[-1]
     assert last == "no context after the first 50; there are 5"
     assert "limit must be a whole number" in refused(2, "entity", index, "Isaac_Newton", *QUERY, "--limit", "0")
 

@@ -50,7 +50,7 @@ def test_the_seed_fixes_the_model(index: Path, judged: list[str], model: Path, t
 def test_the_default_model_answers(index: Path) -> None:
     """Without a model the one that ships with Fader is used, and named."""
     answer = passed("search", index, "played +violin", "--type", "scientist", "--json").json
-    assert answer["model"] == "noprox+rectangle x sum"
+    assert answer["model"] == "default"
     assert answer["results"][0]["entity"] == "Albert_Einstein"
 
 

@@ -11,7 +11,9 @@ from cli.running import passed, refused
 from fader.cli import COMMANDS
 from index.damage import Sealed, build_living
 
-OPENS_NONE = {"analyze", "annotate", "check", "cluster", "demo", "evaluate", "import", "index", "systems"}
+OPENS_NONE = set(
+    "analyze annotate check cluster demo discover evaluate import index start systems".split()
+)  # or their own
 REST = {
     "add": ("{file}",),
     "ask": ("which person built the engine",),

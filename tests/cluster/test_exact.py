@@ -128,11 +128,11 @@ def test_scores_are_found_where_contexts_are(
 
     spread.collection.groups.ask = note  # type: ignore[method-assign]
     try:
-        assert plain(local.search("a b c", model="default")) == plain(spread.search("a b c", model="default"))
+        assert plain(local.search("a b c", model="paper")) == plain(spread.search("a b c", model="paper"))
         assert asked.count("ScoreRows") >= 1
         assert "ReadColumns" not in asked
         asked.clear()
-        assert local.rank("a b c", k=3, model="default") == spread.rank("a b c", k=3, model="default")
+        assert local.rank("a b c", k=3, model="paper") == spread.rank("a b c", k=3, model="paper")
         assert "FindRows" not in asked
         asked.clear()
         spread.collection._elsewhere.clear()

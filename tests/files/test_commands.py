@@ -25,7 +25,7 @@ def test_annotate_and_index_take_a_folder(tmp_path: Path) -> None:
     assert all(m["entity"] for line in lines for m in line["mentions"])
     passed("index", corpus, "--catalog", people, "-o", index)
     assert "read 21 files" in passed("index", folder, "--catalog", people, "-o", other).err
-    asked = ["+compiler", "--type", "admiral", "--json"]
+    asked = ["+compiler", "--type", "admiral", "--model", "paper", "--json"]
     answers = [passed("search", place, *asked).json for place in (index, other)]
     for answer in answers:
         answer.pop("took_ms")

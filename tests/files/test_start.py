@@ -32,7 +32,8 @@ def test_one_command_gives_answers_and_says_each_step(tmp_path: Path) -> None:
     assert "in/scan.pdf: its 1 pages have no text" in said
     for command in ("annotate", "index"):
         assert f"just this step: fader {command} " in said
-    found = passed("search", tmp_path / "out" / "index", "+compiler", "--type", "admiral", "--json").json
+    asked = ("+compiler", "--type", "admiral", "--model", "paper", "--json")
+    found = passed("search", tmp_path / "out" / "index", *asked).json
     assert found["results"][0]["name"] == "Grace Hopper"
     assert found["results"][0]["support"] == 21
 

@@ -191,7 +191,7 @@ def test_the_clock_is_looked_at_inside_of_long_work(
         corpus = [{**world.document(i % 80), "id": f"d{i:05}"} for i in range(documents)]
         built = fader.build(tmp_path / f"{documents}-{piece}", corpus, world.ENTITIES, world.KINDS)
         clock.looks = 0
-        built.rank('violin +the "old town"', timeout_ms=FOREVER)
+        built.rank('violin +the "old town"', model="paper", timeout_ms=FOREVER)
         return clock.looks
 
     few, many, coarse = looks(80, 64), looks(800, 64), looks(800, 1 << 20)

@@ -75,7 +75,7 @@ def holds(index: fader.Index, lines: list[bytes], expected: int, where: str) -> 
     for text in lines:
         if text.startswith(b'{"id": "good-'):
             assert reader.find_document(json.loads(text)["id"]) >= 0, f"{where}: {text!r}"
-    (answer,) = index.search("splendid", type="T", k=3).results
+    (answer,) = index.search("splendid", type="T", k=3, model="paper").results
     assert (answer.entity, answer.support) == ("GOOD", expected), where
     assert answer.evidence[0].snippet == "splendid Euler"
     assert index.report is not None

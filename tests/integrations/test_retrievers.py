@@ -55,10 +55,13 @@ def test_langchain(index: fader.Index) -> None:
     pytest.importorskip("langchain_core")
     from fader.integrations.langchain import FaderRetriever
 
-    found = FaderRetriever(index=index, snippets=2).invoke("wrote")
+    found = FaderRetriever(index=index, snippets=2, model="paper").invoke("wrote")
     check([(each.page_content, each.metadata) for each in found])
     assert len({each.id for each in found}) == 3
-    assert FaderRetriever(index=index, ask=True).invoke("Which person wrote more?")[0].metadata["entity"] == "ada"
+    assert (
+        FaderRetriever(index=index, ask=True, model="paper").invoke("Which person wrote more?")[0].metadata["entity"]
+        == "ada"
+    )
 
 
 def test_llama_index(index: fader.Index) -> None:
@@ -66,6 +69,6 @@ def test_llama_index(index: fader.Index) -> None:
     pytest.importorskip("llama_index.core")
     from fader.integrations.llama_index import FaderRetriever
 
-    found = FaderRetriever(index, snippets=2, type="person").retrieve("wrote")
+    found = FaderRetriever(index, snippets=2, type="person", model="paper").retrieve("wrote")
     check([(each.node.get_content(), each.node.metadata) for each in found])
     assert found[0].score == found[1].score > found[2].score

@@ -23,7 +23,7 @@ from fader import budget
 from fader.errors import BudgetError, CatalogError, QueryError, UsageError
 from fader.index.textstore import TextStore
 from fader.learn.model import Model
-from fader.search.models import default_model
+from fader.search.models import shipped_model
 from fader.systems.base import parse_system
 from oracles.strategies import World, worlds
 
@@ -137,7 +137,7 @@ def test_an_entity_is_given_as_text(index: fader.Index) -> None:
 
 
 def windowed(window: int | None = None, top: int = 0) -> Model:
-    system: Any = default_model().system
+    system: Any = shipped_model("paper").system
     return portable(replace(system, window=str(window or 0), top=str(top)))
 
 

@@ -120,7 +120,7 @@ def test_offsets_are_exact_and_snippets_short(texts: list[Text]) -> None:
     """Of every context of drawn texts."""
     with tempfile.TemporaryDirectory() as folder:
         index = indexed(texts, Path(folder) / "index")
-        items = index.evidence(" ".join(LITERALS), "E", limit=100).contexts.items
+        items = index.evidence(" ".join(LITERALS), "E", model="paper", limit=100).contexts.items
         assert len(items) == len(texts)
         for item in items:
             plain: Any = item

@@ -26,7 +26,7 @@ from fader.contexts import match as matching
 from fader.errors import BudgetError, QueryError, UsageError
 from fader.learn.model import Model
 from fader.search import local as searching
-from fader.search.models import default_model
+from fader.search.models import shipped_model
 from fader.search.tau import tau_b
 from oracles.strategies import World, worlds
 
@@ -126,7 +126,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> fader.Index:
 
 
 def windowed(window: int | None, top: int = 0) -> Model:
-    system: Any = default_model().system
+    system: Any = shipped_model("paper").system
     return portable(replace(system, window=str(window or 0), top=str(top)))
 
 

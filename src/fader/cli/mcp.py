@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ from fader.cli.common import Output, declare, plugin_option, speaks, takes
 from fader.cli.serve import PublishOptions, collect_settings, name_paths
 from fader.errors import UsageError
 from fader.options import option, options
+from fader.serve.backing import Folders
 from fader.serve.settings import Settings
 
 
@@ -26,7 +28,7 @@ class McpOptions:
 @click.command("mcp", epilog="Example: fader mcp index/ --tools pair")
 @click.argument("folders", metavar="[NAME=]DIR...", nargs=-1, required=True)
 @takes(McpOptions)
-@takes(PublishOptions, "models", into="published")
+@takes(PublishOptions, "models", "verify", into="published")
 @declare(Settings, "time_ms", "workers", "log")
 @plugin_option
 @speaks(json=False)
@@ -40,6 +42,7 @@ def command(
     if not importlib.util.find_spec("mcp"):
         raise UsageError("the Model Context Protocol needs more packages; pip install 'fader[serve]'")
     settings = collect_settings(name_paths(folders, "index"), published, given)
+    settings = replace(settings, backing=Folders(published.verify))
     from fader.serve.mcp.stdio import run_stdio  # needs the extra, which was looked for just now
 
     if options.schemas:
