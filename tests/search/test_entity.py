@@ -146,7 +146,7 @@ def windowed(window: int | None = None, top: int = 0) -> Model:
     [
         ("word", "Rome", "person", "default", 'not of the type "person"; its types: "place"'),
         ("word", "Untyped", "person", "default", 'not of the type "person"; its types: none'),
-        ("word", "Nobody", "person", "default", "no document that matches the query mentions it"),
+        ("word", "Nobody", "person", "paper", "no document that matches the query mentions it"),
         ("word", "Untyped", None, windowed(5), "no document that matches mentions it within 5 tokens"),
         ("word", "Untyped", None, windowed(top=2), "none of the 2 best documents mentions it"),
         ("word", "Untyped", None, parse_system("voting(cutoff=1)"), "none of its contexts counts for voting(cutoff=1)"),
@@ -167,13 +167,13 @@ def test_a_page_reads_its_own_texts_only(index: fader.Index, monkeypatch: pytest
     read = []
     read_bytes = TextStore.read_bytes
     monkeypatch.setattr(TextStore, "read_bytes", lambda store, a, b: read.append((a, b)) or read_bytes(store, a, b))
-    page = index.evidence("word", "Ada", offset=25, limit=3).contexts
+    page = index.evidence("word", "Ada", model="paper", offset=25, limit=3).contexts
     assert ([item.place for item in page.items], len(read)) == ([26, 27, 28], 3)
     assert page.total == 30
 
 
 def test_what_contributes_most_comes_first_and_ties_keep_their_order(index: fader.Index) -> None:
-    items = index.evidence("word", "Ada", limit=100).contexts.items
+    items = index.evidence("word", "Ada", model="paper", limit=100).contexts.items
     assert [i.score for i in items] == sorted((i.score for i in items), reverse=True)
     same = [i.doc for i in index.evidence("word", "Ada", model="count", limit=100).contexts.items]
     assert same == sorted(same)
@@ -181,7 +181,7 @@ def test_what_contributes_most_comes_first_and_ties_keep_their_order(index: fade
 
 
 def test_a_page_behind_the_last_is_empty(index: fader.Index) -> None:
-    page = index.evidence("word", "Ada", offset=10**30).contexts
+    page = index.evidence("word", "Ada", model="paper", offset=10**30).contexts
     assert (page.total, page.items, page.offset) == (30, [], 10**30)
 
 

@@ -150,7 +150,7 @@ def test_texts_are_short_and_hold_the_answer(url: str) -> None:
     assert "Painter of pictures (id painter), entities: 2" in text_of(ask(url, "suggest_types", {"text": "painter"}))
     assert "Thing > Person > Scientist" in text_of(ask(url, "entity", {"id": "E/1"}))
     assert "rank 1 of " in text_of(
-        ask(url, "explain", {"query": "played +violin", "entity": "E/1", "type": "scientist"})
+        ask(url, "explain", {"query": "played +violin", "entity": "E/1", "type": "scientist", "model": "paper"})
     )
 
 

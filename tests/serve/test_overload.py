@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ import pytest
 from fader import Index, budget
 from fader.errors import DamagedError
 from fader.serve.settings import Settings
-from serve.live import build, running
+from serve import live
 
 ASK = {"q": "violin"}
 RANKING = ["/v1/search?q=a", "/v1/explain?q=a&entity=E2", "/v1/compare?q=a", "/v1/entity/E2?q=a"]
@@ -26,7 +27,15 @@ OTHERS = ["/", "/static/js/main.js", "/healthz", "/metrics", "/v1/stats", "/v1/s
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("overload") / "index")
+    return live.build(tmp_path_factory.mktemp("overload") / "index")
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[str]:
+    """A server that searches no more by itself: it has made the examples of its page."""
+    with live.running(settings) as url:
+        httpx.get(f"{url}/v1/examples", timeout=60)
+        yield url
 
 
 class Held:
