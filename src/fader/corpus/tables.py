@@ -160,6 +160,14 @@ def find_table(
     return _Finder(path, kind, given, limits).find()
 
 
+def _split_cells(line: str, delimiter: str) -> list[str]:
+    """The cells of a line; none where it is no row of a table, such as one with a carriage return inside."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
 def _is_pipe(path: str | Path) -> bool:
     try:
         return stat.S_ISFIFO(os.stat(path).st_mode)
@@ -222,13 +230,13 @@ class _Finder:
         tabs = any(b"\t" in line for line in lines)
         if self.given is not None and self.given.are_numbers:
             delimiter = max(_DELIMITERS, key=first.count)
-            width = len(next(csv.reader([first], delimiter=delimiter), []))
+            width = len(_split_cells(first, delimiter))
             header = [str(i) for i in range(1, width + 1)]
             return self._table(_DELIMITERS[delimiter], header, lambda: self._rows(delimiter, header))
         delimiter = self._delimiter(first, name, tabs)
         if not delimiter:
             return None if tabs or not self._is_list(name) else self._names()
-        header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])]
+        header = [cell.strip() for cell in _split_cells(first, delimiter)]
         if len(set(header)) < len(header):
             twice = next(cell for cell in header if header.count(cell) > 1)
             raise CatalogError(
@@ -241,7 +249,7 @@ class _Finder:
         if self.given is not None:
             return max(_DELIMITERS, key=first.count)
         for delimiter in _DELIMITERS:
-            cells = next(csv.reader([first], delimiter=delimiter), [])
+            cells = _split_cells(first, delimiter)
             if len(cells) > 1 and _is_header(cells, self.kind) and (delimiter == "\t" or not tabs):
                 return delimiter
         if name.endswith(".csv") and not tabs:  # its header names nothing that is known, which is said
