@@ -11,9 +11,8 @@ from cli.running import passed, refused
 from fader.cli import COMMANDS
 from index.damage import Sealed, build_living
 
-OPENS_NONE = set(
-    "analyze annotate check cluster demo discover evaluate import index start systems".split()
-)  # or their own
+# Commands that open no index, or only one that they have built themselves.
+OPENS_NONE = set("analyze annotate check cluster demo discover evaluate import index start systems".split())
 REST = {
     "add": ("{file}",),
     "ask": ("which person built the engine",),
