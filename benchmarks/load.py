@@ -18,13 +18,14 @@ import time
 from array import array
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
-LOST = 0  # the status of a request whose connection was closed
+LOST = 0  # the status of a request whose connection was closed, or that was never answered
 GRACE = 5.0  # seconds that answers may take after the last request was sent
 TICK = 0.001  # seconds between two looks at what is due
 
@@ -105,6 +106,7 @@ class _Load:
         self.end = began + self.plan.seconds
         await (self.pace(began) if self.plan.rate else self.start())
         self.outcome.seconds = time.perf_counter() - began
+        self.outcome.times.setdefault(LOST, array("d")).extend([math.inf] * self.flying)
         self.outcome.unsent = len(self.due)
         return self.outcome
 
@@ -112,7 +114,8 @@ class _Load:
         """Closed loop: one request of every client; each answer sends the next."""
         for n, connection in enumerate([self.free.popleft() for _ in range(len(self.free))]):
             asyncio.get_running_loop().call_later(self.plan.ramp * n / self.plan.clients, self.next, connection)
-        await asyncio.wait_for(self.quiet.wait(), self.plan.seconds + GRACE)
+        with suppress(TimeoutError):  # an answer that never comes is counted as lost
+            await asyncio.wait_for(self.quiet.wait(), self.plan.seconds + GRACE)
 
     async def pace(self, began: float) -> None:
         """Open loop: requests fall due at even intervals."""
@@ -129,8 +132,10 @@ class _Load:
             await asyncio.sleep(TICK)
 
     def next(self, connection: _Connection) -> None:
-        """What a free connection does."""
+        """What a free connection does; one that was closed meanwhile has been replaced."""
         now = time.perf_counter()
+        if connection.transport.is_closing() and now < self.end:
+            return
         if self.plan.rate:
             if self.due and now < self.end:
                 self.send(connection, self.due.popleft())
@@ -146,6 +151,12 @@ class _Load:
         self.flying += 1
         connection.send(next(self.requests), due)
 
+    def refused(self, connection: _Connection, status: int, opened: float) -> None:
+        """An answer to no request: the connection is not wanted and will be closed."""
+        self.outcome.times.setdefault(status, array("d")).append(1000 * (time.perf_counter() - opened))
+        if connection in self.free:
+            self.free.remove(connection)
+
     def answered(self, connection: _Connection, status: int, due: float, pause: float = 0.0) -> None:
         self.flying -= 1
         self.outcome.times.setdefault(status, array("d")).append(1000 * (time.perf_counter() - due))
@@ -153,16 +164,20 @@ class _Load:
             asyncio.get_running_loop().call_later(pause * (1 + self.chance.random()), self.next, connection)
         elif status != LOST:
             self.next(connection)
+        elif not self.flying and time.perf_counter() >= self.end:
+            self.quiet.set()
 
-    async def again(self) -> None:
-        """A new connection for one that the server closed."""
+    async def again(self, pause: float) -> None:
+        """A new connection for one that the server closed; a patient client waits as long as it was told."""
+        if self.plan.patient:
+            await asyncio.sleep(pause * (1 + self.chance.random()))
         try:
             _, connection = await asyncio.get_running_loop().create_connection(
                 lambda: _Connection(self), HOST, self.plan.port
             )
         except OSError:
             return
-        if not self.plan.rate:
+        if not self.plan.rate and connection in self.free:
             self.free.remove(connection)
             self.next(connection)
 
@@ -171,11 +186,11 @@ class _Connection(asyncio.Protocol):
     """One kept-alive connection with at most one request on its way."""
 
     def __init__(self, load: _Load) -> None:
-        self.load, self.received, self.due = load, bytearray(), math.nan
+        self.load, self.received, self.due, self.pause = load, bytearray(), math.nan, 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport, self.opened = transport, time.perf_counter()
         self.load.free.append(self)
 
     def send(self, request: bytes, due: float) -> None:
@@ -185,8 +200,13 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.received += data
         answer = _complete(self.received)
-        if answer is not None:
-            self.received.clear()
+        if answer is None:
+            return
+        self.received.clear()
+        self.pause = answer[1]
+        if math.isnan(self.due):  # the server refuses the connection before it is asked anything
+            self.load.refused(self, answer[0], self.opened)
+        else:
             due, self.due = self.due, math.nan
             self.load.answered(self, answer[0], due, answer[1])
 
@@ -196,7 +216,7 @@ class _Connection(asyncio.Protocol):
         if not math.isnan(self.due):
             self.load.answered(self, LOST, self.due)
         if time.perf_counter() < self.load.end:
-            task = asyncio.ensure_future(self.load.again())
+            task = asyncio.ensure_future(self.load.again(self.pause))
             self.load.tasks.add(task)
             task.add_done_callback(self.load.tasks.discard)
 

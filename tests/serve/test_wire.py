@@ -171,7 +171,8 @@ def test_connections_are_bounded_with_a_clear_refusal(folder: Path) -> None:
 
         def is_refused(sock: socket.socket, why: bytes) -> bool:
             reply = b"".join(iter(lambda: sock.recv(4096), b""))
-            return reply.startswith(b"HTTP/1.1 503 ") and b'"overloaded"' in reply and why in reply
+            said = (b'"overloaded"', b"\r\nRetry-After: 1\r\n", why)
+            return reply.startswith(b"HTTP/1.1 503 ") and all(text in reply for text in said)
 
         for _ in range(3):
             kept = connect("127.0.0.1")

@@ -81,7 +81,7 @@ class Wire(HttpToolsProtocol):
         transport.set_write_buffer_limits(high=0)  # writing pauses as long as there is anything left to be taken
         address = self.client[0] if self.client else ""
         if why := self._counted.refuse(address):
-            self._refuse(503, why, "close some, or try again later", "overloaded")
+            self._hang_up(Refusal(503, "overloaded", why, "close some, or try again later", {"Retry-After": "1"}))
             return
         self._counted.count[address] += 1
         self._address = address
@@ -200,17 +200,21 @@ class Wire(HttpToolsProtocol):
             self._late = None
 
     def _refuse(self, status: int, message: str, hint: str = "", code: str = "bad_request") -> None:
+        self._hang_up(Refusal(status, code, message, hint))
+
+    def _hang_up(self, refusal: Refusal) -> None:
         """Answer and hang up; only hang up where an answer has begun."""
         if self.transport.is_closing():
             return
         if self.cycle is None or self.cycle.response_complete:
-            self.transport.write(_write(Refusal(status, code, message, hint)))
+            self.transport.write(_write(refusal))
         self.transport.close()
 
 
 def _write(refusal: Refusal) -> bytes:
     body = refusal.body()
     headers = {"Content-Type": JSON, "Content-Length": str(len(body)), "Connection": "close", **SECURITY}
+    headers |= refusal.headers
     head = [f"HTTP/1.1 {refusal.status} {HTTPStatus(refusal.status).phrase}"]
     head += [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join([*head, "", ""]).encode() + body
