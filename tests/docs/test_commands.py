@@ -14,14 +14,16 @@ from docs.forked import forking
 from docs.markdown import blocks
 from docs.running import ON_A_CLUSTER, PAGES, follow, runs
 
+PRINTED = "printed.txt"  # what the demo printed, beside it
+
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's files and index."""
     place = tmp_path_factory.mktemp("docs") / "demo"
-    subprocess.run(
-        [sys.executable, "-m", "fader", "demo", str(place), "--quiet"], check=True, stdout=subprocess.DEVNULL
-    )
+    command = [sys.executable, "-m", "fader", "demo", str(place), "--quiet"]
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    (place.parent / PRINTED).write_text(printed, encoding="utf-8")
     return place
 
 
@@ -37,6 +39,13 @@ def program(demo: Path) -> Iterator[str]:
 )
 def test_commands_work_and_print_what_is_shown(page: Path, demo: Path, program: str, tmp_path: Path) -> None:
     follow(page, demo, program, tmp_path)
+
+
+def test_the_answer_on_the_first_screen_is_the_demo_s(demo: Path) -> None:
+    """Its lines are some that the demo prints, in their order."""
+    shown = next(block.text for block in blocks(PAGES[0]) if block.language == "text")
+    printed = iter((demo.parent / PRINTED).read_text("utf-8").splitlines())
+    assert all(line in printed for line in shown.splitlines())
 
 
 def test_no_command_is_left_out() -> None:

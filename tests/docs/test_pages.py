@@ -14,6 +14,7 @@ from docs.markdown import ROOT, anchors, blocks, links, pages
 from docs.regenerate import PAGE
 
 CI = ROOT / ".ci" / "run"
+README = ROOT / "README.md"
 INSTALLS = "python3 -m venv .venv && "
 
 
@@ -32,7 +33,7 @@ def test_relative_links_resolve(page: Path) -> None:
 
 def test_every_page_is_reached_from_the_readme() -> None:
     """By following links."""
-    reached, ahead = set(), [ROOT / "README.md"]
+    reached, ahead = set(), [README]
     while ahead:
         page = ahead.pop()
         if page not in reached:
@@ -52,8 +53,8 @@ def test_the_command_reference_is_the_real_help() -> None:
 
 
 def test_the_readme_begins_with_two_commands() -> None:
-    """One line each: the demo, then the tests."""
-    first, second = blocks(ROOT / "README.md")[:2]
+    """One line each: the demo, then the tests. One answer and one picture follow on the first screen."""
+    first, second, answer = blocks(README)[:3]
     for block in (first, second):
         assert block.language == "sh"
         assert block.text.startswith(INSTALLS)
@@ -61,9 +62,17 @@ def test_the_readme_begins_with_two_commands() -> None:
     assert first.text.rstrip().endswith("fader demo")
     assert second.text.rstrip().endswith("tests/run.py")
     assert second.line < 25
+    assert answer.language == "text"
+    lines = README.read_text("utf-8").splitlines()
+    assert [n < 40 for n, line in enumerate(lines) if line.startswith("![")] == [True]
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_the_readme_is_short() -> None:
+    """What takes more belongs on a page of docs/."""
+    assert len(README.read_text("utf-8").splitlines()) <= 150
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/service.md", "benchmarks/README.md"])
 def test_ci_runs_the_documented_set_up(page: str) -> None:
     """Every documented command that sets up an environment stands in .ci/run, letter for letter."""
     lines = CI.read_text("utf-8").splitlines()
