@@ -229,6 +229,7 @@ class Asked(NamedTuple):
     queries: list[Parsed]
     grades: dict[str, dict[str, int]] | None
     skipped: int
+    questions: dict[str, str]  # by query, "" where a line has none
 
 
 def read_asked(
@@ -239,6 +240,7 @@ def read_asked(
 
     fault = FaultCollector(on_error == "skip")
     grades = read_qrels(qrels, fault) if qrels else None
-    parsed = parse_all(index, read_queries(queries, fault, questions), fault, questions)
+    lines = read_queries(queries, fault, questions)
+    parsed = parse_all(index, lines, fault, questions)
     out.remark_skipped(fault)
-    return Asked(parsed, grades, len(fault.messages))
+    return Asked(parsed, grades, len(fault.messages), {line.id: line.question for line in lines})

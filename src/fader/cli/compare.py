@@ -14,7 +14,7 @@ from fader.experiment.judged import judge_queries
 from fader.experiment.options import CompareOptions
 from fader.experiment.reporting.report import check_destination, write_report
 from fader.experiment.reporting.tables import MeansTable
-from fader.experiment.system_specs import find_baseline, parse_specs
+from fader.experiment.system_specs import add_asked, find_baseline, parse_specs
 from fader.registry import split_top
 from fader.search.index import Index
 
@@ -45,6 +45,7 @@ def compare_all(
     """Compare, wherever `pool` has it done: given judged queries and progress, it gives them back with its workers."""
     systems = [text.strip() for text in split_top(options.systems, ",")]
     known = parse_specs(systems, index.collection)
+    known = add_asked(known) if options.questions else known
     baseline = None if options.baseline is None else find_baseline(options.baseline, known, index.collection)
     asked = read_asked(index, options.queries, options.qrels, options.on_error, out)
     with out.progress("Comparing") as reporter:
@@ -62,6 +63,7 @@ def compare_all(
             title=options.title,
             keep=options.keep,
             progress=reporter,
+            questions=asked.questions if options.questions else None,
         )
     report = write_report(
         found,

@@ -8,7 +8,7 @@ share each query's contexts and whatever else they have in common. The result is
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,17 +20,19 @@ from numpy.typing import NDArray
 from fader import __version__
 from fader.contexts.table import Contexts
 from fader.corpus.queries import FaultCollector
+from fader.errors import UsageError
+from fader.experiment.asked import AskedExperiment
 from fader.experiment.cache import Measured, MeasuredSystems, open_results
 from fader.experiment.comparison import Comparison, Supports, SystemResult
 from fader.experiment.experiment import Experiment, Tested, precisions
 from fader.experiment.figure_data import context_scores, mean_grids
 from fader.experiment.foreign import parse_foreign_measure
 from fader.experiment.judged import JudgedQueries, judge_queries
-from fader.experiment.system_specs import SystemSpec, find_baseline, parse_specs
+from fader.experiment.system_specs import GIVEN, SystemSpec, add_asked, find_baseline, parse_specs
 from fader.jobs.job import Job, run_job
 from fader.jobs.journal import Key
 from fader.jobs.runners import InProcess, Runner, Threads, count_cores
-from fader.learn.crossvalidate import choose_unfitted, cross_validate, parse_cv
+from fader.learn.crossvalidate import Validation, choose_unfitted, cross_validate, parse_cv
 from fader.learn.threads import Workers
 from fader.measures import STANDARD, find_measure
 from fader.progress import Progress, Silent
@@ -59,15 +61,18 @@ def compare(
     title: str = "",
     keep: str | Path | None = None,
     progress: Progress | None = None,
+    questions: bool = False,
 ) -> Comparison:
     """Compare systems on the judged queries of an index, which may be given by its folder.
 
     Systems are given by name, by model file, or as objects: a `System`, a `Model`, a fitted `Ranker`.
 
+    With `questions` each system is measured on the question of each query, too, instead of its type and text.
     With `keep`, a folder, each system's result is kept there, and taken from there if the comparison is run again.
     """
     index = index if isinstance(index, Index) else Index.open(index)
-    parsed = parse_all(index, load_queries(queries), FaultCollector())
+    lines = load_queries(queries)
+    parsed = parse_all(index, lines, FaultCollector())
     judged = judge_queries(index, parsed, load_qrels(qrels), progress)
     return compare_judged(
         judged,
@@ -80,6 +85,7 @@ def compare(
         title=title,
         keep=keep,
         progress=progress,
+        questions={line.id: line.question for line in lines} if questions else None,
     )
 
 
@@ -95,14 +101,21 @@ def compare_judged(
     title: str = "",
     keep: str | Path | None = None,
     progress: Progress | None = None,
+    questions: Mapping[str, str] | None = None,
 ) -> Comparison:
-    """The same for queries that are brought together with their judgments already."""
+    """The same for queries that are brought together with their judgments already; `questions` are texts by query."""
     collection = judged.index.collection
     named = parse_specs(systems, collection)
+    if questions is not None:
+        named = add_asked(named)
+        if not any(questions.get(query) for query in judged.ids):
+            raise UsageError("no judged query has a question; give the field question, or compare without questions")
     baseline = None if baseline is None else find_baseline(baseline, named, collection)
     parse_cv(cv)
     chosen = [find_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
-    experiment = Experiment(judged, str(cv), chosen, seed, workers or count_cores(), progress or Silent())
+    experiment = Experiment(
+        judged, str(cv), chosen, seed, workers or count_cores(), progress or Silent(), questions or {}
+    )
     found = _measure_all(experiment, named, keep)
     counted: list[Tested] = experiment.each_query(lambda i: experiment.rank(i, Count(), {}), "counting")
     return Comparison(
@@ -127,16 +140,29 @@ def compare_judged(
 def _measure_all(experiment: Experiment, systems: Sequence[SystemSpec], keep: str | Path | None) -> list[Measured]:
     """Results in order; those that are kept already are not computed again.
 
-    Systems that are not fitted are measured together, as they share each query's contexts; others one by one.
+    Systems that are not fitted are measured together, as they share each query's contexts; one that is fitted together
+    with itself over questions; others one by one.
     """
-    plain = [e for e in systems if not e.learners]
-    items: list[Sequence[SystemSpec]] = [plain, *([e] for e in systems if e not in plain)]
-    key, workers = _describe(experiment), experiment.workers
+    plain = [e for e in systems if not e.learners and e.reads == GIVEN]
+    fitted = [
+        [e for e in systems if (e.alternatives, e.cv) == (one.alternatives, one.cv)]
+        for one in systems
+        if one.learners and one.reads == GIVEN
+    ]
+    asked = [[e] for e in systems if not e.learners and e.reads]
+    items: list[Sequence[SystemSpec]] = [plain, *fitted, *asked]
+    key, workers, over_questions = _describe(experiment), experiment.workers, AskedExperiment(experiment)
 
     def measure(item: Sequence[SystemSpec]) -> list[Measured]:
         if item[0] in plain:
             return _plain(experiment, item)
-        return [_cross_validate_spec(experiment, e) for e in item]
+        if not item[0].learners:
+            return [over_questions.measure(e) for e in item]
+        began = time.perf_counter()
+        found = _cross_validate(experiment, item[0])
+        return [
+            over_questions.measure(e, found) if e.reads else _measure_fitted(experiment, e, found, began) for e in item
+        ]
 
     job: Job[Sequence[SystemSpec], Sequence[Measured], list[Measured]] = Job(
         key, items, lambda: measure, lambda journal: MeasuredSystems(journal, systems, experiment.cv)
@@ -202,11 +228,16 @@ def _tally(texts: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _cross_validate_spec(experiment: Experiment, spec: SystemSpec) -> Measured:
-    """Systems that learn, cross-validated."""
-    began, judged, learners, cv = time.perf_counter(), experiment.judged, spec.learners, spec.cv or experiment.cv
+def _cross_validate(experiment: Experiment, spec: SystemSpec) -> Validation:
+    """For each query a system that was fitted without it."""
+    judged, learners, cv = experiment.judged, spec.learners, spec.cv or experiment.cv
     make = learners[0].prepare(judged, learners, experiment.seed, experiment.workers, experiment.progress)
-    found = cross_validate(make, len(judged), cv, experiment.seed, experiment.workers, experiment.progress)
+    return cross_validate(make, len(judged), cv, experiment.seed, experiment.workers, experiment.progress)
+
+
+def _measure_fitted(experiment: Experiment, spec: SystemSpec, found: Validation, began: float) -> Measured:
+    """A system that learns, cross-validated."""
+    judged, cv = experiment.judged, spec.cv or experiment.cv
     encoded = [o for o in found.outcomes if o.query is not None]
     if encoded:  # with all candidates, whose values are known
         tested = [Tested(o.judgments, o.all_values, o.model.view.takes_all) for o in encoded]
@@ -226,6 +257,8 @@ def _describe(experiment: Experiment) -> Key:
         grades.update(
             f"{query.id}\t{query.query.text}\t{query.query.type}\t{sorted(map(str, graded.items()))}\n".encode()
         )
+    for name in judged.ids if experiment.questions else ():
+        grades.update(f"{name}\t{experiment.questions.get(name, '')}\n".encode())
     collection = judged.index.collection
     return {
         "fader": __version__,

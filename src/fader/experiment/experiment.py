@@ -6,8 +6,8 @@ Systems that want the same contexts of a query share them. Knows nothing of fold
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ class Experiment:
     seed: int
     workers: Workers
     progress: Progress
+    questions: Mapping[str, str] = field(default_factory=dict)  # their texts, by query
 
     @property
     def own(self) -> list[Measure]:
@@ -66,13 +67,15 @@ class Experiment:
         return {str(m): of_runs.get(str(m)) or [row[str(m)] for row in rows] for m in self.measures}
 
     def _of(self, i: int, tested: Tested, measure: Measure) -> float:
-        """Pairs are those of all candidates, whoever leaves some out: these tie behind all others."""
+        """Pairs are those of all candidates of the given query, whoever leaves some out: these tie behind all others.
+        Entities that only a question has as candidates are in none."""
         if tested.whole or not isinstance(measure, Pairswap):
             return measure.of(tested.values, tested.judgments)
         entity = self.judged.contexts(i, View()).groups.entity
         everyone = judge(entity, entity.tolist(), self.judged.grades[i])
         values = np.full(entity.size, tested.values.min(initial=0.0) - 1.0)
-        values[np.searchsorted(entity, tested.judgments.entity)] = tested.values
+        known, place, _at = np.intersect1d(tested.judgments.entity, entity, return_indices=True)
+        values[np.searchsorted(entity, known)] = tested.values[place]
         return measure.of(values, everyone)
 
     def _foreign(self, tested: Sequence[Tested], measure: Foreign) -> list[float]:

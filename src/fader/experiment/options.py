@@ -41,6 +41,9 @@ class CompareOptions:
     queries: str = queries_option()
     qrels: str = option(help="Judgments in TREC form; a grade above 0 is good.", metavar="FILE")
     systems: str = option(help="Systems, separated by commas.", metavar="LIST")
+    questions: bool = option(
+        False, help="Measure each system also on the field question alone, instead of type and query."
+    )
     output: str = option(help="The folder of the report to write.", flags=("-o", "--output"), metavar="REPORT")
     cv: str = option("loo", help="loo, or a number of folds.", metavar="CV")
     keep: str | None = option(

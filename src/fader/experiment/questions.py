@@ -9,7 +9,7 @@ computed. Knows nothing of files or terminals.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -178,8 +178,18 @@ def _prepare(question: JudgedQuestion, interpreter: Interpreter) -> QuestionData
     return QuestionData(found.phi[kept], member, values, question.good[rows])
 
 
-def ask_judged(question: JudgedQuestion, interpreter: Interpreter, alone: bool = False) -> Asked:
-    """Rank a judged question over all its readings, or with its most probable one `alone`."""
+@dataclass(frozen=True)
+class ScoredQuestion:
+    """The candidates of a question scored over its readings, minus infinity where none covers an entity."""
+
+    scores: F64
+    types: list[int]
+    member: NDArray[np.bool_]
+    share: F64  # of each reading
+
+
+def score_judged(question: JudgedQuestion, interpreter: Interpreter, alone: bool = False) -> ScoredQuestion:
+    """Score a judged question over all its readings, or with its most probable one `alone`."""
     found = question.reader.find_candidates(question.words, interpreter)
     probability = softmax(found.phi @ np.array(interpreter.weights))
     kept = np.argsort(-probability, kind="stable")[: 1 if alone else MOST_READINGS]
@@ -187,13 +197,20 @@ def ask_judged(question: JudgedQuestion, interpreter: Interpreter, alone: bool =
     member = find_members(question.reader.catalog, types, question.entity)
     share = probability[kept] / probability[kept].sum()
     scores = score_mixture(value_ranks(question.entity.size), member, share, interpreter.temperature)
+    return ScoredQuestion(scores, types, member, share)
+
+
+def ask_judged(question: JudgedQuestion, interpreter: Interpreter, alone: bool = False) -> Asked:
+    """Rank a judged question over all its readings, or with its most probable one `alone`."""
+    scored = score_judged(question, interpreter, alone)
+    scores = scored.scores
     precision = average_precision(scores, question.entity, question.good.astype(np.int64), question.relevant)
     order = order_entities(question.entity, scores, scores.size)
     order = order[np.isfinite(scores[order])]
     with np.errstate(divide="ignore"):
-        log_prior = np.log(member[order] @ share)
-    known = describe_answers(log_prior, order, question.values, float(share[0]))[:CALIBRATED_ON]
-    return Asked(precision, types, known, question.good[order][: known.shape[0]])
+        log_prior = np.log(scored.member[order] @ scored.share)
+    known = describe_answers(log_prior, order, question.values, float(scored.share[0]))[:CALIBRATED_ON]
+    return Asked(precision, scored.types, known, question.good[order][: known.shape[0]])
 
 
 def fit_answers(asked: Sequence[Asked]) -> tuple[float, ...]:
@@ -208,18 +225,24 @@ def assign_folds(count: int, folds: int, seed: int) -> list[int]:
     return drawn
 
 
-def cross_validate_questions(
+def train_folds(
     judge: QuestionJudge, lines: Sequence[QueryLine], base: Interpreter, folds: int = FOLDS, seed: int = 0
-) -> list[tuple[JudgedQuestion, Asked, int]]:
-    """Each question as an interpreter reads it that was trained on the other folds, on top of `base`; and its fold."""
-    fold, results = assign_folds(len(lines), folds, seed), []
+) -> Iterator[tuple[Interpreter, list[JudgedQuestion]]]:
+    """For each fold an interpreter that was trained on the others, on top of `base`, and the fold's questions."""
+    fold = assign_folds(len(lines), folds, seed)
     for k in range(folds):
         train = [line for line, f in zip(lines, fold, strict=True) if f != k]
         test = [line for line, f in zip(lines, fold, strict=True) if f == k]
         frame = tuple(sorted({*base.frame, *find_frame(train)}))
-        interpreter = train_interpreter(judge.judge(train, frame), frame, base)
-        results += [(one, ask_judged(one, interpreter), k) for one in judge.judge(test, frame)]
-    return results
+        yield train_interpreter(judge.judge(train, frame), frame, base), judge.judge(test, frame)
+
+
+def cross_validate_questions(
+    judge: QuestionJudge, lines: Sequence[QueryLine], base: Interpreter, folds: int = FOLDS, seed: int = 0
+) -> list[tuple[JudgedQuestion, Asked, int]]:
+    """Each question as an interpreter reads it that was trained on the other folds, on top of `base`; and its fold."""
+    found = enumerate(train_folds(judge, lines, base, folds, seed))
+    return [(one, ask_judged(one, interpreter), k) for k, (interpreter, test) in found for one in test]
 
 
 def calibrate_across(asked: Sequence[tuple[Asked, int]]) -> tuple[F64, NDArray[np.bool_]]:

@@ -27,6 +27,9 @@ from fader.search.collection import Collection
 from fader.search.models import resolve_model
 
 MOST_ALTERNATIVES = 200
+GIVEN = ""  # the type and the query of a line
+ASKED = "asked"  # its question alone, read as it comes
+TRAINED = "asked, trained"  # its question alone, read by what other questions taught
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,13 @@ class SystemSpec:
     label: str = ""
     cv: str = ""
     model: Model | None = None  # where it was trained before
+    reads: str = ""  # how it gets its queries: GIVEN, or from the text of questions, ASKED or TRAINED
 
     @property
     def key(self) -> str:
         """What distinguishes it from all others: models by their whole texts, as two may have one name."""
-        return "|".join(map(str, self.alternatives)) if self.model is None else self.model.to_text()
+        text = "|".join(map(str, self.alternatives)) if self.model is None else self.model.to_text()
+        return f"{self.reads} {text}" if self.reads else text
 
     @property
     def learners(self) -> list[Learner]:
@@ -106,9 +111,24 @@ def parse_specs(given: Sequence[Any], collection: Collection) -> list[SystemSpec
     return found
 
 
+def add_asked(given: Sequence[SystemSpec]) -> list[SystemSpec]:
+    """Every system, and after it the same system over questions.
+
+    The reading is trained, too, for systems that rank as they are: one that learns would have seen test questions.
+    """
+    found = []
+    for e in given:
+        title = e.label or e.name
+        ways = (ASKED,) if e.learners or len(e.alternatives) > 1 else (ASKED, TRAINED)
+        found.append(replace(e, label=f"{title}, given"))
+        found += [replace(e, name=f"{e.name}, {way}", label=f"{title}, {way}", reads=way) for way in ways]
+    return found
+
+
 def find_baseline(given: Any, named: Sequence[SystemSpec], collection: Collection) -> str:
     """The name of the one that the others are to be compared with."""
-    name, names = parse_spec(given, collection).name, [e.name for e in named]
+    names = [e.name for e in named]
+    name = given if given in names else parse_spec(given, collection).name
     if name not in names:
         raise UsageError(f"the baseline {quote(name)} is not among the systems: {', '.join(names)}")
     return name
