@@ -43,6 +43,7 @@ COMMANDS = {
     "judge": "Say whether an answer is right.",
     "mcp": "Serve tools to one assistant, over standard input and output.",
     "merge": "Merge the segments of an index into one.",
+    "paper": "Make the paper's tables, with every system.",
     "search": "Ask for entities and see the evidence.",
     "serve": "Serve indexes over HTTP, with a page.",
     "start": "From files to a page, in one command.",

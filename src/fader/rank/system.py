@@ -214,6 +214,10 @@ class System(ABC):
         """Whether it can rank; only a learner may have to be trained first."""
         return True
 
+    def check_packages(self) -> None:
+        """Refuse to run where an optional package is missing, before any work is done."""
+        return
+
     @property
     def short_name(self) -> str:
         """What answers call a trained one."""

@@ -37,7 +37,16 @@ from fader.learn.learner import Example, Learner
 from fader.learn.objective import sum_vectors
 from fader.measures import judge
 from fader.rank.system import Ranking
-from fader.systems.shared.forest import LEAVES, TREES, check_forest, check_rate, check_sizes, grow_forest, predict
+from fader.systems.shared.forest import (
+    LEAVES,
+    TREES,
+    check_forest,
+    check_rate,
+    check_sizes,
+    grow_forest,
+    lightgbm,
+    predict,
+)
 from fader.systems.shared.thinning import seed_of, some_rows
 
 F64 = NDArray[np.float64]
@@ -75,6 +84,9 @@ class LambdaMART(Learner):
         check_rate(self.name, self.rate)
         if self.trees_text:
             check_forest(self.name, "trees_text", self.trees_text)
+
+    def check_packages(self) -> None:
+        lightgbm(self.name)
 
     @cached_property
     def maps(self) -> Combined:

@@ -41,7 +41,16 @@ from fader.learn.objective import Sparse
 from fader.learn.threads import one_blas_thread
 from fader.learn.train import check_lambda
 from fader.rank.system import Ranking
-from fader.systems.shared.forest import LEAVES, TREES, check_forest, check_rate, check_sizes, grow_forest, predict
+from fader.systems.shared.forest import (
+    LEAVES,
+    TREES,
+    check_forest,
+    check_rate,
+    check_sizes,
+    grow_forest,
+    lightgbm,
+    predict,
+)
 from fader.systems.shared.ladder import MOST_COLUMNS, Rungs, rungs
 from fader.systems.shared.thinning import seed_of
 from fader.systems.shared.weighting import MODELS, check_model, document_ranking
@@ -123,6 +132,10 @@ class Macdonald(Learner):
                 f"{self.name}: at most {MOST_COLUMNS:,} features, not {models} models x {techniques} techniques x "
                 f"{len(self.cutoffs):,} cutoffs = {self.size:,}; give fewer cutoffs"
             )
+
+    def check_packages(self) -> None:
+        if self.learner == "lambdamart":
+            lightgbm(self.name)
 
     @property
     def size(self) -> int:

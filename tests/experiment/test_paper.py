@@ -1,49 +1,39 @@
-"""`runs/paper.sh`: all tables in one command, which takes up where it was stopped."""
+"""`fader paper`: all tables in one command, which checks first and takes up where it was stopped."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
 import re
 import subprocess
 import sys
-from argparse import Namespace
 from pathlib import Path
-from types import ModuleType
 from typing import cast
 
 import pytest
 
+from fader.cli.paper import read_efforts
 from fader.demo.generate import generate
+from fader.errors import InputError, UsageError
+from fader.experiment.judged import JudgedQueries
+from fader.experiment.paper import checks
+from fader.experiment.paper.plan import LEARN, PaperEffort, plan_tables
+from fader.experiment.paper.testbeds import find_testbeds
 from fader.experiment.system_specs import parse_specs
 from fader.index.reader import IndexReader
 from fader.jobs.journal import Journal
 from fader.jobs.storage import LocalFolder
+from fader.progress import Silent
+from fader.systems.lambdamart import LambdaMART
 
-SCRIPT = Path(__file__).resolve().parent.parent.parent / "runs" / "paper.sh"
 FEW = ("--sample", "6", "--folds", "2", "--folds-for-count", "folds", "--lam", "1")
 SMALL = (*FEW, "--only", "^count$|balog2|=softcount")
 TABLES = ("Proximity features compared", "Effect of T, (+) and soft cutoffs", "End to end")
 
 
-def loaded() -> ModuleType:
-    """The script as a module; `runs/` is no package."""
-    found = importlib.util.spec_from_file_location("paper", SCRIPT.with_suffix(".py"))
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
-paper = loaded()
-
-
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """The script, by the Python that runs the tests."""
-    environment = {**os.environ, "PYTHON": sys.executable}
-    done = subprocess.run([SCRIPT, *map(str, arguments)], env=environment, capture_output=True, text=True, check=False)
+    """The command, by the Python that runs the tests."""
+    command = [sys.executable, "-m", "fader", "paper", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -65,8 +55,9 @@ def testbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def out(testbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the first run leaves; tests after it only read, but for the last."""
     folder = tmp_path_factory.mktemp("paper") / "out"
-    done = run(folder, testbed, *SMALL)
+    done = run("-o", folder, testbed, *SMALL)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:-1] == [str(folder / name) for name in ("results.md", "results.json", "index.html")]
     return folder
 
 
@@ -116,7 +107,8 @@ def kept_results(out: Path) -> dict[str, Path]:
 def test_each_testbed_has_an_index_and_a_report_a_table(out: Path) -> None:
     """And every system was kept once."""
     assert {path.name for path in out.iterdir()} == {
-        "demo", "demo - proximity", "demo - effect", "demo - end", "kept", "results.md", "index.html",
+        "demo", "demo - proximity", "demo - effect", "demo - end", "kept", "results.md", "results.json",
+        "index.html",
     }  # fmt: skip
     assert sorted(name.split("(")[0] for name in kept_results(out)) == ["balog2", "count", "fader"]
     assert len(list((out / "kept").rglob("*"))) == 4  # and the folder that they share
@@ -133,7 +125,7 @@ def test_a_second_run_takes_what_was_kept(out: Path, testbed: Path) -> None:
     journal.keep(altered.stem, json.dumps(plain).encode())
     named["count"].unlink()
     left = {path: path.stat().st_mtime_ns for path in named.values() if path.exists()}
-    assert run(out, testbed, *SMALL).returncode == 0
+    assert run("-o", out, testbed, *SMALL).returncode == 0
     after = (out / "results.md").read_text(encoding="utf-8")
     assert {path: path.stat().st_mtime_ns for path in left} == left
     assert kept_results(out) == named
@@ -143,9 +135,7 @@ def test_a_second_run_takes_what_was_kept(out: Path, testbed: Path) -> None:
 
 def texts(**given: object) -> dict[str, list[str]]:
     """The systems of each table."""
-    options = {"lam": "", "bad": 0, "folds": 5, "folds_for_count": "loo", "only": "", "settled": False, **given}
-    found: dict[str, list[str]] = paper.systems_of(Namespace(**options))
-    return found
+    return plan_tables(PaperEffort(**given))  # type: ignore[arg-type]
 
 
 def test_only_is_a_regular_expression() -> None:
@@ -160,7 +150,7 @@ def test_only_is_a_regular_expression() -> None:
 
 def test_every_system_of_the_tables_is_one() -> None:
     """Its text can be read, whatever the options; none is twice in a table."""
-    for options in ({}, {"lam": "0.1/1", "bad": 100}, {"folds": 2, "folds_for_count": "2"}):
+    for options in ({}, {"lam": "0.1/1", "bad": 100}, {"folds": 2, "folds_for_count": "folds"}):
         for systems in texts(**options).values():
             named = parse_specs(systems, cast("IndexReader", None))
             assert len(named) == len(systems)
@@ -171,22 +161,84 @@ def test_every_system_of_the_tables_is_one() -> None:
     [("nosuch", "--only nosuch: no system is like that; they are balog1, balog2, "),
      ("(", "--only (: not a regular expression: missing )")],
 )  # fmt: skip
-def test_what_finds_no_system_is_refused(testbed: Path, tmp_path: Path, only: str, said: str) -> None:
-    """In one line, before any work is done."""
-    done = run(tmp_path / "out", testbed, *FEW, "--only", only)
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith(f"runs/paper.sh: {said}")
-    assert not (tmp_path / "out").exists()
+def test_what_finds_no_system_is_refused(only: str, said: str) -> None:
+    """Before any work is done."""
+    with pytest.raises(UsageError, match=re.escape(said)):
+        texts(only=only)
 
 
 def test_what_is_no_testbed_is_refused(testbed: Path, tmp_path: Path) -> None:
-    """In one line that says what is missing."""
+    """In one line that says what is missing, before anything is written."""
     (tmp_path / "empty").mkdir()
-    done = run(tmp_path / "out", tmp_path / "empty", *SMALL)
+    done = run("-o", tmp_path / "out", tmp_path / "empty", *SMALL)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert "no corpus.jsonl in it; a testbed has one, entities.tsv, types.tsv" in done.stderr
-    assert run("--help").returncode == 0
+    assert "no corpus.jsonl in it; a testbed has corpus.jsonl, entities.tsv, types.tsv" in done.stderr
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(UsageError, match="names that differ"):
+        find_testbeds([testbed, testbed])
+
+
+def test_options_of_one_testbed_take_the_place_of_the_common_ones() -> None:
+    """Only those that are given for it."""
+    common = PaperEffort(sample=7, folds=3)
+    found = read_efforts(["wiki=--sample 300 --settled"], common, ["wiki", "mail"])
+    assert found == {"wiki": PaperEffort(sample=300, folds=3, settled=True), "mail": common}
+    with pytest.raises(UsageError, match="a testbed's name, one of wiki"):
+        read_efforts(["wiky=--sample 3"], common, ["wiki"])
+
+
+@pytest.fixture
+def judged(testbed: Path, out: Path) -> JudgedQueries:
+    return find_testbeds([testbed])[0].read(out, 4, Silent())
+
+
+def test_what_cannot_run_is_said_before_the_start(judged: JudgedQueries, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that is not there and too few queries, both at once."""
+    tables = {"t": ["count", "lambdamart(cv=2)", "macdonald(cv=2)"]}
+    checks.check_systems(judged, tables, "loo")
+
+    def lacking(self: LambdaMART) -> None:
+        raise UsageError("lambdamart: needs the package lightgbm, which is not installed")
+
+    monkeypatch.setattr(LambdaMART, "check_packages", lacking)
+    tables["t"][2] = "macdonald(cv=5)"
+    with pytest.raises(InputError, match=r"needs the package lightgbm.*4 judged queries: 5 folds need 5.*Nothing was"):
+        checks.check_systems(judged, tables, "loo")
+
+
+def test_memory_is_asked_for_before_the_start(judged: JudgedQueries, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where something is trained; more queries need more."""
+    need = checks.estimate_memory(judged)
+    assert 0 < need < checks.estimate_memory(JudgedQueries(judged.index, judged.queries * 3, judged.grades * 3))
+    assert checks.find_available_memory() is None or checks.find_available_memory() > 0  # type: ignore[operator]
+    monkeypatch.setattr(checks, "find_available_memory", lambda: need - 1)
+    checks.check_memory(judged, {"t": ["count", "balog2"]})
+    with pytest.raises(InputError, match=r"training on 4 queries needs about .* GB of memory, and .* are free"):
+        checks.check_memory(judged, {"t": ["fader"]})
+
+
+def test_an_index_serves_as_a_testbed(out: Path, testbed: Path, tmp_path: Path) -> None:
+    """With its queries and judgments; --check only checks. Half of the three is wrong usage."""
+    files = ("--queries", testbed / "queries.jsonl", "--qrels", testbed / "qrels.txt")
+    done = run("-o", tmp_path / "new", "--index", out / "demo", *files, "--check", *SMALL)
+    assert done.returncode == 0, done.stderr
+    assert "demo: 3 systems can run on 6 judged queries" in done.stderr
+    assert list((tmp_path / "new").iterdir()) == []
+    assert run("-o", tmp_path / "new", "--index", out / "demo").returncode == 2
+
+
+def test_the_tables_are_also_json(out: Path) -> None:
+    """With the means of the reports."""
+    plain = json.loads((out / "results.json").read_text("utf-8"))
+    assert plain["format"] == "fader-paper/1"
+    assert [table["table"] for table in plain["tables"]] == list(TABLES)
+    for table, name in zip(plain["tables"], ("proximity", "effect", "end"), strict=True):
+        report = json.loads((out / f"demo - {name}" / "report.json").read_text("utf-8"))
+        assert [row["cells"][0]["mean"] for row in table["rows"]] == [
+            pytest.approx(sum(s["values"]["AP"]) / 6) for s in report["systems"]
+        ]
+        assert [row["name"] for row in table["rows"]] == [s["name"] for s in report["systems"]]
 
 
 def test_settled_learners_have_nothing_to_choose() -> None:
@@ -194,7 +246,7 @@ def test_settled_learners_have_nothing_to_choose() -> None:
     settled, free = texts(settled=True), texts()
     for title in TABLES:
         for text, other in zip(settled[title], free[title], strict=True):
-            learner = other.split("(")[0] in paper.LEARN
+            learner = other.split("(")[0] in LEARN
             assert (text != other) == learner
             if learner:
                 assert len(parse_specs([text], cast(IndexReader, None))[0].alternatives) == 1
