@@ -24,6 +24,7 @@ REST = {
     "entity": ("E1",),
     "explain": ("engine", "--entity", "E1"),
     "judge": ("engine",),
+    "paper": ("--queries", "{file}", "--qrels", "{file}", "-o", "{out}"),
     "search": ("engine",),
     "train": ("--queries", "{file}", "--qrels", "{file}", "-o", "{out}"),
 }
@@ -47,7 +48,8 @@ def test_a_harmful_index_is_refused(harmful: Path, tmp_path: Path, command: str)
     file.write_text('{"id": "q", "query": "engine"}\n')
     before = sorted(p.name for p in folder.iterdir())
     given = [text.format(file=file, out=tmp_path / "out") for text in REST.get(command, ())]
-    assert "'square' is not what the postings hold" in refused(1, command, str(folder), *given, "--verify")
+    opened = ["--index", str(folder)] if command == "paper" else [str(folder)]
+    assert "'square' is not what the postings hold" in refused(1, command, *opened, *given, "--verify")
     assert sorted(p.name for p in folder.iterdir()) == before
     assert not (tmp_path / "out").exists()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from fader.cli.common import Output, declare, plugin_option, print_json, speaks, takes
+from fader.cli.common import Output, declare, plugin_option, print_json, speaks, takes, verify_index
 from fader.errors import UsageError
 from fader.experiment.paper.plan import PaperEffort, plan_tables
 from fader.experiment.paper.run import PaperPlan, make_tables, prepare
@@ -30,6 +30,7 @@ class PaperOptions:
     index: Path | None = option(None, help="An index in place of a testbed.", metavar="DIR")
     queries: Path | None = option(None, help="With --index: queries.jsonl.", metavar="FILE")
     qrels: Path | None = option(None, help="With --index: judgments in TREC form.", metavar="FILE")
+    verify: bool = option(False, help="With --index: verify its checksums and invariants first.")
     own: tuple[str, ...] = option(
         (), help="Options of one testbed: --for wiki='--sample 300 --bad 50'.", flags=("--for",), metavar="NAME=OPTIONS"
     )
@@ -40,6 +41,8 @@ class PaperOptions:
         given = [self.index is not None, self.queries is not None, self.qrels is not None]
         if any(given) and (not all(given) or self.testbeds):
             raise UsageError("--index, --queries and --qrels go together, without a testbed; give all three")
+        if self.verify and self.index is None:
+            raise UsageError("--verify goes with --index; a testbed's index is built from its files")
 
 
 @click.command("paper", epilog="Example: fader paper wiki/ -o tables/ --sample 100")
@@ -70,6 +73,8 @@ def command(options: PaperOptions, effort: PaperEffort, out: Output) -> None:
 
 def _find(options: PaperOptions, stack: ExitStack) -> list[Testbed]:
     if options.index is not None and options.queries is not None and options.qrels is not None:
+        if options.verify:
+            verify_index(options.index, None)
         return [Testbed(options.index.resolve().name, options.queries, options.qrels, options.index)]
     return find_testbeds(options.testbeds) if options.testbeds else [make_demo(stack)]
 
