@@ -40,6 +40,7 @@ from fader.search.display import results_to_arrow, show_results
 from fader.search.evidence import show_contexts, show_evidence
 from fader.search.local import rank_contexts
 from fader.search.passage import Passage
+from fader.search.staged import StagedRanking, rank_by_evidence
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -182,6 +183,7 @@ class RankedQuestion:
     contexts: int
     warnings: list[str]
     whole: RankedContexts | None  # the ranking by evidence with all its contexts, where it has them
+    staged: StagedRanking | None  # that of a cascade with the contexts to be shown, where it has them
 
     @property
     def expected(self) -> float | None:
@@ -315,16 +317,19 @@ def rank_question(
     limits: Limits,
     correct: bool = True,
     choice: Choice | None = None,
+    snippets: int = 0,
 ) -> RankedQuestion:
-    """Rank all entities over all readings of a question; those of a chosen type alone, as a typed search does."""
+    """Rank all entities over all readings of a question; those of a chosen type alone, as a typed search does.
+
+    So many `snippets` of each shown entity are going to be asked for.
+    """
     options = match_question(system, limits, choice)
     read, query = read_question(collection, reader, question, interpreter, options, limits, correct, choice)
     if read.chosen is not None:
         query = replace(query, type=read.readings[read.chosen].type)
     budget.check()
-    every = max(1, len(collection.catalog.entity_ids))
-    found = collection.evidence(query, options, system, every, with_rows=False)
-    ranking, contexts = found.ranking, found.contexts
+    found, staged = rank_by_evidence(collection, query, options, system, snippets)
+    ranking, contexts = staged or found.ranking, found.contexts
     budget.check()
     member = find_members(collection.catalog, read.types, ranking.entity)
     values = value_ranks(ranking.entity.size)
@@ -340,7 +345,7 @@ def rank_question(
     return RankedQuestion(
         read, query, options, ranking.entity[place], scores[place], ranking.support[place], place, member[place],
         probable, contexts.matched_documents, found.total, [*read.notes, *contexts.warnings, *empty],
-        found if len(contexts) == found.total else None,
+        found if staged is None and len(contexts) == found.total else None, staged,
     )  # fmt: skip
 
 
@@ -371,6 +376,8 @@ def _cut_snippets(
     collection: Collection, found: RankedQuestion, entities: I32, system: System, snippets: int, passage: Passage
 ) -> dict[int, list[Snippet]]:
     """The snippets of entities. Those that evidence alone ranks high come with its ranking, which is quick."""
+    if found.staged is not None:
+        return found.staged.show(collection, entities, snippets, passage)
     places, whole = found.place[: entities.size].tolist(), found.whole
     if whole is not None:
         shares = [explain_entity(system, whole.contexts, whole.ranking, p) for p in places]

@@ -341,7 +341,7 @@ class Index:
         began = time.perf_counter()
         with self._deadline(timeout_ms):
             chosen = resolve_model(model, self.collection)
-            found = self._rank_question(question, chosen, interpreter, correct, choice)
+            found = self._rank_question(question, chosen, interpreter, correct, choice, snippets)
             if min_probability > 0 and found.entity.size and not found.probable.size:
                 raise UsageError("min_probability needs a calibrated interpreter; `fader train --questions` makes one")
             results = show_question(self.collection, found, chosen.system, k, snippets, width)
@@ -366,11 +366,13 @@ class Index:
         )
 
     def _rank_question(
-        self, question: str, model: Model, interpreter: Any, correct: bool, choice: Choice
+        self, question: str, model: Model, interpreter: Any, correct: bool, choice: Choice, snippets: int = 0
     ) -> RankedQuestion:
         self._check_question(question)
-        how = resolve_interpreter(interpreter, model)
-        return rank_question(self.collection, self._reader, question, how, model.system, self.limits, correct, choice)
+        how, system = resolve_interpreter(interpreter, model), model.system
+        return rank_question(
+            self.collection, self._reader, question, how, system, self.limits, correct, choice, snippets
+        )
 
     def _choose(self, query: str | None, type: str | None, any_type: bool) -> Choice:
         """A reading that was chosen, checked as a typed search is."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import final
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.match import MatchOptions, count_literals, make_parts, match
 from fader.contexts.naming import EntityNames, count_forms
-from fader.contexts.query import Query
+from fader.contexts.query import Literal, Query
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.fused.ranker import FusedRanker
@@ -25,6 +26,7 @@ from fader.systems.shared.weighting import in_best_documents
 
 I32 = NDArray[np.int32]
 INTEGERS_PER_MB = 1 << 18
+KEPT_COUNTS = 1 << 14  # literals
 
 
 @final
@@ -42,6 +44,7 @@ class LocalCollection:
         self.commit, self.origin = head.commit, head.manifest.origin
         self.documents, self.tokens, self.mentions = head.manifest.live
         self._fused = FusedRanker(reader, reader.cache_mb * INTEGERS_PER_MB)
+        self._counts: dict[Hashable, tuple[int, int]] = {}  # df and cf of literals that were counted before
         self._names = EntityNames(self.catalog, lambda literals: (count_forms(reader, literals), True))
 
     @property
@@ -53,8 +56,18 @@ class LocalCollection:
 
     def count(self, query: Query, options: MatchOptions) -> Statistics:
         query = self._names.name(query) if options.entities else query
-        counts = count_literals(make_parts(self.reader, query, options), query)
-        return Statistics(self.reader.documents, self.reader.tokens, *counts)
+        keys = [_literal_key(literal, options) for literal in query.literals]
+        kept = self._counts
+        missing = [literal for key, literal in zip(keys, query.literals, strict=True) if key not in kept]
+        if missing:
+            left = replace(query, literals=tuple(missing), forbidden=())
+            counts = count_literals(make_parts(self.reader, left, options), left)
+            if len(kept) > KEPT_COUNTS:
+                self._counts = kept = {key: kept[key] for key in keys if key in kept}
+            for literal, df, cf in zip(missing, *counts, strict=True):
+                kept[_literal_key(literal, options)] = int(df), int(cf)
+        found = np.array([kept[key] for key in keys], dtype=np.int64).reshape(-1, 2)
+        return Statistics(self.reader.documents, self.reader.tokens, found[:, 0].copy(), found[:, 1].copy())
 
     def contexts(self, query: Query, options: MatchOptions) -> Contexts:
         return match(self.reader, self._names.name(query) if options.entities else query, options)
@@ -104,6 +117,12 @@ class LocalCollection:
         if read_commit(self.folder) == self.manifest:
             return self
         return LocalCollection(IndexReader(self.folder, self.reader.is_verified, self.reader.cache_mb))
+
+
+def _literal_key(literal: Literal, options: MatchOptions) -> Hashable:
+    """What the counts of a literal depend on."""
+    own = literal.terms, literal.offsets, literal.exact, literal.entity, literal.confidence
+    return options.stem, options.entities, own
 
 
 def rank_contexts(contexts: Contexts, system: System, k: int) -> RankedContexts:
