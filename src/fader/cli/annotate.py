@@ -63,5 +63,7 @@ def command(job: JobOptions, options: Options, documents: DocumentOptions, out: 
     } | ({"read": summarise(read)} if read else {})
     shown = f"{report.documents:,} documents, {report.mentions:,} mentions"
     out.conclude(summary, f"{job.output}: {shown} of {report.names:,} names, in {report.seconds:.1f} s")
+    if report.documents and report.names and not report.mentions:
+        out.remark("no name of the catalog occurs in the texts; fader discover finds names that do")
     if not report.documents:
         raise InputError("no document was annotated: none of the files holds a text that can be used")

@@ -11,7 +11,7 @@ import click
 
 from fader.cli.common import Output, folder_argument, plugin_option, read_asked, speaks, takes
 from fader.corpus.queries import FaultCollector
-from fader.experiment.measures import average_measures
+from fader.experiment.measures import average_measures, describe_unknown
 from fader.limits import Limits
 from fader.search.ask import resolve_interpreter
 from fader.search.batch import refuse_overwriting, write_run
@@ -46,6 +46,9 @@ def search_all(index: Index, write: Callable[..., dict[str, list[str]]], options
     skipped = asked.skipped + len(asked.queries) - len(ranked)
     summary = {"queries": len(ranked), "skipped": skipped, "seconds": time.perf_counter() - began}
     if asked.grades is not None:
+        find = index.collection.catalog.entity_ids.find
+        unknown = [entity for qid in ranked for entity in asked.grades.get(qid, {}) if find(entity) < 0]
+        out.remark(*([describe_unknown(unknown)] if unknown else []))
         summary |= average_measures(ranked, asked.grades)
         if not summary["judged"]:
             out.remark(f"{options.qrels}: no query that was run has a good entity, so there is nothing to average")

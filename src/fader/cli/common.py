@@ -25,7 +25,8 @@ import click
 from fader import compiling
 from fader.cli.announcer import Announcer
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
-from fader.errors import UsageError
+from fader.corpus.readers import display_name
+from fader.errors import InputError, UsageError
 from fader.limits import Limits
 from fader.options import Option, option, options, options_of
 from fader.progress import Progress, progress
@@ -243,4 +244,7 @@ def read_asked(
     lines = read_queries(queries, fault, questions)
     parsed = parse_all(index, lines, fault, questions)
     out.remark_skipped(fault)
+    if not parsed:
+        skipped = f", as all {len(fault.messages):,} lines were skipped" if fault.messages else ""
+        raise InputError(f"{display_name(queries)}: no query is left to run{skipped}; give a file with one at least")
     return Asked(parsed, grades, len(fault.messages), {line.id: line.question for line in lines})

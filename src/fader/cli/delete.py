@@ -10,7 +10,7 @@ import click
 from fader.cli.change import print_change
 from fader.cli.common import Output, folder_argument, speaks, takes
 from fader.corpus.readers import read_lines
-from fader.errors import UsageError
+from fader.errors import InputError, UsageError
 from fader.index.write.change import ChangeOptions, delete
 from fader.options import option, options
 
@@ -28,7 +28,10 @@ class IdOptions:
         """All of them."""
         if self.ids is None and not self.id:
             raise UsageError("no ids are given; pass --ids FILE or --id ID")
-        return [*self.id, *(line for _number, line in read_lines(self.ids) if line)] if self.ids else list(self.id)
+        found = [*self.id, *(line for _number, line in read_lines(self.ids) if line)] if self.ids else list(self.id)
+        if not found:
+            raise InputError(f"{self.ids}: no id is in it, so nothing was deleted; give one per line")
+        return found
 
 
 @click.command("delete", epilog="Example: fader delete index/ --ids gone.txt --id d17")

@@ -74,8 +74,8 @@ def command(sources: SourceOptions, options: BuildOptions, documents: DocumentOp
     )
     if not len(reader.catalog.entity_ids):
         out.remark("The catalog has no entity: no query will find one.")
-    if not reader.documents:
-        raise InputError(f"{folder}: the index is empty, because no usable document was found; the reasons are above")
+    if not reader.tokens:
+        raise InputError(f"{folder}: the index is empty: no document with a word was found; the reasons are above")
 
 
 @contextmanager

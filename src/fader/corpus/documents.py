@@ -83,11 +83,13 @@ class Document:
 
 @dataclass
 class Faults:
-    """What could not be used, by kind: how often, and the first examples."""
+    """What could not be used, by kind: how often, and the first examples; and what was used, though it is odd."""
 
     policy: str = "skip"
     counts: dict[str, int] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
+    odd: dict[str, int] = field(default_factory=dict)
+    odd_examples: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.policy not in ("skip", "fail"):
@@ -97,17 +99,18 @@ class Faults:
         """Count a fault, or raise it where the policy is to fail."""
         if self.policy == "fail":
             raise CorpusError(f"{message}; correct it, or pass --on-error skip")
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        kept = self.examples.setdefault(kind, [])
-        if len(kept) < EXAMPLES_KEPT:
-            kept.append(message)
+        _tally(self.counts, self.examples, kind, 1, [message])
+
+    def note(self, kind: str, message: str) -> None:
+        """Count something odd that is used all the same."""
+        _tally(self.odd, self.odd_examples, kind, 1, [message])
 
     def merge(self, more: Faults) -> None:
         """Add what another process or run has found; the first examples stay."""
         for kind, count in more.counts.items():
-            self.counts[kind] = self.counts.get(kind, 0) + count
-            kept = self.examples.setdefault(kind, [])
-            kept.extend(more.examples.get(kind, [])[: EXAMPLES_KEPT - len(kept)])
+            _tally(self.counts, self.examples, kind, count, more.examples.get(kind, []))
+        for kind, count in more.odd.items():
+            _tally(self.odd, self.odd_examples, kind, count, more.odd_examples.get(kind, []))
 
     @property
     def total(self) -> int:
@@ -115,13 +118,20 @@ class Faults:
 
     def lines(self) -> list[str]:
         """For people: a line per kind, then its examples."""
+        found = [(f"skipped {count:,} {kind}", count, self.examples[kind]) for kind, count in self.counts.items()]
+        found += [(f"odd: {count:,} {kind}", count, self.odd_examples[kind]) for kind, count in self.odd.items()]
         out = []
-        for kind, count in self.counts.items():
-            out.append(f"skipped {count:,} {kind}")
-            out.extend(f"  {example}" for example in self.examples[kind])
-            if count > len(self.examples[kind]):
-                out.append(f"  and {count - len(self.examples[kind]):,} more")
+        for line, count, examples in found:
+            out.extend([line, *(f"  {example}" for example in examples)])
+            if count > len(examples):
+                out.append(f"  and {count - len(examples):,} more")
         return out
+
+
+def _tally(counts: dict[str, int], examples: dict[str, list[str]], kind: str, count: int, more: list[str]) -> None:
+    counts[kind] = counts.get(kind, 0) + count
+    kept = examples.setdefault(kind, [])
+    kept.extend(more[: EXAMPLES_KEPT - len(kept)])
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ from fader.experiment.system_specs import GIVEN, SystemSpec, add_asked, find_bas
 from fader.jobs.job import Job, run_job
 from fader.jobs.journal import Key
 from fader.jobs.runners import InProcess, Runner, Threads, count_cores
-from fader.learn.crossvalidate import Validation, choose_unfitted, cross_validate, parse_cv
+from fader.learn.crossvalidate import Validation, check_folds, choose_unfitted, cross_validate, parse_cv
 from fader.learn.threads import Workers
 from fader.measures import STANDARD, find_measure
 from fader.progress import Progress, Silent
@@ -111,7 +111,8 @@ def compare_judged(
         if not any(questions.get(query) for query in judged.ids):
             raise UsageError("no judged query has a question; give the field question, or compare without questions")
     baseline = None if baseline is None else find_baseline(baseline, named, collection)
-    parse_cv(cv)
+    if parse_cv(cv) is not None:
+        check_folds(len(judged), parse_cv(cv))
     chosen = [find_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
     experiment = Experiment(
         judged, str(cv), chosen, seed, workers or count_cores(), progress or Silent(), questions or {}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fader.contexts.table import Contexts
 from fader.errors import InputError, UsageError, quote
+from fader.experiment.measures import describe_unknown
 from fader.features.base import FeatureMap
 from fader.learn.dataset import Dataset, dataset
 from fader.progress import Progress, Silent
@@ -129,9 +130,7 @@ def judge_queries(
                 unknown.append(entity)
         grades.append(numbered)
     if unknown:
-        remarks.append(
-            f"{len(unknown)} judged entities are not in the catalog, such as {quote(unknown[0])}; they count as missed"
-        )
+        remarks.append(describe_unknown(unknown))
     return JudgedQueries(index, list(kept), grades, remarks, progress or Silent())
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.errors import quote
 from fader.experiment.foreign import Foreign, parse_foreign_measure
 from fader.measures import AveragePrecision, Judgments, Measure, find_measure, judge, parse_measure
 from fader.registry import split_top
@@ -85,3 +86,10 @@ def average_measures(rankings: Mapping[str, Sequence[str]], grades: Grades) -> d
         if judged:
             means[printed] = sum(measure_ranking(name, rankings[q], grades[q]) for q in judged) / len(judged)
     return means
+
+
+def describe_unknown(entities: Sequence[str]) -> str:
+    """Say which judged entities no catalog entry has."""
+    what = "judged entity is" if len(entities) == 1 else "judged entities are"
+    missed = "it counts" if len(entities) == 1 else "they count"
+    return f"{len(entities):,} {what} not in the catalog, such as {quote(entities[0])}; {missed} as missed"

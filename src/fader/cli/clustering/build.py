@@ -73,4 +73,4 @@ def command(
         f"{folder}: {text} in {report.shards:,} shards; tasks: {work}; in {seconds:.1f} s",
     )
     if not counts["documents"]:
-        raise InputError(f"{folder}: the index is empty, because no usable document was found; the reasons are above")
+        raise InputError(f"{folder}: the index is empty: no document with a word was found; the reasons are above")

@@ -169,6 +169,9 @@ class CatalogView:
         self.number, self.closure = number, closure
 
 
+CONFIDENT = "mentions with a confidence outside 0 to 1, which counts as it stands"
+
+
 class SegmentBuilder:
     """Gathers documents and freezes them."""
 
@@ -236,6 +239,11 @@ class SegmentBuilder:
             for m in np.flatnonzero(~good).tolist():
                 self._refuse(columns, int(doc[m]), m, entities)
             doc, entity, confidence = doc[good], entity[good], confidence[good]
+        outside = (confidence < 0) | (confidence > 1)
+        for m in np.flatnonzero(outside).tolist():
+            d, (first, last) = int(doc[m]), (int(column[good][m]) for column in (c.start, c.end))
+            where = f"{c.place(d)}: mention {first}-{last} of document {quote(c.heads[d].id)}"
+            self._faults.note(CONFIDENT, f"{where} has {confidence[m]}; divide percentages by 100")
         start, end = (column[good].astype(np.int32) for column in (c.start, c.end))
         token_start, token_end = np.empty_like(start), np.empty_like(start)
         _mention_tokens(c.text, c.ends, c.characters, tokens, doc, start, end, token_start, token_end)
