@@ -42,6 +42,7 @@ class Plan:
     rate: float | None = None  # requests a second: an open loop
     patient: bool = True  # a client that is refused waits as long as it is told (Retry-After), up to twice as long
     ramp: float = 0.0  # seconds over which clients of a closed loop start
+    source: str = HOST  # the address that connections come from
 
 
 @dataclass
@@ -88,7 +89,7 @@ class _Load:
     """The state of one load: connections that are free, requests that wait for one, times so far."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, self.outcome = plan, Outcome()
+        self.plan, self.outcome, self.address = plan, Outcome(), (plan.source, 0)
         self.requests, self.chance = cycle(plan.requests), random.Random(0)
         self.left = plan.count if plan.count is not None else -1
         self.free: deque[_Connection] = deque()
@@ -101,7 +102,7 @@ class _Load:
     async def run(self) -> Outcome:
         loop = asyncio.get_running_loop()
         for _ in range(self.plan.clients):
-            await loop.create_connection(lambda: _Connection(self), HOST, self.plan.port)
+            await loop.create_connection(lambda: _Connection(self), HOST, self.plan.port, local_addr=self.address)
         began = time.perf_counter()
         self.end = began + self.plan.seconds
         await (self.pace(began) if self.plan.rate else self.start())
@@ -173,7 +174,7 @@ class _Load:
             await asyncio.sleep(pause * (1 + self.chance.random()))
         try:
             _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: _Connection(self), HOST, self.plan.port
+                lambda: _Connection(self), HOST, self.plan.port, local_addr=self.address
             )
         except OSError:
             return

@@ -46,7 +46,7 @@ class Limits:
     k: int = _limit(100_000, "entities of an answer", INT32)
     snippets: int = _limit(1_000, "snippets per entity", INT32)
     contexts: int | None = _limit(200_000_000, "contexts of a query", INT32, optional=True)
-    memory_mb: int | None = _limit(4_096, "MB that the contexts of a query take, as estimated", optional=True)
+    memory_mb: int | None = _limit(4_096, "MB that a query takes, as estimated", optional=True)
     time_ms: int | None = _limit(None, "milliseconds that a query takes", option="--timeout-ms", optional=True)
 
     def __post_init__(self) -> None:

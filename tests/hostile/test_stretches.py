@@ -5,9 +5,7 @@ Dose: 1.2 million mentions with FADER_DOSE=1, where every common word is in most
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,32 +14,12 @@ import fader
 from dose import dose
 from fader.budget import deadline
 from fader.contexts import around
-from fader.learn.learner import Learner
-from fader.registry import discover
-from fader.systems.base import parse_system
-from fader.testing.systems import train_learner
+from hostile.crowd import ENTITIES, NAMED, document, make_system
 from hostile.stretches import FOREVER, longest_stretch
 
 SECONDS = 0.05
 TRIES = 3  # the shortest counts: a busy machine takes CPU time too, by emptying caches
-MENTIONS, ENTITIES = 60, 2_000
-WORDS = [f"w{i}" for i in range(40)]
 QUERY = 'w0 +w1 "w2 w3" w4'
-EXTRA = ["default", "joint", "balog1(window=25)", "balog2(window=25)", "literals(plm)"]
-NAMED = sorted({*discover("fader.systems"), *EXTRA} - {"fader", "literals"})
-
-
-def document(number: int) -> dict[str, Any]:
-    """A text of common words with a mention at every second one."""
-    chance = random.Random(number)
-    words = chance.choices(WORDS, k=2 * MENTIONS)
-    words[4:8] = ["w0", "w1", "w2", "w3"]
-    mentions, at = [], 0
-    for i, word in enumerate(words):
-        if i % 2:
-            mentions.append({"start": at, "end": at + len(word), "entity": f"E{int(ENTITIES * chance.random() ** 3)}"})
-        at += len(word) + 1
-    return {"id": f"d{number}", "title": f"w{number % 40} title", "text": " ".join(words), "mentions": mentions}
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +27,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> fader.Index:
     entities = [{"id": f"E{i}", "name": f"w{i % 40} name {i}", "types": ["thing"]} for i in range(ENTITIES)]
     corpus = map(document, range(dose(20_000, least=600)))
     return fader.build(tmp_path_factory.mktemp("stretches") / "index", corpus, entities, [{"id": "thing"}])
-
-
-def make_system(name: str) -> Any:
-    """A system that can rank: one that learns is trained on small worlds."""
-    if name in ("default", "joint"):
-        return name
-    system = parse_system(name)
-    return train_learner(system) if isinstance(system, Learner) else system
 
 
 @pytest.mark.parametrize("name", NAMED)

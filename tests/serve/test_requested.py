@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import httpx
@@ -37,6 +37,9 @@ LEARNED = [
     "ranksvm(features=constant,weights=1)",
     "cummins(decay=1/1/1)",
 ]
+
+
+LEARNED_FIELDS = {name for part in discover("fader.systems").values() for name in getattr(part, "learned", ())}
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +138,41 @@ def test_the_bounds_are_within() -> None:
         f"balog2(window={rows})", f"lambdamart(trees={BOUNDS['trees']})", *discover("fader.systems"),
     ):  # fmt: skip
         check_requested(text)
+
+
+NUMERIC = [
+    (kind, name, each.name)
+    for kind in requested.KINDS
+    for name, part in discover(kind).items()
+    for each in fields(part)
+    if each.init and any(word in str(each.type) for word in ("int", "float")) and each.name not in LEARNED_FIELDS
+]
+INSIDE = {
+    "fader.systems": "{}", "fader.features": "fader(features={})", "fader.aggregate": "plm(aggregator={})",
+    "fader.entityfeatures": "fader(features=entity(use={}))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "name", "key"), NUMERIC)
+def test_every_number_has_a_bound(kind: str, name: str, key: str) -> None:
+    """Of every part that is found, inside of a system, in whatever way it is written."""
+    for value in ("1000001", "1e7", "1_000_001", "+1000001", " 1000001 ", "\uff11" * 7, "inf", "nan", "-1e9", "1/1e7"):
+        text = INSIDE[kind].format(f"{name}({key}={value})")
+        with pytest.raises(UsageError, match=f"{key} of a request must be at most"):
+            check_requested(text)
+
+
+@pytest.mark.parametrize("name", discover("fader.features"))
+def test_every_size_has_a_bound(name: str) -> None:
+    """What stands first and without a name too: sizes of grids, widths, columns."""
+    for size in ("1000001", "2000x2000", "1000x2", "99999999999999999999x2"):
+        text = f"fader(features={name}({size}))"
+        try:
+            parse_system(text)
+        except UsageError:
+            continue
+        with pytest.raises(UsageError, match="of a request"):
+            check_requested(text)
 
 
 def test_python_has_no_such_bounds() -> None:

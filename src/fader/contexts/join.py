@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.allowance import claim
 from fader.contexts.around import Companions
 from fader.contexts.columns import (
     DocumentColumns,
@@ -181,10 +182,12 @@ class JoinedColumns:
         parts = [part.columns.read_positions() for part in self._parts]
         size = np.concatenate([np.diff(p.at, axis=1) for p in parts], axis=1)
         starts = [p.start[p.at[t, 0] : p.at[t, -1]] for t in range(len(self._lengths)) for p in parts]
+        claim(24 * size.size + 4 * sum(own.size for own in starts))
         laid = np.concatenate([np.empty(0, dtype=np.int32), *starts])
         if self._order is not None:
             order = _sort_parts(*_lay([distinct(part.document) for part in self._parts]))
             if order is not None:
+                claim(28 * laid.size)
                 laid, size = _reorder_lists(laid, size, order)
         return Positions(bounds_of(size), laid, np.array(self._lengths, dtype=np.int32))
 

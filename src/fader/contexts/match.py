@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.allowance import claim, claimed
 from fader.contexts import nearest
 from fader.contexts.columns import Positions, Rows, SentenceStarts, Titles
 from fader.contexts.join import JoinedColumns, bounds_of, distinct, lay_sentences
@@ -36,6 +37,7 @@ I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 _NOTHING = np.empty(0, dtype=np.int32)
 U8 = NDArray[np.uint8]
+MARKS_BYTES = 4  # of a document, while marks of several literals are joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class SegmentMatch:
         if self._is_hopeless:
             self.skip()
             return
+        claim(MARKS_BYTES * self.segment.documents)
         self.marks = self._matching_documents()
         self.plan = options.plan or choose_plan(self.segment, answer_type, self.matching)
         self._take(find_mentions(self.segment, reader.catalog, answer_type, self.marks, self.plan, quota))
@@ -216,14 +219,17 @@ class SegmentMatch:
 
     def read_positions(self) -> Positions:
         base, documents = self.segment.base, self._mentioning()
+        claim(24 * len(self.literals) * documents.size)
         counts, found = self.counts(documents), [_NOTHING]
+        claim(8 * int(counts.sum()))
         for t, occurrences in enumerate(self.literals if documents.size else ()):
             budget.check()
             positions = occurrences.all()
             first = np.searchsorted(positions, base[documents])
             before = np.cumsum(counts[t]) - counts[t]
-            place = np.arange(int(counts[t].sum())) + np.repeat(first - before, counts[t])
-            found.append((positions[place] - np.repeat(base[documents], counts[t])).astype(np.int32))
+            with claimed(32 * int(counts[t].sum())):
+                place = np.arange(int(counts[t].sum())) + np.repeat(first - before, counts[t])
+                found.append((positions[place] - np.repeat(base[documents], counts[t])).astype(np.int32))
         length = np.array([occurrences.length for occurrences in self.literals], dtype=np.int32)
         return Positions(bounds_of(counts), np.concatenate(found), length)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.allowance import claim
 from fader.contexts.nearest import is_in, mark_documents, where
 from fader.contexts.sought import SoughtLiteral
 from fader.index.encoding.lists import BLOCK, HIGHEST, LOWEST
@@ -19,6 +20,7 @@ from fader.index.segment import Segment
 
 I32 = NDArray[np.int32]
 _NONE = np.empty(0, dtype=np.int32)
+WORD_BYTES, UNION_BYTES = 8, 24  # of an occurrence while it is decoded, and while lists are joined
 
 
 class Occurrences:
@@ -108,6 +110,7 @@ class Occurrences:
     def _word(self) -> I32:
         if not self._known:
             return np.array([LOWEST, HIGHEST], dtype=np.int32)
+        claim(WORD_BYTES * self.most)
         return self._segment.positions(self._terms[0])
 
     @cached_property
@@ -116,6 +119,7 @@ class Occurrences:
             return np.array([LOWEST, HIGHEST], dtype=np.int32)
         by_rarity = sorted(range(len(self._terms)), key=self._postings.__getitem__)
         rarest = by_rarity[0]
+        claim(UNION_BYTES * self.most)
         starts = self._segment.postings.values(self._terms[rarest]) - np.int32(self._offsets[rarest])
         for i in by_rarity[1:]:
             starts = self._segment.postings.retain(self._terms[i], starts, self._offsets[i])
@@ -127,6 +131,7 @@ class Occurrences:
     @cached_property
     def _union(self) -> I32:
         literal = self._literal
+        claim(UNION_BYTES * (self.most + sum(n for terms in self._variants for _term, n in terms)))
         starts = self._mentioned if literal.entity >= 0 else _NONE
         if literal.terms and all(self._variants):
             words = [self._segment.merge_terms([term for term, _n in terms]) for terms in self._variants]

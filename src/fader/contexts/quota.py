@@ -8,12 +8,12 @@ Knows nothing of where contexts come from.
 
 from __future__ import annotations
 
+from fader.allowance import REMEDY, check_memory, claim, claimed
 from fader.errors import LimitError
 from fader.limits import Limits
 
 MENTION_BYTES = 28  # of a mention that a list of its type holds, decoded
 CONTEXT_BYTES, LITERAL_BYTES = 64, 8
-REMEDY = "ask with rarer words or a narrower type"
 
 
 class ContextQuota:
@@ -36,14 +36,11 @@ class ContextQuota:
         if most is not None and self._contexts > most:
             message = f"the query has {self._contexts:,} contexts or more; {self._limits.at_most('contexts')}"
             raise LimitError(f"{message}; {REMEDY}")
-        self._check_memory(self._contexts * self._each)
+        check_memory(self._limits, self._contexts * self._each)
+        claim(contexts * self._each)
 
     def check_list(self, mentions: int) -> None:
         """Count a list of mentions, some of which become contexts."""
-        self._check_memory(self._contexts * self._each + mentions * MENTION_BYTES)
-
-    def _check_memory(self, needed: int) -> None:
-        most = self._limits.memory_mb
-        if most is not None and needed > most << 20:
-            message = f"the query needs about {needed >> 20:,} MB; {self._limits.at_most('memory_mb')}"
-            raise LimitError(f"{message}; {REMEDY}")
+        check_memory(self._limits, self._contexts * self._each + mentions * MENTION_BYTES)
+        with claimed(mentions * MENTION_BYTES):
+            pass

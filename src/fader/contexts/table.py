@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.allowance import claim, release_later
 from fader.contexts.around import Companions, Holdings, find_companions, find_holdings
 from fader.contexts.columns import (
     ColumnSource,
@@ -40,6 +41,7 @@ I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 D = TypeVar("D", bound=np.generic)
 SHOWN_ROWS = 10  # in a notebook
+VALUES_BYTES, TITLE_BYTES, DETAIL_BYTES = 96, 48, 64  # of a document or an entity, both as found and as joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,36 +96,43 @@ class Contexts:
     @cached_property
     def sides(self) -> I8:
         """Side of each literal's nearest occurrence: -1 left, 0 overlap or absent, 1 right."""
+        self._claim(row=2 * self.literals)
         return self._source.read_sides()
 
     @cached_property
     def start(self) -> I32:
         """First token of each mention, counted in its document."""
+        self._claim(row=12)
         return self._source.read_start()
 
     @cached_property
     def end(self) -> I32:
         """One behind the last token of each mention."""
+        self._claim(row=12)
         return self._source.read_end()
 
     @cached_property
     def confidence(self) -> F64:
         """Annotation confidence of each context's mention."""
+        self._claim(row=24)
         return self._source.read_confidence()
 
     @cached_property
     def documents(self) -> DocumentValues:
         """Values of the documents that have a context."""
+        self._claim(row=12, document=VALUES_BYTES + 8 * self.literals)
         return self._source.read_documents()
 
     @cached_property
     def matching(self) -> DocumentValues:
         """Values of all documents that match the query, whether they have a context or not."""
+        self._claim(row=12, document=VALUES_BYTES + 8 * self.literals)
         return self._source.read_matching()
 
     @cached_property
     def entity_documents(self) -> I32:
         """How many documents of the whole collection mention each of `entities`."""
+        claim(8 * self.entities.size)
         return self._source.count_entity_documents()
 
     @cached_property
@@ -139,16 +148,19 @@ class Contexts:
     @cached_property
     def titles(self) -> Titles:
         """Subjects and titles of all documents that match the query."""
+        self._claim(document=TITLE_BYTES + 2 * self.literals)
         return self._source.read_titles()
 
     @cached_property
     def details(self) -> EntityDetails:
         """What the catalog says of the entities of `groups`."""
+        claim((DETAIL_BYTES + 4 * self.literals) * self.groups.entity.size)
         return self._source.describe_entities(self.groups.entity)
 
     @cached_property
     def companions(self) -> Companions:
         """All mentions of candidates in the documents that have a context, those included that were not taken."""
+        self._claim(row=40)
         found = self._source.read_companions()
         if found is not None:
             return found
@@ -160,12 +172,15 @@ class Contexts:
         """The documents of the entities of `groups`."""
         if self.held is not None:
             return self.held
+        self._claim(row=24)
         return find_holdings(self.groups.at, self.matching.row[self.groups.order])
 
     def compute_once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What several systems need of this query is made once: a document ranking, say."""
         budget.check()
         if key not in self.memo:
+            if not self.memo:
+                release_later(self.memo.clear)  # it may hold tables of some of these rows, which hold this one
             self.memo[key] = make()
         return self.memo[key]
 
@@ -183,6 +198,7 @@ class Contexts:
 
         Its documents stay those of the whole table, or with `compact` are those of the rows alone.
         """
+        claim((16 + 4 * self.literals) * rows.size)
         return replace(
             self,
             slot=self.slot[rows],
@@ -216,11 +232,25 @@ class Contexts:
     @cached_property
     def groups(self) -> EntityGroups:
         """Contexts by entity, entities ascending."""
+        claim(4 * len(self) + 32 * self.entities.size)
         size = np.bincount(self.slot, minlength=self.entities.size)
         order, put = np.empty(len(self), dtype=np.int32), np.cumsum(size) - size
         for begin, end in budget.chunks(len(self)):
             _sort_by_slot(self.slot, begin, end, put, order)
         return EntityGroups(*find_occupied(self.entities, size), order)
+
+    @property
+    def literals(self) -> int:
+        """How many literals have distances."""
+        return int(self.distances.shape[0])
+
+    def _claim(self, row: int = 0, document: int = 0) -> None:
+        """Claim memory for columns before they are made: bytes of a context, and of a document that matches.
+
+        Some rows of another table share what that table has of documents.
+        """
+        documents = 0 if isinstance(self.columns, TakenColumns) else self.matched_documents
+        claim(row * len(self) + document * documents)
 
     def entity_ids(self) -> list[str]:
         """The entity id of each row."""

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from fader.allowance import claim, claimed
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
 from fader.features.base import F64, Block, Columns
@@ -51,15 +52,17 @@ class Entity(ColumnFamily):
 
     def _of_entities(self, contexts: Contexts) -> F64:
         """(entities of `groups`, columns), scaled."""
-        found: F64 = np.concatenate([m.values(contexts) for m in self.entity_maps], axis=1)
-        return found / np.array(self.scale) if self.scale else found
+        with claimed(24 * self.size * contexts.groups.entity.size):
+            found: F64 = np.concatenate([m.values(contexts) for m in self.entity_maps], axis=1)
+            return found / np.array(self.scale) if self.scale else found
 
     def compute(self, contexts: Contexts) -> F64:
         return replace(self, scale=()).values(contexts)
 
     def values(self, contexts: Contexts) -> F64:
-        found: F64 = self._of_entities(contexts)[self._places(contexts)]
-        return found
+        with claimed((8 + 8 * self.size) * len(contexts)):
+            found: F64 = self._of_entities(contexts)[self._places(contexts)]
+            return found
 
     def fit_scale(self, tables: Iterable[Contexts]) -> Self:
         """The same with the spread of each column among the candidates of a table."""
@@ -67,6 +70,7 @@ class Entity(ColumnFamily):
         return replace(self, scale=tuple(s for m in self.entity_maps for s in m.fit_scale(kept).scale))
 
     def blocks(self, contexts: Contexts) -> list[Block]:
+        claim(8 * self.size * contexts.groups.entity.size + 12 * len(contexts))
         return [Columns(self._of_entities(contexts), self._places(contexts).astype(np.int32))]
 
     def _places(self, contexts: Contexts) -> Any:

@@ -17,6 +17,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from fader.allowance import claim, claimed
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.base import F64, I32, Block, Columns, FeatureMap, Piece
@@ -42,8 +43,16 @@ class ColumnFamily(FeatureMap):
         """(contexts, columns), scaled."""
         if not len(contexts):
             return np.zeros((0, self.size))
-        found: F64 = contexts.compute_rows((self.name, "columns"), self.compute)
-        return found / np.array(self.scale) if self.scale else found
+        found: F64 = contexts.compute_rows((self.name, "columns"), self._compute_counted)
+        if not self.scale:
+            return found
+        with claimed(8 * found.size):
+            scaled: F64 = found / np.array(self.scale)
+            return scaled
+
+    def _compute_counted(self, contexts: Contexts) -> F64:
+        claim(8 * self.size * len(contexts))
+        return self.compute(contexts)
 
     def fit_scale(self, tables: Iterable[Contexts]) -> Self:
         """The same family with the spread of each column over contexts, tables counting alike; 1 where it hardly is."""
@@ -65,6 +74,7 @@ class ColumnFamily(FeatureMap):
         return list(self.columns)
 
     def blocks(self, contexts: Contexts) -> list[Block]:
+        claim((4 + 8 * self.size) * len(contexts))
         return [Columns(self.values(contexts), np.arange(len(contexts), dtype=np.int32))]
 
     def by_literal(self, contexts: Contexts, rows: I32, w: F64) -> F64:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.allowance import claim
 from fader.contexts.around import Companions, Holdings, find_holdings
 from fader.contexts.columns import (
     DocumentValues,
@@ -175,6 +176,7 @@ class FocusedColumns:
 
     def read_positions(self) -> Positions:
         at = bounds_of(self._documents.counts)
+        claim(4 * int(at[-1, -1]))
         start = np.empty(int(at[-1, -1]), dtype=np.int32)
         _copy_positions(self.lists, self._number, at, start)
         return Positions(at, start, self.lists.literals[:, LENGTH].astype(np.int32))
@@ -183,6 +185,7 @@ class FocusedColumns:
         number = self._number
         at = np.zeros(number.size + 1, dtype=np.int64)
         _count_companions(self.lists, number, at)
+        claim(8 * int(at[-1]))
         start, entity = np.empty((2, int(at[-1])), dtype=np.int32)
         count = np.zeros(number.size, dtype=np.int32)
         begin = self.mentions.entity

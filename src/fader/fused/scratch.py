@@ -6,11 +6,13 @@ import threading
 
 import numpy as np
 
+from fader.allowance import claim
 from fader.fused import kernels
 from fader.fused.kernels import Pairs, Scratch
 from fader.fused.lanes import LANES
 
 MOST_LITERALS = 64
+PAIR_BYTES, SLOT_BYTES, ROW_BYTES = 20, 36, 80
 MOST_BEST = 128  # entities that the kernels put in order; more are sorted
 NO_INTEGERS = np.empty(0, dtype=np.int32)
 NO_PAIRS = Pairs(NO_INTEGERS, np.empty(0), NO_INTEGERS, NO_INTEGERS)
@@ -42,6 +44,7 @@ class Room(threading.local):
         pairs = self.pairs
         if pairs.slot.size - used < needed:
             size = max(used + needed, min(4 * pairs.slot.size, most + needed))
+            claim(PAIR_BYTES * size)
             integers = [np.empty(size, np.int32) for _column in range(3)]
             grown = Pairs(integers[0], np.empty(size), integers[1], integers[2])
             grown.slot[:used], grown.score[:used] = pairs.slot[:used], pairs.score[:used]
@@ -55,6 +58,7 @@ def new_scratch(literals: int, rows: int, slots: int, old: Scratch | None) -> Sc
     if old is not None:
         literals = max(literals, old.counts.size // kernels.WINDOW)
         rows, slots = max(rows, old.score.size), max(slots, len(old.total))
+    claim(SLOT_BYTES * slots + (ROW_BYTES + 4 * literals) * rows)
     window, words = kernels.WINDOW + 1, kernels.WINDOW // 64
     integers, i32 = np.int64, np.int32
     return Scratch(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.allowance import claim
 from fader.corpus.sentences import Sentences, find_sentences
 from fader.corpus.tokenise import batch_bytes, scan_tokens
 from fader.index.encoding.packed import Packed, check_ends, write_packed
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fader.index.textstore import TextStore
 
 I32 = NDArray[np.int32]
+SENTENCE_BYTES = 40  # of a sentence, read and laid out
 
 
 def write_sentences(writer: FileWriter, sentences: Sentences) -> None:
@@ -44,6 +46,7 @@ class StoredSentences:
         """Those of some texts."""
         begin = self.at.gather(rows)
         count = self.at.gather(rows + np.int32(1)) - begin
+        claim(SENTENCE_BYTES * int(count.sum()))
         before = np.cumsum(count, dtype=np.int32) - count
         which = np.arange(count.sum(), dtype=np.int32) + np.repeat(begin - before, count)
         return Sentences(count, self.gap.gather(which))

@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.allowance import claim, claimed
 from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
 from fader.kernel import kernel
 from fader.rank.system import F64, I32, I64, Ranking, System
 
 FEW_SHOWN = 8
+SCORED_BYTES, VALUED_BYTES, SPLIT_BYTES = 96, 64, 48  # of a context, of a candidate, of a literal in a context
 FEW = 100  # entities that are inserted one by one, instead of sorting all
 
 
@@ -59,6 +61,7 @@ class WhatIf:
 
 def rank_entities(system: System, contexts: Contexts, k: int) -> Ranking:
     """The k best candidates of a query."""
+    claim(SCORED_BYTES * len(contexts) + VALUED_BYTES * contexts.entities.size)
     return rank_values(*system.value_entities(contexts), k)
 
 
@@ -115,6 +118,7 @@ def explain_entity(system: System, contexts: Contexts, ranking: Ranking, i: int)
     rows, share = ranking.rows_of(i), system.shares(contexts, ranking, i)
 
     def split() -> F64:
+        claim(SPLIT_BYTES * contexts.literals * rows.size)
         return scale_to_shares(system.literal_weights(contexts, rows), share, contexts.distances[:, rows] >= 0)
 
     return Contributions(rows, share, ranking.scores_of(i), split)
@@ -187,6 +191,11 @@ def rank_without(system: System, contexts: Contexts, ranking: Ranking, i: int, r
 
     Where values depend on each other, all candidates are ranked again.
     """
+    with claimed():
+        return _rank_without(system, contexts, ranking, i, row)
+
+
+def _rank_without(system: System, contexts: Contexts, ranking: Ranking, i: int, row: int) -> WhatIf:
     if system.values_are_independent:
         own = contexts.slot == contexts.slot[row]
         own[row] = False

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.allowance import claim
 from fader.contexts.match import MatchOptions
 from fader.contexts.query import REQUIRED, Literal, Query, parse_query
 from fader.contexts.statistics import Statistics
@@ -48,6 +49,7 @@ I64 = NDArray[np.int64]
 SHORTEST_CORRECTED = 4
 MOST_COMPARED = 50_000  # words of the catalog that a misspelt one is compared with
 LIKENESS = 80.0
+READING_BYTES = 64  # of a candidate under a reading
 MOST_DEEP = 500  # entities by evidence whose best contexts are found together with their ranks
 
 
@@ -331,6 +333,7 @@ def rank_question(
     found, staged = rank_by_evidence(collection, query, options, system, snippets)
     ranking, contexts = staged or found.ranking, found.contexts
     budget.check()
+    claim(READING_BYTES * max(1, len(read.readings)) * ranking.entity.size)
     member = find_members(collection.catalog, read.types, ranking.entity)
     values = value_ranks(ranking.entity.size)
     weights = weigh_readings(read)

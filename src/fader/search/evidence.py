@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.allowance import claimed
 from fader.contexts.table import Contexts
 from fader.rank.ranking import Contributions, ShownContexts, WhatIf, choose_contexts, rank_without, sort_shares
 from fader.rank.system import Ranking, System
@@ -84,24 +85,40 @@ def _explain(
     names = [literal.text for literal in contexts.query.literals]
     order = by_weight(shares)
     shown, rest = order[:SHOWN_CONTEXTS], order[SHOWN_CONTEXTS:]
-    listed = []
+    listed: list[ContextShare] = []
     if ranking is not None:
-        table, rows = _own_contexts(contexts, system, shares.row[shown])
-        ifs = SHOWN_CONTEXTS if system.values_are_independent else RANKED_AGAIN
-        for place, (x, row) in enumerate(zip(shown.tolist(), rows.tolist(), strict=True)):
-            budget.check()
-            cells = [
-                CellShare(p.feature, names[p.literal] if p.literal >= 0 else None, p.cell, p.value)
-                for p in system.pieces(table, row)
-            ]
-            without = rank_without(system, table, ranking, i, row) if place < ifs else None
-            listed.append(_explain_context(ids, contexts, shares, x, cells, without))
+        with claimed():
+            listed = _explain_shown(ids, contexts, system, ranking, i, shares, shown)
     return Explanation(
         score=float(shares.share.sum()),
         literals={n: float(v) for n, v in zip(names, shares.literal.sum(axis=1), strict=True)},
         contexts=listed,
         others=OtherContexts(int(rest.size), float(shares.share[rest].sum())),
     )
+
+
+def _explain_shown(
+    ids: dict[int, str],
+    contexts: Contexts,
+    system: System,
+    ranking: Ranking,
+    i: int,
+    shares: Contributions,
+    shown: NDArray[np.int64],
+) -> list[ContextShare]:
+    """How the contexts that are shown add up, and what would be without each."""
+    names, listed = [literal.text for literal in contexts.query.literals], []
+    table, rows = _own_contexts(contexts, system, shares.row[shown])
+    ifs = SHOWN_CONTEXTS if system.values_are_independent else RANKED_AGAIN
+    for place, (x, row) in enumerate(zip(shown.tolist(), rows.tolist(), strict=True)):
+        budget.check()
+        cells = [
+            CellShare(p.feature, names[p.literal] if p.literal >= 0 else None, p.cell, p.value)
+            for p in system.pieces(table, row)
+        ]
+        without = rank_without(system, table, ranking, i, row) if place < ifs else None
+        listed.append(_explain_context(ids, contexts, shares, x, cells, without))
+    return listed
 
 
 def _own_contexts(contexts: Contexts, system: System, rows: I32) -> tuple[Contexts, NDArray[Any]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, final
 
 from fader import budget
+from fader.allowance import allowance
 from fader.budget import deadline
 from fader.contexts.match import MatchOptions
 from fader.contexts.query import Query, parse_query
@@ -156,9 +157,9 @@ class Index:
         return found
 
     @contextmanager
-    def _deadline(self, timeout_ms: float | None) -> Iterator[None]:
-        """Count the time of a query: its own, and never more than the limit."""
-        with deadline(self.limits.time_ms), deadline(timeout_ms):
+    def _limited(self, timeout_ms: float | None) -> Iterator[None]:
+        """Count what a query takes: time, its own and never more than the limit, and memory."""
+        with deadline(self.limits.time_ms), deadline(timeout_ms), allowance(self.limits):
             yield
 
     def contexts(
@@ -175,13 +176,13 @@ class Index:
         timeout_ms: float | None = None,
     ) -> Contexts:
         """The Contexts table of a query."""
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             options = MatchOptions(overlap, window, plan, self.limits, stem, entities, relax)
             return self.collection.contexts(self._parse(query, type), options)
 
     def view_contexts(self, query: str | Query, type: str | None, view: View) -> Contexts:
         """The contexts of a query that a model's view of them leaves."""
-        with self._deadline(None):
+        with self._limited(None):
             contexts = self.collection.contexts(self._parse(query, type), view.match_options(self.limits))
         return in_best_documents(contexts, view.top) if view.top else contexts
 
@@ -211,7 +212,7 @@ class Index:
     ) -> Ranked:
         """The k best entities of a query, without evidence."""
         k = self.limits.check("k", k)
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             system = resolve_model(model, self.collection).system
             ranking = self._rank(system, query, type, k, with_rows=False).ranking
         entities = self.collection.catalog.entity_ids.take(ranking.entity)
@@ -236,7 +237,7 @@ class Index:
         width = parse_passage(passage)
         k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
         began = time.perf_counter()
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             chosen = resolve_model(model, self.collection)
             best = None if explain or not snippets else snippets
             found = self._rank(chosen.system, query, type, k, with_rows=bool(snippets or explain), best=best)
@@ -290,7 +291,7 @@ class Index:
         self._check_question(question)
         options = MatchOptions(limits=self.limits, stem=True, entities=True)
         how = resolve_interpreter(interpreter)
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             return read_question(self.collection, self._reader, question, how, options, self.limits, correct)[0]
 
     def rank_question(
@@ -305,7 +306,7 @@ class Index:
     ) -> Ranked:
         """The k best entities of a question in plain words, without evidence."""
         k = self.limits.check("k", k)
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             chosen = resolve_model(model, self.collection)
             found = self._rank_question(question, chosen, interpreter, correct, Choice())
         ids = self.collection.catalog.entity_ids
@@ -339,7 +340,7 @@ class Index:
         width = parse_passage(passage)
         k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
         began = time.perf_counter()
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             chosen = resolve_model(model, self.collection)
             found = self._rank_question(question, chosen, interpreter, correct, choice, snippets)
             if min_probability > 0 and found.entity.size and not found.probable.size:
@@ -386,7 +387,7 @@ class Index:
 
     def entity(self, entity: str) -> EntityCard:
         """An entity, given by id: its names and types."""
-        with self._deadline(None):
+        with self._limited(None):
             return entity_card(self.collection, entity)
 
     def evidence(
@@ -404,7 +405,7 @@ class Index:
         """The evidence for one entity, however low its rank: a page of its contexts."""
         width = parse_passage(passage)
         offset, limit = check_page(offset, limit, self.limits.snippets)
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             return entity_evidence(self._find_rank(query, entity, type, model), offset, limit, width)
 
     def why(
@@ -417,7 +418,7 @@ class Index:
         timeout_ms: float | None = None,
     ) -> Why:
         """Why one entity has its rank, however low that is."""
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             return why_of(self._find_rank(query, entity, type, model))
 
     def _find_rank(self, query: str | Query, entity: str, type: str | None, model: Any) -> EntityStanding:
@@ -438,7 +439,7 @@ class Index:
     ) -> Versus:
         """Two models or systems on one query, side by side."""
         k, snippets = self.limits.check("k", k), self.limits.check("snippets", snippets, least=0)
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             models = resolve_model(a, self.collection), resolve_model(b, self.collection)
             parsed = self._parse(query, type)
             return versus(self.collection, models, partial(self.view_contexts, parsed, None), k, snippets)
@@ -447,7 +448,7 @@ class Index:
         self, document: str, query: str | Query | None = None, *, timeout_ms: float | None = None
     ) -> DocumentPage:
         """A document, given by id: its text, sentences and mentions, and where the literals of a query occur in it."""
-        with self._deadline(timeout_ms):
+        with self._limited(timeout_ms):
             return read_document(self.collection, document, None if query is None else self._parse(query, None))
 
     def analyze(self, text: str) -> list[tuple[str, int, int]]:

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.allowance import claimed
 from fader.contexts.match import MatchOptions, count_literals, make_parts, match
 from fader.contexts.naming import EntityNames, count_forms
 from fader.contexts.query import Literal, Query
@@ -85,7 +86,8 @@ class LocalCollection:
     ) -> RankedContexts:
         query = self._names.name(query) if options.entities else query
         if entity is None and (best is not None or not with_rows):
-            found = self._fused.rank(query, options, system, k, best or 0)
+            with claimed():  # what is left of it are the rows that are shown
+                found = self._fused.rank(query, options, system, k, best or 0)
             if found is not None:
                 return RankedContexts(*found)
         return rank_contexts(self.contexts(query, options), system, k)

@@ -17,7 +17,7 @@ from typing import Any
 from fader.errors import FaderError, UsageError, quote
 from fader.registry import build, find_part, read_call, split_arguments, split_top
 
-KINDS = ("fader.systems", "fader.features", "fader.aggregate")
+KINDS = ("fader.systems", "fader.features", "fader.aggregate", "fader.entityfeatures")
 MOST = 1_000_000
 BOUNDS = {"width": 100_000, "window": 100_000, "trees": 1_000, "leaves": 1_024}
 NUMBERS = 64

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.allowance import claimed
 from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
@@ -53,6 +54,8 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 MOST = 10**9
+DENSE = 1 << 20  # numbers of the table of features that is made at a time
+DENSE_BYTES = 40  # of one of them, while it is made
 
 
 @dataclass(frozen=True)
@@ -145,10 +148,13 @@ class LambdaMART(Learner):
     def values_of(self, query: QueryData) -> F64:
         if not query.entity.size:
             return np.empty(0)
-        parts = []
-        for a, b in budget.chunks(query.entity.size, weight=self.maps.size):  # a dense row of features each
-            some = query.of(np.arange(a, b)) if b - a < query.entity.size else query
-            parts.append(predict(self.name, "trees_text", self.trees_text, self.vectors(some)))
+        parts, size, width = [], query.entity.size, self.maps.size + len(self.maps.maps) + 1
+        step = max(1, (budget.CHUNK if budget.is_counted() else DENSE) // self.maps.size)
+        for a in range(0, size, step):
+            budget.check()
+            some = query.of(np.arange(a, min(size, a + step))) if step < size else query
+            with claimed(DENSE_BYTES * some.entity.size * width):
+                parts.append(predict(self.name, "trees_text", self.trees_text, self.vectors(some)))
         return np.concatenate(parts)
 
     def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:

@@ -18,6 +18,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from fader.allowance import claim
 from fader.contexts.around import take_lists
 from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
@@ -31,6 +32,7 @@ from fader.rank.system import F64, I32, I64, FeatureScoring, FusedMaker, Ranking
 from fader.registry import parse
 from fader.systems.fader import FeatureModel
 
+JOINED_BYTES = 40  # of a context, while the evidence of both stages is joined
 SECOND = "fader(features=noprox+coverage+windows+positional,aggregator=logsumexp,loss=listwise,lam=1)"
 
 
@@ -153,6 +155,7 @@ class Rerank(Learner):
         return found
 
     def _rank(self, contexts: Contexts) -> Found:
+        claim(JOINED_BYTES * len(contexts))
         first, values, chosen, rows, table = self._focus(contexts)
         own, again = self.reranking.value(table)
         size = np.diff(first.at)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.allowance import allowance
 from fader.budget import deadline
 from fader.cluster.shards.requests import Question
 from fader.cluster.wire.transport import ShardCall
@@ -69,7 +70,9 @@ class Shard:
             if question in self._kept:
                 self._kept.move_to_end(question)
                 return self._kept[question][0]
-        found = match_partial(self.reader, question.query, question.options)
+        options = question.options
+        with allowance(options.limits):
+            found = match_partial(self.reader, question.query, options)
         size = 3 * sum(a.nbytes for a in (found.slot, found.document, found.distances))  # with data behind the columns
         with self._lock:
             self._kept[question] = found, size

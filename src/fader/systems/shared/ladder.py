@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.allowance import claim, claimed
 from fader.contexts.table import Contexts
 from fader.kernel import kernel
 from fader.systems.shared.thinning import within
@@ -56,6 +57,7 @@ class Rungs:
 
     def to_dense(self) -> F32:
         """(candidates, columns)."""
+        claim(4 * self.entity.size * self.columns + 16 * self.data.size)
         out = np.zeros((self.entity.size, self.columns), dtype=np.float32)
         out[np.repeat(np.arange(self.entity.size), np.diff(self.at)), self.column] = self.data
         return out
@@ -76,11 +78,13 @@ def rungs(contexts: Contexts, models: Sequence[str], techniques: Sequence[str], 
 def _rungs(contexts: Contexts, models: Sequence[str], techniques: Sequence[str], cutoffs: Sequence[int]) -> Rungs:
     entity, step = _ballots_of(contexts).entity, len(cutoffs) * len(techniques)
     assert len(models) * step <= MOST_COLUMNS
-    table = np.zeros((entity.size, len(models) * step), dtype=np.float32)
-    for m, model in enumerate(models):
-        raw = raw_features(contexts, model, techniques, cutoffs)
-        _normalise(raw, table[:, m * step : (m + 1) * step])
+    with claimed((4 * len(models) + 16) * step * entity.size):
+        table = np.zeros((entity.size, len(models) * step), dtype=np.float32)
+        for m, model in enumerate(models):
+            raw = raw_features(contexts, model, techniques, cutoffs)
+            _normalise(raw, table[:, m * step : (m + 1) * step])
     used = int(np.count_nonzero(table))
+    claim(4 * table.size + 6 * used + 8 * entity.size)
     at = np.zeros(entity.size + 1, dtype=np.int64)
     column, data = np.empty(used, dtype=np.uint16), np.empty(used, dtype=np.float32)
     _squeeze(table, at, column, data)
