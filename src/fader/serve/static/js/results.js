@@ -4,13 +4,13 @@
 
 import { get } from "./api.js";
 import { bar, scale } from "./bars.js";
-import { announce, button, cut, data, h, number, plural, score, visible } from "./dom.js";
+import { announce, button, cut, data, h, icon, number, plural, score, visible } from "./dom.js";
 import { snippet } from "./evidence.js";
 import { explained, light } from "./explained.js";
 import { judgeButtons } from "./judge.js";
 import { typeName } from "./names.js";
 import { opened, written } from "./opened.js";
-import { failure } from "./states.js";
+import { failure, sentence } from "./states.js";
 import * as url from "./url.js";
 
 const PAGE = 20;
@@ -18,17 +18,51 @@ const PAGE = 20;
 /** How much text a piece of evidence shows: whole sentences within so many words around the name. */
 export const PASSAGE = "window:20";
 
+/** The list of an answer's results as an element. */
+export function results(answer, params, options = {}) {
+  return listResults(answer, params, options).element;
+}
+
 /**
- * The list of an answer's results. `params` are those of the search; `limits` are those of the service; bars are of the
- * same scale as those of the results `beside` them.
+ * The list of an answer's results: {element, complete}. `params` are those of the search; `limits` are those of the
+ * service; bars are of the same scale as those of the results `beside` them. Those of a `brief` answer have room for
+ * evidence, which `complete` puts there when the promise of the whole answer is kept.
  */
-export function results(answer, params, { limits = {}, signal, beside = [], judged = null } = {}) {
+export function listResults(answer, params, { limits = {}, signal, beside = [], judged = null, brief = false } = {}) {
   const share = scale([...answer.results, ...beside].map((result) => result.score));
-  const more = { limits, signal, answer, judged };
+  const more = { limits, signal, answer, judged, brief };
   const cards = answer.results.map((result) => card(result, share(result.score), readAs(result, answer, params), more));
-  queueMicrotask(() => restore(cards, params));
+  if (!brief) queueMicrotask(() => restore(cards, params));
   const list = cards.map((state) => state.element);
-  return h("ol", { class: "results", "aria-label": "Entities, best first" }, list);
+  const element = h("ol", { class: "results", "aria-label": "Entities, best first" }, list);
+  return { element, complete: (rest) => complete(cards, rest, params, element) };
+}
+
+/** Put the evidence of the whole answer into the room that its entities have for it. */
+async function complete(cards, rest, params, element) {
+  const found = new Map();
+  try {
+    for (const result of (await rest).results) found.set(result.entity, result.evidence);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    element.before(h("p", { class: "warning" }, icon("warning"), h("span", {}, "Evidence could not be read. ", data(sentence(error.message), 400))));
+  }
+  for (const state of cards) {
+    state.result.evidence = found.get(state.result.entity) ?? [];
+    state.evidence.replaceChildren();
+    state.evidence.removeAttribute("aria-busy");
+    append(state, state.result.evidence, 0);
+    state.more = moreButton(state);
+    if (state.more) state.why.button.after(state.more);
+  }
+  if (found.size > 0) await restore(cards, params);
+}
+
+/** Room for so much evidence as an answer shows. */
+function room(result) {
+  const line = (width) => h("div", { class: `skeleton-line ${width}` });
+  const one = () => h("li", { class: "snippet is-awaited", "aria-hidden": "true" }, line(""), line("long"));
+  return Array.from({ length: Math.min(2, result.support) }, one);
 }
 
 /**
@@ -63,12 +97,13 @@ function card(result, share, params, more) {
   const evidence = h(
     "ol",
     { class: "evidence", "aria-label": "Evidence" },
-    result.evidence.map((item, i) => snippet(item, i + 1, passageOf(result, params))),
+    more.brief ? room(result) : result.evidence.map((item, i) => snippet(item, i + 1, passageOf(result, params))),
   );
+  if (more.brief) evidence.setAttribute("aria-busy", "true");
   const body = h("div", { class: "result-body" }, head(result, params, more.answer), evidence);
   const element = h("li", { class: "result", dataset: { entity: result.entity } }, rank(result), body);
   const state = { result, params, evidence, element, ...more };
-  state.more = moreButton(state);
+  state.more = more.brief ? null : moreButton(state);
   state.why = whyOf(state);
   const actions = h("div", { class: "result-actions" }, state.why.button, state.more);
   if (more.judged) {

@@ -13,11 +13,12 @@ import { askBox } from "./box.js";
 import { announce, cut, data, fill, h, icon, number, plural, visible } from "./dom.js";
 import { exportLinks } from "./export.js";
 import { modelTitle } from "./fields.js";
+import { hurry } from "./hurry.js";
 import { intro, ofType } from "./intro.js";
 import { judgedBefore } from "./judge.js";
 import { language } from "./language.js";
 import { typeName, typeNames } from "./names.js";
-import { PASSAGE, results } from "./results.js";
+import { PASSAGE, listResults } from "./results.js";
 import { empty, failure, sentence, skeleton, withProgress } from "./states.js";
 import * as url from "./url.js";
 
@@ -80,7 +81,9 @@ async function ask(made, params, context, tried = false) {
   try {
     if (!made.output.querySelector(".results")) made.output.replaceChildren();
     const before = context.stats.judging ? judgedBefore(params.q, params.index, context.signal) : null;
-    const answer = await withProgress(made.output, api.get(path, asked, { signal: context.signal }), {
+    const whole = api.get(path, asked, { signal: context.signal });
+    const brief = () => api.get(path, { ...asked, snippets: 0 }, { signal: context.signal });
+    const { answer, rest } = await withProgress(made.output, hurry(whole, brief), {
       placeholder: skeleton(5),
       budget,
     });
@@ -94,7 +97,8 @@ async function ask(made, params, context, tried = false) {
     const aside = await beyond(answer, params, { limits: stats.limits, signal, snippets: SNIPPETS });
     const judged = before && (await before);
     if (signal.aborted) return;
-    show(made, answer, params, context, aside, judged);
+    const list = show(made, answer, params, context, aside, judged, Boolean(rest));
+    if (rest) await list?.complete(rest);
   } catch (error) {
     if (error.name === "AbortError") return;
     made.form.read(null);
@@ -109,10 +113,12 @@ async function ask(made, params, context, tried = false) {
   }
 }
 
-function show(made, answer, params, { stats, signal, systems }, aside, judged) {
+/** Show an answer; the list of its results, which waits for evidence where it is `brief`. */
+function show(made, answer, params, { stats, signal, systems }, aside, judged, brief) {
   const found = answer.results.length > 0;
   showReading(made, answer, params);
-  const body = found ? results(answer, params, { limits: stats.limits, signal, judged }) : nothing(answer, params);
+  const list = found ? listResults(answer, params, { limits: stats.limits, signal, judged, brief }) : null;
+  const body = list ? list.element : nothing(answer, params);
   fill(
     made.output,
     corrected(answer, params),
@@ -127,6 +133,7 @@ function show(made, answer, params, { stats, signal, systems }, aside, judged) {
       ? `${plural(answer.candidates, "entity", "entities")} found, ${answer.results.length} shown`
       : "Nothing found",
   );
+  return list;
 }
 
 // ---- the reading ----
