@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import fader
+from fader.corpus.catalog_change import CatalogChange
 from fader.index.commit import commit_numbers, read_commit
 from fader.index.write import change
 from fader.index.write.writer import BuildOptions, build
@@ -26,6 +27,10 @@ Answers = tuple[Any, ...]
 
 ENTITIES = [{"id": f"E{i}", "name": f"entity {i}", "types": ["T"]} for i in range(3)]
 TYPES = [{"id": "T", "name": "thing"}, {"id": "U", "name": "other"}]
+# The catalog as the one change of it leaves it, which comes with a document: entities and types are numbered anew.
+CHANGED_ENTITIES = [{"id": "A", "types": ["S"]}, {"id": "E1", "name": "one", "types": ["U", "S"]}]
+CHANGED_TYPES = [{"id": "S", "name": "some"}]
+CATALOG = "catalog"
 QUERIES = ("gamma", '+gamma "beta w1"', "w3 w7 -w11")
 
 
@@ -65,7 +70,17 @@ class Operation:
 
 
 def _build(documents: Documents, **options: Any) -> Callable[[Path], object]:
-    return lambda folder: build(folder, corpus(documents), ENTITIES, TYPES, BuildOptions(**options))
+    """Build with the catalog as it was, or, where its document is there, as it was changed."""
+    entities, types = list(ENTITIES), list(TYPES)
+    if CATALOG in documents:
+        entities = [*(e for e in entities if e["id"] not in ("E1", "E2")), *CHANGED_ENTITIES]
+        types += CHANGED_TYPES
+    return lambda folder: build(folder, corpus(documents), entities, types, BuildOptions(**options))
+
+
+def _change_catalog(documents: Documents, **options: Any) -> Callable[[Path], object]:
+    change_of = CatalogChange(CHANGED_ENTITIES, CHANGED_TYPES, ["E2"])
+    return lambda folder: change.add(folder, corpus(documents), change.ChangeOptions(**options), catalog=change_of)
 
 
 def _add(documents: Documents, **options: Any) -> Callable[[Path], object]:
@@ -79,12 +94,14 @@ def _delete(ids: tuple[str, ...], **options: Any) -> Callable[[Path], object]:
 FIRST, SECOND = some(0, 50), some(20, 60, 1)
 NEW, CHANGED, LATE = some(50, 56), some(6, 40, 2, 9) | some(56, 58), some(100, 130)
 GONE = tuple(some(0, 40, step=7))
+TOLD = {CATALOG: text(200)}
 
 HISTORY = (
     Operation("build", _build(FIRST), FIRST, anew=True),
     Operation("add", _add(NEW, merge=False), NEW),
     Operation("replace", _add(CHANGED, merge=False), CHANGED),
     Operation("delete", _delete(GONE, merge=False), {}, GONE),
+    Operation("change the catalog", _change_catalog(TOLD, merge=False), TOLD),
     Operation("merge", change.merge, {}),
     Operation("add and merge", _add(LATE), LATE),
     Operation("rebuild", _build(SECOND, overwrite=True, segment_tokens=1500), SECOND, anew=True),

@@ -59,8 +59,12 @@ class History:
     chance: random.Random
     living: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    def _documents(self, most: int) -> list[dict[str, Any]]:
+        """Fewer than `most` documents to put in."""
+        return [some_document(self.chance) for _ in range(self.chance.randrange(most))]
+
     def begin(self) -> None:
-        documents = [some_document(self.chance) for _ in range(self.chance.randrange(25))]
+        documents = self._documents(25)
         fader.build(
             self.folder, documents, ENTITIES, TYPES, stopwords=STOP, store_text=self.chance.random() < 0.9,
             segment_tokens=self.chance.choice([None, 20, 60]),
@@ -79,7 +83,7 @@ class History:
         options = ChangeOptions(merge=self.chance.random() < 0.5, keep=self.chance.choice([None, 1, 3]))
         kind = self.chance.choice(["add", "add", "delete", "merge"])
         if kind == "add":
-            documents = [some_document(self.chance) for _ in range(self.chance.randrange(9))]
+            documents = self._documents(9)
             add(self.folder, documents, options)
             self._take(documents)
         elif kind == "delete":

@@ -8,18 +8,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from fader.cli.common import SHOWN, Output
+from fader.corpus.catalog_change import Counted
 from fader.errors import quote
 from fader.index.write.change import ChangeReport
 
 
 def print_change(folder: Path, report: ChangeReport, seconds: float, out: Output) -> None:
     """Say what a change has done."""
-    out.remark(*report.faults.lines())
+    out.remark(*report.tables, *report.catalog_notes[:SHOWN], *report.faults.lines())
     missing = report.missing
-    if missing:
-        out.remark(f"not found: {_count(len(missing), 'id')}", *(f"  {quote(i)}" for i in missing[:SHOWN]))
-    if len(missing) > SHOWN:
-        out.remark(f"  and {len(missing) - SHOWN:,} more")
+    for kind, ids in (("id", missing), ("entity", report.entities.missing), ("type", report.types.missing)):
+        if ids:
+            out.remark(f"not found: {_count(len(ids), kind)}", *(f"  {quote(i)}" for i in ids[:SHOWN]))
+        if len(ids) > SHOWN:
+            out.remark(f"  and {len(ids) - SHOWN:,} more")
+    if report.dropped:
+        out.remark(f"{_count(report.dropped, 'mention')} of removed entities left out")
     manifest = report.manifest
     summary = {
         "index": str(folder),
@@ -29,6 +33,8 @@ def print_change(folder: Path, report: ChangeReport, seconds: float, out: Output
         "deleted": report.deleted,
         "missing": missing,
         "merged": report.merged,
+        "entities": _tell(report.entities),
+        "types": _tell(report.types),
         "documents": manifest.live.documents,
         "segments": len(manifest.segments),
         "skipped": report.faults.counts,
@@ -37,6 +43,7 @@ def print_change(folder: Path, report: ChangeReport, seconds: float, out: Output
     done = [f"{count:,} {name}" for count, name in ((report.added, "added"), (report.deleted, "deleted")) if count]
     if report.replaced:
         done[0] += f" ({report.replaced:,} in place of older ones)"
+    done += _describe(report.entities, "entity") + _describe(report.types, "type")
     if report.merged:
         done.append(f"{_count(report.merged, 'segment')} merged")
     what = ", ".join(done) or "no document was changed"
@@ -44,5 +51,16 @@ def print_change(folder: Path, report: ChangeReport, seconds: float, out: Output
     out.conclude(summary, f"{folder}: {what}; commit {manifest.commit}: {state}, in {seconds:.1f} s")
 
 
+def _tell(rows: Counted) -> dict[str, object]:
+    return {"added": rows.added, "changed": rows.changed, "removed": rows.removed, "missing": rows.missing}
+
+
+def _describe(rows: Counted, kind: str) -> list[str]:
+    """What happened to rows of the catalog, in words."""
+    counts = (rows.added, "added"), (rows.changed, "changed"), (rows.removed, "removed")
+    return [f"{_count(count, kind)} {what}" for count, what in counts if count]
+
+
 def _count(count: int, name: str) -> str:
-    return f"{count:,} {name if count == 1 else name + 's'}"
+    many = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return f"{count:,} {name if count == 1 else many}"

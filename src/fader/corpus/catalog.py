@@ -6,7 +6,7 @@ Knows nothing of documents or of how a catalog is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -74,52 +74,57 @@ def read_catalog(
     Without types the types are those that entities have, side by side. `columns` says which columns of a table of
     entities are which. Without limits given, those of the environment hold.
     """
-    notes: list[str] = []
-    report = _Report(on_error == "skip", notes, limits or Limits.from_environment())
-    entity_rows: Rows | None = None
+    report = Report(on_error == "skip", limits or Limits.from_environment())
     if types is None:
-        entity_rows = _read_rows(entities, "entity", report, columns)
-        type_rows = _collect_types(entity_rows)
-    else:
-        type_rows = _read_rows(types, "type", report)
-    numbers = NameNumbers(*type_rows.column(ID))
-    supertypes = _find_above(type_rows, numbers, type_rows, "supertype", report)
-    _refuse_cycles(type_rows, *supertypes)
-    if entity_rows is None:
-        entity_rows = _read_rows(entities, "entity", report, columns)
-    entity_types = _find_above(entity_rows, numbers, type_rows, "type", report)
-    return Catalog(entity_rows, type_rows, entity_types, supertypes, notes, report.limits, report.tables)
+        entity_rows = read_rows(entities, "entity", report, columns)
+        return join_catalog(lambda: entity_rows, collect_types(entity_rows), report)
+    return join_catalog(
+        lambda: read_rows(entities, "entity", report, columns), read_rows(types, "type", report), report
+    )
 
 
-def _collect_types(entities: Rows) -> Rows:
+def join_catalog(entities: Callable[[], Rows], types: Rows, report: Report) -> Catalog:
+    """The catalog of rows that are sorted; entities are read when the hierarchy has been found sound."""
+    numbers = NameNumbers(*types.column(ID))
+    supertypes = _find_above(types, numbers, types, "supertype", report)
+    _refuse_cycles(types, *supertypes)
+    rows = entities()
+    entity_types = _find_above(rows, numbers, types, "type", report)
+    return Catalog(rows, types, entity_types, supertypes, report.notes, report.limits, report.tables)
+
+
+def collect_types(entities: Rows) -> Rows:
     """A row for each type that an entity has; its name is its id, `_` as blanks."""
-    which = np.arange(len(entities.above), dtype=np.int64)
+    marks = np.zeros(len(entities.above) + 1, dtype=np.int64)  # rows that were left out may have left types behind
+    np.add.at(marks, entities.spans[:, ABOVE], 1)
+    np.add.at(marks, entities.spans[:, ABOVE + 1], -1)
+    which = np.flatnonzero(np.cumsum(marks)[:-1] > 0)
     data, ends, _place = sort_distinct(*take_strings(entities.data, entities.above[:, 0], entities.above[:, 1], which))
     ids = [data[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in pairwise(ends.tolist())]
     rows = [Row(each, each.replace("_", " ").strip() or each, [], [], "") for each in ids]
     return pack_rows(rows, range(1, len(rows) + 1), "type ")
 
 
-class _Report:
+class Report:
     """Raises a fault, or notes it where faults are to be skipped."""
 
-    def __init__(self, skip: bool, notes: list[str], limits: Limits) -> None:
+    def __init__(self, skip: bool, limits: Limits) -> None:
         self._skip = skip
-        self._notes = notes
+        self.notes: list[str] = []
         self.limits = limits
         self.tables: list[str] = []
 
     def __call__(self, message: str) -> None:
         if not self._skip:
             raise CatalogError(message)
-        self._notes.append(message)
+        self.notes.append(message)
 
     def hint(self, name: str, types: Rows) -> str:
         """What may have been meant, for the first faults: a look through all types for each fault could take hours."""
-        return did_you_mean(name, map(types.id_of, range(len(types)))) if len(self._notes) < HINTS else ""
+        return did_you_mean(name, map(types.id_of, range(len(types)))) if len(self.notes) < HINTS else ""
 
 
-def _read_rows(source: Given, kind: str, report: _Report, columns: str | None = None) -> Rows:
+def read_rows(source: Given, kind: str, report: Report, columns: str | None = None) -> Rows:
     """The rows of either source, sorted by id, each id once."""
     if not isinstance(source, str | Path):
         rows = _read_dictionaries(enumerate(source, 1), kind, f"{kind} ", report)
@@ -135,14 +140,12 @@ def _read_rows(source: Given, kind: str, report: _Report, columns: str | None = 
     return kept
 
 
-def _read_table(table: CatalogTable, report: _Report) -> Rows:
+def _read_table(table: CatalogTable, report: Report) -> Rows:
     """The rows of a table; one that has neither id nor name is left out as a fault."""
     return _read_dictionaries(table.rows(), table.kind, f"{display_name(table.path)}:", report)
 
 
-def _read_dictionaries(
-    source: Iterable[tuple[int, Mapping[str, Any]]], kind: str, places: str, report: _Report
-) -> Rows:
+def _read_dictionaries(source: Iterable[tuple[int, Mapping[str, Any]]], kind: str, places: str, report: Report) -> Rows:
     parts, made, lines = list[Rows](), list[Row](), list[int]()
     for number, given in source:
         place = f"{places}{number}"
@@ -161,7 +164,7 @@ def _read_dictionaries(
     return join_rows([*parts, pack_rows(made, lines, places)], places)
 
 
-def _read_file(path: str | Path, kind: str, report: _Report) -> Rows:
+def _read_file(path: str | Path, kind: str, report: Report) -> Rows:
     places, columns = f"{display_name(path)}:", (1, 3) if kind == "type" else (2, 4)
     parts = []
     for block in read_blocks(path, report.limits):
@@ -186,7 +189,7 @@ def _odd_lines(block: LineBlock, left: I64, limits: Limits) -> Iterator[tuple[in
 
 
 def _read_line(
-    number: int, line: bytes, places: str, kind: str, columns: tuple[int, int], report: _Report
+    number: int, line: bytes, places: str, kind: str, columns: tuple[int, int], report: Report
 ) -> Iterator[Row]:
     """The row of a line, or nothing where there is none."""
     place = f"{places}{number}"
@@ -206,7 +209,7 @@ def _read_line(
     yield from _within(Row(cells[0], cells[1] or cells[0], _split(cells[2]), _split(cells[3]), place), report)
 
 
-def _within(row: Row, report: _Report) -> Iterator[Row]:
+def _within(row: Row, report: Report) -> Iterator[Row]:
     """The row, or nothing where it is beyond a limit."""
     longest = max((row.name, *row.aliases), key=len)
     for what, text, name in (("an id", row.id, "id_characters"), ("a name", longest, "name_characters")):
@@ -243,7 +246,7 @@ def _split(cell: str) -> list[str]:
     return [part for part in cell.split("|") if part] if cell else []
 
 
-def _find_above(rows: Rows, numbers: NameNumbers, types: Rows, kind: str, report: _Report) -> tuple[I32, I32]:
+def _find_above(rows: Rows, numbers: NameNumbers, types: Rows, kind: str, report: Report) -> tuple[I32, I32]:
     """The numbers of the types above each row, ascending, each once, as offsets and values."""
     at, found = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
     for first in range(0, len(rows), TOGETHER):

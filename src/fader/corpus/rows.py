@@ -42,7 +42,8 @@ class Row:
 class Rows(Sequence[Row]):
     """Rows as spans of bytes: other names are joined by tabs, the types above are spans of their own.
 
-    `line` numbers the rows in their source; `places` is what comes before the number, in words.
+    `line` numbers the rows in their source, from 1 on; `places` is what comes before the number, in words. Rows of line
+    0 are those that an index has.
     """
 
     data: U8
@@ -73,7 +74,7 @@ class Rows(Sequence[Row]):
         return self._text(int(self.spans[i, ID]), int(self.spans[i, ID + 1]))
 
     def place(self, i: int) -> str:
-        return f"{self.places}{self.line[i]}"
+        return f"{self.places}{self.line[i]}" if self.line[i] else "in the index"
 
     def _text(self, a: int, b: int) -> str:
         return self.data[a:b].tobytes().decode("utf-8", "surrogatepass")

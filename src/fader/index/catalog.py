@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
 from fader.corpus.catalog import Catalog
-from fader.corpus.rows import ALIASES, ID, NAME
+from fader.corpus.rows import ABOVE, ALIASES, ID, NAME, SPANS, Rows
 from fader.corpus.strings import lower_strings, mark_new, sort_strings, take_strings
 from fader.errors import CatalogError, did_you_mean, quote
 from fader.index.encoding.shapes import check_array, check_offsets, check_range
@@ -33,6 +34,7 @@ KIND = "catalog"
 DESCRIBED = 10_000  # entities whose descriptions are cached
 CACHED_TYPES = 1 << 14  # ids of types that were shown or asked for lately
 SUGGESTIONS_AMONG = 20_000
+_NO_BYTES = np.zeros(0, dtype=np.uint8)
 
 
 @kernel
@@ -321,6 +323,14 @@ class StoredCatalog:
         at, values = transpose(self._descendants_at, self._descendants, len(self.type_ids))
         return at, values
 
+    def load_rows(self) -> tuple[Rows, Rows]:
+        """The entities and the types as rows of line 0: what they were made from, types by their ids."""
+        ids, names, type_ids = self.entity_ids.decode_all(), self.entity_names.texts, self.type_ids.decode_all()
+        aliases = self._aliases.texts if len(self._aliases) else (_NO_BYTES, np.zeros(len(ids) + 1, dtype=np.int64))
+        none = _NO_BYTES, np.zeros(len(type_ids) + 1, dtype=np.int64)
+        entities = _lay_rows(ids, names, aliases, type_ids, self.entity_types_at, self.entity_types)
+        return entities, _lay_rows(type_ids, self.type_names.texts, none, type_ids, *self.supertypes)
+
     def entities_of_type(self, type_number: int) -> I32:
         """All entities that match a type, ascending."""
         found: I32 = _entities_of(self.entity_types_at, self.entity_types, self.type_mask(type_number))
@@ -331,6 +341,19 @@ class StoredCatalog:
         mask = np.zeros(len(self.type_ids), dtype=np.uint8)
         mask[self.descendants(type_number)] = 1
         return mask
+
+
+def _lay_rows(ids: Joined, names: Any, aliases: Any, types: Joined, above_at: I32, above: I32) -> Rows:
+    """Rows of columns that are laid end to end, with the numbers of the types above each."""
+    columns = [(ids.data, ids.at), names, aliases, (types.data, types.at)]
+    starts = np.cumsum([0, *(data.size for data, _at in columns)])
+    spans = np.empty((len(ids), SPANS), dtype=np.int64)
+    for which, (_data, at), start in zip((ID, NAME, ALIASES), columns[:3], starts[:3].tolist(), strict=True):
+        spans[:, which], spans[:, which + 1] = at[:-1] + start, at[1:] + start
+    spans[:, ABOVE], spans[:, ABOVE + 1] = above_at[:-1], above_at[1:]
+    edges = np.column_stack((types.at[:-1][above], types.at[1:][above])) + starts[3]
+    data = np.concatenate([data for data, _at in columns])
+    return Rows(data, spans, edges, np.zeros(len(ids), dtype=np.int64), "")
 
 
 def _open_relation(c: Container, name: str, rows: int, end: int) -> tuple[I32, I32]:

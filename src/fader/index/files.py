@@ -32,7 +32,7 @@ class TermsFile:
     """The dictionary of a segment and the postings of its terms."""
 
     def __init__(self, folder: Path, segment: SegmentEntry) -> None:
-        c = self.container = Container(folder / f"{segment.name}.terms", "terms", segment.files.terms)
+        c = self.container = Container(folder / segment.name_file("terms"), "terms", segment.files.terms)
         self.terms = SortedStrings(c, "term", segment.terms)
         self.postings = Lists(c, "postings", segment.documents + segment.tokens)
         if len(self.postings) != segment.terms:
@@ -43,7 +43,7 @@ class MentionsFile:
     """The mentions of a segment, a row each, and the rows of each type."""
 
     def __init__(self, folder: Path, segment: SegmentEntry, types: int) -> None:
-        c = self.container = Container(folder / f"{segment.name}.mentions", "mentions", segment.files.mentions)
+        c = self.container = Container(folder / segment.name_file("mentions"), "mentions", segment.files.mentions)
         self.start = Packed(c, "start", segment.mentions)
         self.length = Packed(c, "length", segment.mentions)
         self.document = Packed(c, "document", segment.mentions)
@@ -59,7 +59,7 @@ class DocumentsFile:
     """Where the tokens and mentions of each document are, and what its terms count."""
 
     def __init__(self, folder: Path, segment: SegmentEntry) -> None:
-        c = self.container = Container(folder / f"{segment.name}.documents", "documents", segment.files.documents)
+        c = self.container = Container(folder / segment.name_file("documents"), "documents", segment.files.documents)
         self.base, self.cell = check_documents(c, segment)
         self.mentions_at = Packed(c, "mentions_at", segment.documents + 1)
         self.distinct: Array = check_array(c, "distinct", *UNSIGNED, size=segment.documents)

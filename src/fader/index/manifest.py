@@ -2,11 +2,16 @@
 
     manifest  := {"format", "commit", "origin", "operation", "keep", "catalog", "segments", "analysis", "skipped"}
     origin    := 16 hexadecimal digits that all commits of an index share, "" where unknown
-    operation := {"name": build | add | delete | merge, "documents", "replaced", "deleted", "merged": counts}
+    operation := {"name": build | add | delete | merge, "documents", "replaced", "deleted", "merged",
+                  "entities", "types": counts}
     keep      := how many of the newest commits stay
     catalog   := {"name", "bytes", "xxh3", "entities", "types"}
-    segments  := [{"name", "files": {part: {"bytes", "xxh3"}}, "documents", "tokens", "mentions", "terms", "deleted"}]
+    segments  := [{"name", "files": {part: {"bytes", "xxh3"}}, "documents", "tokens", "mentions", "terms", "deleted",
+                  "renewed"}]
     deleted   := {"name", "bytes", "xxh3", "documents", "tokens", "mentions"}, absent where nothing is deleted
+
+A segment's files are named after it. Where a change of the catalog wrote its mentions anew, `renewed` is the name of
+the files `mentions` and `documents`.
 
 A manifest whose checksum matches may still be hostile: a name that leaves the folder, a count that asks for all memory,
 a list where a number is expected. Types, patterns and bounds of fields are checked by msgspec; what holds between
@@ -101,6 +106,7 @@ class PartEntries(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 PARTS = ("terms", "mentions", "documents", "text")
+RENEWED = ("mentions", "documents")  # what a change of the catalog may write anew
 
 
 class SegmentEntry(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -111,8 +117,13 @@ class SegmentEntry(Struct, frozen=True, omit_defaults=True, kw_only=True):
     files: PartEntries
     mentions: Count
     name: SegmentName
+    renewed: SegmentName | None = None
     terms: Count
     tokens: Count
+
+    def name_file(self, part: str) -> str:
+        """The name of a file of the segment."""
+        return f"{self.renewed or self.name if part in RENEWED else self.name}.{part}"
 
     @property
     def stored(self) -> Counts:
@@ -134,7 +145,7 @@ class SegmentEntry(Struct, frozen=True, omit_defaults=True, kw_only=True):
     def file_entries(self) -> Iterator[tuple[str, FileEntry]]:
         """The name and entry of each file, the one with deleted documents included."""
         for part, entry in self.files.items():
-            yield f"{self.name}.{part}", entry
+            yield self.name_file(part), entry
         if self.deleted:
             yield self.deleted.name, self.deleted.file
 
@@ -154,14 +165,16 @@ class AnalysisEntry(Struct, frozen=True):
         return Analysis(self.stemmer, self.stopwords, self.unicode)
 
 
-class Operation(Struct, frozen=True):
-    """What a commit did, and to how many documents or segments."""
+class Operation(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a commit did, and to how many documents, segments, or rows of the catalog."""
 
     deleted: Count
     documents: Count
+    entities: Count = 0
     merged: Count
     name: OperationName
     replaced: Count
+    types: Count = 0
 
     @classmethod
     def build(cls, documents: int) -> Operation:
@@ -285,7 +298,7 @@ def _find_faults(manifest: Manifest, number: int) -> Iterator[str]:
         yield f"is the manifest of commit {manifest.commit}"
     if not manifest.segments:
         yield "names no segment"
-    names = [segment.name for segment in manifest.segments]
+    names = [name for segment in manifest.segments for name in (segment.name, segment.renewed) if name is not None]
     if len(set(names)) != len(names):
         yield "a segment is named twice"
     for segment in manifest.segments:

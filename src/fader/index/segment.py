@@ -126,12 +126,21 @@ class Segment:
         return own if self._deleted is None else [*own, self._deleted.container]
 
     @property
+    def mention_containers(self) -> list[Container]:
+        """The files that depend on the catalog."""
+        return [self._mentions.container, self._documents.container]
+
+    @property
     def mentions(self) -> int:
         return self.start.rows
 
     def confidence(self, rows: I32) -> NDArray[np.float64]:
         """The annotation confidence of mentions."""
         return self._mentions.confidences[self._mentions.confidence.gather(rows)]
+
+    def confidence_codes(self, rows: I32) -> tuple[I32, NDArray[np.float64]]:
+        """The confidences of mentions as numbers of values, and the values."""
+        return self._mentions.confidence.gather(rows), self._mentions.confidences
 
     def find_document(self, doc_id: str) -> int:
         """The document with an id that is not deleted, -1 if there is none."""

@@ -1,4 +1,4 @@
-"""Change an index from Python: add or replace documents, delete some, merge segments. Each call makes one commit.
+"""Change an index from Python: add, replace and delete documents, change the catalog, merge. Each call is one commit.
 
 The work is in `index/write/change.py`. Each call returns the index opened at its commit, with a report.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fader.corpus.catalog_change import CatalogChange
 from fader.errors import DamagedError, StorageError, UsageError, quote
 from fader.index.write import change
 from fader.index.write.change import ChangeOptions, ChangeReport
@@ -21,9 +22,15 @@ LARGEST_ID = 10**1000  # Python refuses to format much larger numbers
 
 def add(
     path: str | Path,
-    corpus: str | Path | Iterable[str | Path] | Iterable[Mapping[str, Any]],
+    corpus: str | Path | Iterable[str | Path] | Iterable[Mapping[str, Any]] = (),
     *,
+    entities: str | Path | Iterable[Mapping[str, Any]] | None = None,
+    types: str | Path | Iterable[Mapping[str, Any]] | None = None,
+    remove_entities: Iterable[str] = (),
+    remove_types: Iterable[str] = (),
+    columns: str | None = None,
     on_error: str = "skip",
+    catalog_on_error: str = "fail",
     memory_mb: int = 2048,
     threads: int | None = None,
     keep: int | None = None,
@@ -33,11 +40,15 @@ def add(
 ) -> Index:
     """Add documents from files (paths) or dictionaries; a document whose id exists replaces the old one.
 
-    `keep` is how many commits are kept from now on; `merge=False` merges no segments this time.
+    Rows of entities and types replace those with their ids in the catalog, in the same commit; some can be removed by
+    their ids. `columns` says which columns of a table of entities are which. `keep` is how many commits are kept from
+    now on; `merge=False` merges no segments this time.
     """
     limits = limits or Limits.from_environment()
-    options = ChangeOptions(on_error, memory_mb, threads, keep, merge, limits)
-    return _open_at(path, change.add(Path(path), corpus, options, progress), limits)
+    options = ChangeOptions(on_error, memory_mb, threads, keep, merge, limits, catalog_on_error)
+    gone, gone_types = (one if isinstance(one, str) else list(one) for one in (remove_entities, remove_types))
+    catalog = CatalogChange(entities, types, gone, gone_types, columns)
+    return _open_at(path, change.add(Path(path), corpus, options, progress, catalog), limits)
 
 
 def delete(

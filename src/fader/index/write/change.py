@@ -1,4 +1,6 @@
-"""Change an index: add documents, replace and delete them, merge segments. Each change is one commit or nothing.
+"""Change an index: add documents, replace and delete them, change the catalog, merge segments.
+
+Each change is one commit or nothing.
 
 Old segments stay as they are; what is deleted from them is written beside them, and segments are merged by the policy
 of `tiers` inside the same commit. A reader of an older commit sees nothing of it. Knows nothing of queries.
@@ -16,13 +18,14 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
+from fader.corpus.catalog_change import CatalogChange, Counted, change_catalog
 from fader.corpus.documents import Faults
 from fader.errors import UsageError
-from fader.index.catalog import StoredCatalog, StoredNumbers
+from fader.index.catalog import StoredCatalog, StoredNumbers, write_catalog
 from fader.index.commit import commit_numbers, read_commit, remove_debris, remove_unneeded, write_commit
 from fader.index.format import writing
 from fader.index.lock import lock_for_writing
-from fader.index.manifest import DeletedEntry, Manifest, Operation, OperationName, SegmentEntry
+from fader.index.manifest import CatalogEntry, DeletedEntry, Manifest, Operation, OperationName, SegmentEntry
 from fader.index.numbering import find_ids, ids_of, sort_ids
 from fader.index.reader import IndexReader
 from fader.index.segment import Segment
@@ -31,13 +34,15 @@ from fader.index.write.freeze import Closure
 from fader.index.write.ingest import Intake
 from fader.index.write.merge import merge_segments
 from fader.index.write.merge_policy import Size, choose_merges, merge_all
-from fader.index.write.writer import KEEP_HELP, Corpus, check_counts, check_sources, storage_errors
+from fader.index.write.renew import Renumbering, renew_segment
+from fader.index.write.writer import KEEP_HELP, Corpus, check_choice, check_counts, check_sources, storage_errors
 from fader.limits import Limits
 from fader.memory import Cache, keep_freed_memory
 from fader.options import option
 from fader.progress import Progress, Silent
 
 I32 = NDArray[np.int32]
+NO_CHANGE = CatalogChange()
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,10 @@ class ChangeOptions:
     keep: int | None = option(None, help=KEEP_HELP, least=1, metavar="N")
     merge: bool = option(True, help="Merge no segments on this occasion.", flags=("--no-merge",))
     limits: Limits | None = None
+    catalog_on_error: str = "fail"
 
     def __post_init__(self) -> None:
+        check_choice(self.catalog_on_error)
         check_counts(self, memory_mb=16, threads=1, keep=1)
 
     @property
@@ -65,7 +72,10 @@ class ChangeOptions:
 
 @dataclass(slots=True)
 class ChangeReport:
-    """What was changed, and what could not be used. Without any change the manifest is that of the last commit."""
+    """What was changed, and what could not be used. Without any change the manifest is that of the last commit.
+
+    `dropped` counts the mentions that went with entities that were removed.
+    """
 
     manifest: Manifest
     faults: Faults
@@ -74,14 +84,30 @@ class ChangeReport:
     deleted: int = 0
     missing: list[str] = field(default_factory=list)
     merged: int = 0
+    entities: Counted = field(default_factory=Counted)
+    types: Counted = field(default_factory=Counted)
+    catalog_notes: list[str] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)  # how a catalog that is a table was read, in words
+    dropped: int = 0
 
 
 def add(
-    folder: Path, corpus: Corpus, options: ChangeOptions = ChangeOptions(), progress: Progress | None = None
+    folder: Path,
+    corpus: Corpus = (),
+    options: ChangeOptions = ChangeOptions(),
+    progress: Progress | None = None,
+    catalog: CatalogChange = NO_CHANGE,
 ) -> ChangeReport:
-    """Add documents; one whose id is there already takes the other's place."""
+    """Add documents; one whose id is there already takes the other's place. The catalog is changed before."""
     sources = check_sources(corpus)
-    return _commit_change(folder, options, progress, "add", lambda change: change.add(sources))
+
+    def work(change: _Change) -> None:
+        if catalog:
+            change.change_catalog(catalog)
+        if not isinstance(sources, list | tuple) or sources:
+            change.add(sources)
+
+    return _commit_change(folder, options, progress, "add", work)
 
 
 def delete(
@@ -140,17 +166,43 @@ class _Change:
         self._reader = IndexReader(folder)
         self._before = self._reader.manifest
         self.keep: int = options.keep or self._before.keep
-        self._closure = load_closure(self._reader.catalog)
+        self._catalog, self._catalog_entry = self._reader.catalog, self._before.catalog
+        self._closure = load_closure(self._catalog)
         self._segments = list(self._before.segments)
         self._opened: dict[SegmentEntry, Segment] = {}
         self._made = 0
         self._tombstones = 0
         self.report = ChangeReport(self._before, Faults(options.on_error))
 
+    def change_catalog(self, change: CatalogChange) -> None:
+        """Write the new catalog, and anew the mentions of segments for which it makes a difference."""
+        o, r, path = self._options, self.report, self._folder / f"{self._number:08d}.catalog"
+        self._catalog.container.verify()  # what is damaged must not get a new checksum that fits
+        changed = change_catalog(*self._catalog.load_rows(), change, o.catalog_on_error, o.limits)
+        r.entities, r.types = changed.entities, changed.types
+        r.catalog_notes, r.tables = changed.catalog.notes, changed.catalog.tables
+        entry = write_catalog(path, changed.catalog)
+        if entry.file == self._catalog_entry.file:
+            path.unlink()
+            r.entities, r.types = (Counted(missing=rows.missing) for rows in (r.entities, r.types))
+            return
+        catalog = StoredCatalog(path, entry)
+        numbering = Renumbering.between(self._catalog, catalog)
+        self._catalog, self._catalog_entry, self._closure = catalog, entry, load_closure(catalog)
+        for place, old in enumerate(self._segments):
+            segment = self._open(old, self._before.catalog)
+            if numbering.concerns(segment):
+                self._progress.update(place, len(self._segments), "renumbering")
+                name = f"{self._number:08d}-{self._made}"
+                self._made += 1
+                new = renew_segment(self._folder, name, old, segment, numbering.number, self._closure)
+                r.dropped += old.live.mentions - new.live.mentions
+                self._segments[place] = new
+
     def add(self, sources: Iterable[Any]) -> None:
         """Take documents in, and delete the ones that they replace."""
         o, keeps = self._options, all(s.text.keeps_text for s in self._reader.segments)
-        view = CatalogView(StoredNumbers(self._reader.catalog), self._closure)
+        view = CatalogView(StoredNumbers(self._catalog), self._closure)
         intake = Intake(
             self._folder,
             self._number,
@@ -161,9 +213,10 @@ class _Change:
             threads=o.threads,
             keep_text=keeps,
             limits=o.limits,
+            first=self._made,
         )
         new = intake.read_segments(sources, self._progress)
-        self._made = len(new)
+        self._made += len(new)
         new = [s for s in new if s.documents]
         for entry in new:
             ids = ids_of(self._open(entry))
@@ -224,25 +277,35 @@ class _Change:
         whole = [s for s in left if s is not None]
         self._segments = [s for s in whole if s.documents] or whole[:1]
 
-    def _open(self, entry: SegmentEntry) -> Segment:
-        """A segment as it is now; of the same name with other tombstones it is another."""
+    def _open(self, entry: SegmentEntry, catalog: CatalogEntry | None = None) -> Segment:
+        """A segment as it is now; of the same name with other tombstones or mentions it is another."""
         if entry not in self._opened:
-            self._opened[entry] = Segment(self._folder, entry, self._before.catalog, Cache(0))
+            self._opened[entry] = Segment(self._folder, entry, catalog or self._catalog_entry, Cache(0))
         return self._opened[entry]
 
     def publish(self, name: OperationName) -> None:
         """Commit the segments, if they are others than before or another number of commits is to stay."""
-        if tuple(self._segments) == self._before.segments and self.keep == self._before.keep:
+        before = self._before
+        if (tuple(self._segments), self.keep, self._catalog_entry) == (before.segments, before.keep, before.catalog):
             return
         r = self.report
-        before, new = self._before.skipped, r.faults.counts
+        skipped, new = before.skipped, r.faults.counts
         r.manifest = structs.replace(
-            self._before,
+            before,
+            catalog=self._catalog_entry,
             commit=self._number,
             keep=self.keep,
-            operation=Operation(deleted=r.deleted, documents=r.added, merged=r.merged, name=name, replaced=r.replaced),
+            operation=Operation(
+                deleted=r.deleted,
+                documents=r.added,
+                entities=r.entities.total,
+                merged=r.merged,
+                name=name,
+                replaced=r.replaced,
+                types=r.types.total,
+            ),
             segments=tuple(self._segments),
-            skipped={kind: before.get(kind, 0) + new.get(kind, 0) for kind in before | new},
+            skipped={kind: skipped.get(kind, 0) + new.get(kind, 0) for kind in skipped | new},
         )
         write_commit(self._folder, r.manifest)
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fader.index.encoding.list_writer import EncodedLists, encode_lists, write_lists
 from fader.index.encoding.packed import write_packed
 from fader.index.encoding.strings import Joined, write_sorted
-from fader.index.format import FileEntry, writing
+from fader.index.format import Array, FileEntry, writing
 from fader.index.manifest import PartEntries, SegmentEntry
 from fader.index.sound import CELL_BITS
 from fader.kernel import kernel
@@ -164,18 +164,12 @@ def write_segment(
     postings, distinct, square = _encode_postings(frozen, base)
     columns, types = order() if beside is None else beside.result()
     mentions = _write_mentions(folder / f"{name}.mentions", columns, types, frozen.mentions.confidences)
-    mentions_at = np.searchsorted(columns[2], np.arange(base.size)).astype(np.int32)
     with writing(folder / f"{name}.terms", "terms") as w:
         write_sorted(w, "term", frozen.terms)
         write_lists(w, "postings", postings)
         terms = w.close()
-    with writing(folder / f"{name}.documents", "documents") as w:
-        w.array("base", base)
-        w.array("cell", _cells(base))
-        write_packed(w, "mentions_at", mentions_at)
-        w.array("distinct", _narrow(distinct))
-        w.array("square", _narrow(square))
-        documents = w.close()
+    counts = _narrow(distinct), _narrow(square)
+    documents = _write_documents(folder / f"{name}.documents", base, columns[2], *counts)
     return SegmentEntry(
         documents=int(frozen.lengths.size),
         files=PartEntries(documents, mentions, terms, text),
@@ -184,6 +178,29 @@ def write_segment(
         terms=len(frozen.terms),
         tokens=int(frozen.lengths.sum()),
     )
+
+
+def write_mentions(
+    folder: Path, name: str, mentions: MentionColumns, base: I32, catalog: Closure, counts: tuple[Array, Array]
+) -> tuple[FileEntry, FileEntry]:
+    """Write the mentions of a segment whose terms and texts are written already, and where documents have them.
+
+    `counts` are the distinct terms and the sums of squares. Returns the documents' file, then the mentions'.
+    """
+    columns, types = _order_mentions(mentions, base, catalog)
+    written = _write_mentions(folder / f"{name}.mentions", columns, types, mentions.confidences)
+    return _write_documents(folder / f"{name}.documents", base, columns[2], *counts), written
+
+
+def _write_documents(path: Path, base: I32, of_mentions: I32, distinct: Array, square: Array) -> FileEntry:
+    """Where documents lie, and their counts; `of_mentions` are the documents of mentions, ascending."""
+    with writing(path, "documents") as w:
+        w.array("base", base)
+        w.array("cell", _cells(base))
+        write_packed(w, "mentions_at", np.searchsorted(of_mentions, np.arange(base.size)).astype(np.int32))
+        w.array("distinct", distinct)
+        w.array("square", square)
+        return w.close()
 
 
 def _encode_postings(frozen: Frozen, base: I32) -> tuple[EncodedLists, I32, I64]:
@@ -205,8 +222,8 @@ def _encode_postings(frozen: Frozen, base: I32) -> tuple[EncodedLists, I32, I64]
 def _order_mentions(m: MentionColumns, base: I32, catalog: Closure) -> tuple[tuple[I32, ...], EncodedLists]:
     """Start, length, document, entity and confidence of mentions by position, and the rows of each type."""
     columns: tuple[I32, ...] = (base[m.document] + m.start, m.length, m.document, m.entity, m.confidence)
-    if not _is_sorted(columns[0], m.length, m.entity):
-        order = np.lexsort((m.entity, m.length, columns[0]))
+    if not _is_sorted(columns[0], m.length, m.entity, m.confidence, m.confidences):
+        order = np.lexsort((m.confidences[m.confidence], m.entity, m.length, columns[0]))
         columns = tuple(c[order] for c in columns)
     c = catalog
     at, rows = _rows_by_type(columns[3], c.types_at, c.types, c.above_at, c.above, c.above_at.size - 1)
@@ -223,8 +240,8 @@ def _write_mentions(path: Path, columns: tuple[I32, ...], types: EncodedLists, c
 
 
 @kernel
-def _is_sorted(start: I32, length: I32, entity: I32) -> bool:
-    """Whether mentions stand by start, then length, then entity, as those of most corpora do."""
+def _is_sorted(start: I32, length: I32, entity: I32, confidence: I32, confidences: F64) -> bool:
+    """Whether mentions stand by start, length, entity, then confidence, as those of most corpora do."""
     for i in range(1, start.size):
         if start[i] < start[i - 1]:
             return False
@@ -232,6 +249,9 @@ def _is_sorted(start: I32, length: I32, entity: I32) -> bool:
             if length[i] < length[i - 1]:
                 return False
             if length[i] == length[i - 1] and entity[i] < entity[i - 1]:
+                return False
+            same = length[i] == length[i - 1] and entity[i] == entity[i - 1]
+            if same and confidences[confidence[i]] < confidences[confidence[i - 1]]:
                 return False
     return True
 

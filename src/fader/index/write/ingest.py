@@ -32,7 +32,7 @@ BATCH_CHARACTERS = 1 << 18
 
 @dataclass(frozen=True)
 class Intake:
-    """Where documents go and how; segments are named by the commit and numbered from 0.
+    """Where documents go and how; segments are named by the commit and numbered from `first` on.
 
     Without a number of threads there is one a core; a corpus that is no list of files is then read by the caller's own.
     """
@@ -47,6 +47,7 @@ class Intake:
     threads: int | None = 1
     keep_text: bool = True
     limits: Limits | None = None
+    first: int = 0
 
     def read_segments(self, sources: Iterable[Any], progress: Progress) -> list[SegmentEntry]:
         """Read everything; the entries of the segments for the manifest. Their files are written and synced."""
@@ -162,7 +163,7 @@ class _Run:
 
     def _new_builder(self) -> SegmentBuilder:
         h = self._how
-        name = f"{h.commit:08d}-{len(self._segments)}"
+        name = f"{h.commit:08d}-{h.first + len(self._segments)}"
         return SegmentBuilder(h.folder, name, h.catalog, h.analysis, h.faults, self._pool, h.keep_text)
 
     def _add(self, part: Columns) -> None:

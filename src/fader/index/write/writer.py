@@ -54,9 +54,14 @@ class BuildOptions:
     columns: str | None = option(None, help=COLUMNS_HELP, metavar="ROLE=COLUMN,...")
 
     def __post_init__(self) -> None:
-        if self.catalog_on_error not in ("skip", "fail"):
-            raise UsageError(f'catalog_on_error must be "skip" or "fail", not {quote(self.catalog_on_error)}')
+        check_choice(self.catalog_on_error)
         check_counts(self, memory_mb=16, threads=1, segment_tokens=1, keep=1)
+
+
+def check_choice(on_error: str) -> None:
+    """Refuse another word than skip and fail for faults of a catalog."""
+    if on_error not in ("skip", "fail"):
+        raise UsageError(f'catalog_on_error must be "skip" or "fail", not {quote(on_error)}')
 
 
 def check_counts(options: Any, **least: int) -> None:
