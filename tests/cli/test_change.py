@@ -252,7 +252,7 @@ def test_batch_reads_an_older_commit(living: Path, demo: Path, tmp_path: Path, i
 def test_wrong_usage(living: Path, tmp_path: Path) -> None:
     """No ids, no corpus, no number of commits."""
     assert "no ids are given; pass --ids FILE or --id ID" in refused(2, "delete", living)
-    assert "Missing argument 'CORPUS" in refused(2, "add", living)
+    assert "nothing is given to add; pass CORPUS files" in refused(2, "add", living)
     for command in (["add", living, "x"], ["delete", living, "--id", "x"], ["merge", living]):
         assert "--keep" in refused(2, *command, "--keep", "0")
     assert "memory" in refused(2, "add", living, living / "commit-00000001.json", "--memory", "1")

@@ -43,8 +43,8 @@ def test_rows_come_change_and_go_in_one_commit(living: Path, tmp_path: Path) -> 
     gone = write(tmp_path / "g", "grace\nnobody\n")
     made = passed("add", living, "--entities", entities, "--types", types, "--remove-entities", gone, "--json")
     assert made.json["commit"] == 2
-    assert made.json["entities"] == {"added": 0, "changed": 1, "removed": 1, "missing": ["nobody"]}
-    assert made.json["types"] == {"added": 1, "changed": 0, "removed": 0, "missing": []}
+    assert made.json["entities"] == {"added": 0, "changed": 1, "removed": 1, "joined": 0, "missing": ["nobody"]}
+    assert made.json["types"] == {"added": 1, "changed": 0, "removed": 0, "joined": 0, "missing": []}
     assert found(living, "wrote", "--type", "analyst") == found(living, "wrote") == ["ada"]
     assert sorted(found(living, "wrote", "--at", "1")) == ["ada", "grace"]
     assert "Lady Lovelace" in passed("entities", living, "lady").out
@@ -54,8 +54,27 @@ def test_rows_come_change_and_go_in_one_commit(living: Path, tmp_path: Path) -> 
 def test_it_says_what_it_did(living: Path, tmp_path: Path) -> None:
     gone = write(tmp_path / "g", "grace\n")
     said = passed("add", living, "--remove-entities", gone).err
-    assert "1 mention of removed entities left out" in said
+    assert "1 mention of removed entities set aside" in said
     assert "1 entity removed; commit 2: 2 documents in 1 segment" in said
+    said = passed("add", living, "--entities", tmp_path / "entities.tsv").err
+    assert "1 mention came back with their entities" in said
+    assert found(living, "wrote", "--type", "officer") == ["grace"]
+
+
+def test_two_become_one_and_two_again(living: Path, tmp_path: Path) -> None:
+    """Names, types and mentions go over, also of documents that come later; a row for the id splits them again."""
+    same = write(tmp_path / "s", "grace\tada\n")
+    assert "1 entity joined" in passed("add", living, "--same-as", same).err
+    more = {"id": "3", "text": "Grace wrote more.", "mentions": [{"start": 0, "end": 5, "entity": "grace"}]}
+    passed("add", living, write(tmp_path / "more.jsonl", json.dumps(more) + "\n"))
+    answer = passed("search", living, "wrote", "--type", "officer", "--json").json["results"]
+    assert [(r["entity"], r["support"]) for r in answer] == [("ada", 3)]
+    assert 'entity "grace" is the same as "ada"; give that id instead' in refused(1, "search", living, "entity:grace")
+    passed("merge", living)
+    passed("add", living, "--entities", tmp_path / "entities.tsv")
+    answer = passed("search", living, "wrote", "--json").json["results"]
+    assert sorted((r["entity"], r["support"]) for r in answer) == [("ada", 1), ("grace", 2)]
+    passed("check", living)
 
 
 def test_rows_as_they_are_make_no_commit(living: Path, tmp_path: Path) -> None:
@@ -73,6 +92,12 @@ WRONG = {
     "an empty file of types": (("--types", "\n"), 1, "there is no type in it"),
     "an empty file of ids": (("--remove-entities", "\n"), 1, "there is no id in it"),
     "an id twice": (("--entities", "eve\tEve\tpoet\neve\tEva\tpoet\n"), 1, 'duplicate entity id "eve"'),
+    "the same as nobody": (("--same-as", "ada\tnobody\n"), 1, '"ada" cannot be the same as "nobody": there is no such'),
+    "the same as itself": (("--same-as", "ada\tada\n"), 1, '"ada" is said to be the same as itself'),
+    "the same in a circle": (("--same-as", "ada\tgrace\ngrace\tada\n"), 1, "in a circle"),
+    "the same as two": (("--same-as", "eve\tgrace\neve\tada\n"), 1, 'the same as "ada" and "grace"; choose one'),
+    "no pair": (("--same-as", "ada\n"), 1, "1 columns; expected two ids with a tab between"),
+    "an empty file of pairs": (("--same-as", ""), 1, "there is no pair in it"),
     "a row of one column": (("--types", "a\tb\tc\td\te\n"), 1, "expected tab-separated id, name, supertypes"),
 }
 

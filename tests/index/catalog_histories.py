@@ -33,7 +33,7 @@ class CatalogHistory(History):
 
     entities: dict[str, dict[str, Any]] = field(default_factory=dict)
     types: dict[str, dict[str, Any]] = field(default_factory=dict)
-    removed: int = 0
+    same: dict[str, str] = field(default_factory=dict)
 
     def begin(self) -> None:
         for identity in self.chance.sample(TYPE_IDS, 4):
@@ -53,11 +53,12 @@ class CatalogHistory(History):
         return {"id": identity, "name": self.chance.choice(["kind", identity]), "supertypes": above}
 
     def _documents(self, most: int) -> list[dict[str, Any]]:
-        """Documents that mention entities of the catalog alone."""
+        """Documents that mention what the catalog knows: of others nothing is kept."""
         return [self._without_unknown(document) for document in super()._documents(most)]
 
     def _without_unknown(self, document: dict[str, Any]) -> dict[str, Any]:
-        return document | {"mentions": [m for m in document["mentions"] if m["entity"] in self.entities]}
+        known = self.entities.keys() | self.same.keys()
+        return document | {"mentions": [m for m in document["mentions"] if m["entity"] in known]}
 
     def change(self) -> str:
         """One random change, of the catalog in two cases of three."""
@@ -74,31 +75,60 @@ class CatalogHistory(History):
         ids = c.sample([f"E{i}" for i in range(9)] + ["D1", "E10", "é"], c.choice([0, 1, 2, 3]))
         entities = {i: some_entity(c, i, left) for i in ids}
         gone = [e for e in self.entities if e not in entities and c.random() < 0.1]
-        if not (types or gone_types or entities or gone):
+        same = self._some_same(set(self.entities) | set(entities) - set(gone), {*entities, *gone})
+        if not (types or gone_types or entities or gone or same):
             return "nothing"
-        report = self._commit(CatalogChange(
+        change = CatalogChange(
             list(entities.values()) or None, list(types.values()) or None, [*gone, "absent"], gone_types,
-        ), entities, types, gone, gone_types)  # fmt: skip
+            same_as=same or None,
+        )  # fmt: skip
+        self.entities = {i: row for i, row in (self.entities | entities).items() if i not in gone}
+        self.types = {i: row for i, row in (self.types | types).items() if i not in gone_types}
+        self._join(same)
+        report = self._commit(change)
         assert report.entities.missing == ["absent"]
         assert (report.entities.removed, report.types.removed) == (len(gone), len(gone_types))
         return "catalog"
 
-    def _commit(
-        self, change: CatalogChange, entities: Any, types: Any, gone: list[str], gone_types: list[str]
-    ) -> ChangeReport:
-        self.entities = {i: row for i, row in (self.entities | entities).items() if i not in gone}
-        self.types = {i: row for i, row in (self.types | types).items() if i not in gone_types}
-        self.living = {i: self._without_unknown(document) for i, document in self.living.items()}
+    def _some_same(self, left: set[str], touched: set[str]) -> dict[str, str]:
+        """Perhaps a pair or a chain of entities that become others, none of which is put in or removed at once."""
+        free = sorted(left - touched)
+        if len(free) < 4 or self.chance.random() < 0.6:
+            return {}
+        a, b, c = self.chance.sample(free, 3)
+        return self.chance.choice([{a: b}, {a: b, b: c}, {a: c, b: c}, {"unseen": c}])
+
+    def _join(self, new: dict[str, str]) -> None:
+        """What becomes of rows and of ids that stand for others."""
+        same = {a: b for a, b in self.same.items() if a not in self.entities} | new
+        ends = {a: _end(same, a) for a in same}
+        for a in new:
+            if a in self.entities:
+                gone, stays = self.entities[a], self.entities[ends[a]]
+                labels = [*stays["aliases"], gone["name"], *gone["aliases"]]
+                labels = [label for label in dict.fromkeys(labels) if label != stays["name"]]
+                types = [*stays["types"], *gone["types"]]
+                self.entities[ends[a]] = stays | {"aliases": labels, "types": list(dict.fromkeys(types))}
+        self.entities = {i: row for i, row in self.entities.items() if i not in new}
+        self.same = {a: b for a, b in ends.items() if b in self.entities}
+
+    def _commit(self, change: CatalogChange) -> ChangeReport:
         documents = self._documents(4)
         options = ChangeOptions(merge=self.chance.random() < 0.5)
         report = add(self.folder, documents, options, catalog=change)
         self._take(documents)
-        self.removed += len(gone)
         return report
+
+    def _resolved(self, document: dict[str, Any]) -> dict[str, Any]:
+        """A document whose mentions say what they count for."""
+        return document | {
+            "mentions": [m | {"entity": self.same.get(m["entity"], m["entity"])} for m in document["mentions"]]
+        }
 
     def fresh(self, folder: Path) -> fader.Index:
         """An index of the survivors with the catalog as it is now."""
-        documents, rows, types = list(self.living.values()), list(self.entities.values()), list(self.types.values())
+        documents = [self._resolved(document) for document in self.living.values()]
+        rows, types = list(self.entities.values()), list(self.types.values())
         for some in (documents, rows, types):
             self.chance.shuffle(some)
         kept = IndexReader(self.folder).segments[0].text.keeps_text
@@ -108,3 +138,9 @@ class CatalogHistory(History):
 def _above(row: dict[str, Any]) -> list[str]:
     found: list[str] = row.get("types", row.get("supertypes"))
     return found
+
+
+def _end(same: dict[str, str], at: str) -> str:
+    while at in same:
+        at = same[at]
+    return at

@@ -12,6 +12,7 @@ import pytest
 import fader
 from dose import dose
 from fader.errors import QueryError
+from fader.index.format import Container
 from fader.index.verify.check import check
 from fader.search.suggest import Suggester
 from index.answers import answer, equal_tables
@@ -31,7 +32,7 @@ def test_a_history_of_a_catalog_equals_a_fresh_build(seed: int, rankers: list[An
     changed, fresh = fader.open(history.folder, verify=True), history.fresh(tmp_path / "fresh")
     assert check(history.folder) == []
     a, b = changed.collection, fresh.collection
-    assert a.catalog.container.path.read_bytes() == b.catalog.container.path.read_bytes()
+    assert _arrays(a.catalog.container) == _arrays(b.catalog.container)
     assert (a.documents, a.tokens, a.mentions) == (b.documents, b.tokens, b.mentions)
     np.testing.assert_array_equal(a.entity_documents, b.entity_documents)
     one, other = Suggester(a), Suggester(b)
@@ -51,6 +52,12 @@ def test_a_history_of_a_catalog_equals_a_fresh_build(seed: int, rankers: list[An
         assert answer(changed, query, kind, model) == answer(fresh, query, kind, model), (query, kind, model)
         question = f"which {kind} has {query}?"
         assert _ask(changed, question) == _ask(fresh, question)
+
+
+def _arrays(container: Container) -> dict[str, bytes]:
+    """All arrays of a catalog but those of ids that stand for others, which a fresh build does not have."""
+    names = container._places  # every array, also new ones
+    return {name: container[name].tobytes() for name in names if not name.startswith("same_")}
 
 
 def _ask(index: fader.Index, question: str) -> Any:

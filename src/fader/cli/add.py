@@ -12,6 +12,7 @@ from fader.cli.change import print_change
 from fader.cli.common import DocumentOptions, Output, folder_argument, speaks, takes
 from fader.corpus.catalog_change import CatalogChange
 from fader.corpus.readers import read_lines
+from fader.corpus.same_as import SAME_HELP
 from fader.corpus.tables import COLUMNS_HELP
 from fader.errors import InputError, UsageError
 from fader.index.write.change import ChangeOptions, add
@@ -29,12 +30,13 @@ class CatalogOptions:
     types: str | None = option(None, help="Types to put in; one that is there is replaced.", metavar="FILE")
     remove_entities: str | None = option(None, help="A file of ids of entities to remove, one a line.", metavar="FILE")
     remove_types: str | None = option(None, help="A file of ids of types to remove, one a line.", metavar="FILE")
+    same_as: str | None = option(None, help=SAME_HELP, metavar="FILE")
     columns: str | None = option(None, help=COLUMNS_HELP, metavar="ROLE=COLUMN,...")
 
     def read(self) -> CatalogChange:
         """The change; files of ids are read."""
         gone, gone_types = _read_ids(self.remove_entities), _read_ids(self.remove_types)
-        return CatalogChange(self.entities, self.types, gone, gone_types, self.columns)
+        return CatalogChange(self.entities, self.types, gone, gone_types, self.columns, self.same_as)
 
 
 def _read_ids(path: str | None) -> list[str]:

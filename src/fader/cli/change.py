@@ -23,7 +23,7 @@ def print_change(folder: Path, report: ChangeReport, seconds: float, out: Output
         if len(ids) > SHOWN:
             out.remark(f"  and {len(ids) - SHOWN:,} more")
     if report.dropped:
-        out.remark(f"{_count(report.dropped, 'mention')} of removed entities left out")
+        out.remark(_tell_dropped(report.dropped))
     manifest = report.manifest
     summary = {
         "index": str(folder),
@@ -52,12 +52,24 @@ def print_change(folder: Path, report: ChangeReport, seconds: float, out: Output
 
 
 def _tell(rows: Counted) -> dict[str, object]:
-    return {"added": rows.added, "changed": rows.changed, "removed": rows.removed, "missing": rows.missing}
+    return {
+        "added": rows.added,
+        "changed": rows.changed,
+        "removed": rows.removed,
+        "joined": rows.joined,
+        "missing": rows.missing,
+    }
+
+
+def _tell_dropped(count: int) -> str:
+    """Mentions that no longer count, or, where negative, that count again."""
+    went = "of removed entities set aside" if count > 0 else "came back with their entities"
+    return f"{_count(abs(count), 'mention')} {went}"
 
 
 def _describe(rows: Counted, kind: str) -> list[str]:
     """What happened to rows of the catalog, in words."""
-    counts = (rows.added, "added"), (rows.changed, "changed"), (rows.removed, "removed")
+    counts = (rows.added, "added"), (rows.changed, "changed"), (rows.removed, "removed"), (rows.joined, "joined")
     return [f"{_count(count, kind)} {what}" for count, what in counts if count]
 
 

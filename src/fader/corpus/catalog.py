@@ -45,6 +45,7 @@ class Catalog:
     notes: list[str]
     limits: Limits
     tables: list[str] = field(default_factory=list)  # how tables were read, in words
+    same: dict[str, str] = field(default_factory=dict)  # ids that stand for entities with other ids
 
     @property
     def entity_types(self) -> list[list[int]]:

@@ -1,17 +1,20 @@
 """A catalog from the one that is there and what changes of it: rows put in, replaced and removed.
 
     change = CatalogChange(entities=[{"id": "ada", "types": ["poet"]}], remove_types=("bard",))
-    changed = change_catalog(entities, types, change)      rows of the old catalog in, the new `Catalog` out
+    changed = change_catalog(rows, change)                 rows of the old catalog in, the new `Catalog` out
 
 A row that is given replaces the whole row of its id: name, aliases and types (the edges of a type). What comes out is
-what `read_catalog` makes of files with the rows that are left. Types that were collected from entities, no more and no
-fewer, are collected anew unless types are changed themselves. Knows nothing of how a catalog is stored.
+what `read_catalog` makes of files with the rows that are left. An entity that is the same as another one gives that its
+names and types, and its id stands for the other until a row is given for it again. Types that were collected from
+entities, no more and no fewer, are collected anew unless types are changed themselves. Knows nothing of how a catalog
+is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +22,7 @@ from numpy.typing import NDArray
 from fader.corpus.catalog import Catalog, Given, Report, collect_types, join_catalog, read_rows
 from fader.corpus.readers import display_name
 from fader.corpus.rows import ABOVE, ID, NAME, Rows, join_rows
+from fader.corpus.same_as import join_same
 from fader.corpus.strings import join_strings, take_strings
 from fader.corpus.tokenise import NameNumbers
 from fader.errors import CatalogError, UsageError, quote
@@ -37,6 +41,7 @@ class CatalogChange:
     remove_entities: Sequence[str] = ()
     remove_types: Sequence[str] = ()
     columns: str | None = None
+    same_as: str | Path | Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         for name in ("remove_entities", "remove_types"):
@@ -45,7 +50,7 @@ class CatalogChange:
                 raise UsageError(f"{name} must be texts, each an id")
 
     def __bool__(self) -> bool:
-        given = self.entities is not None or self.types is not None
+        given = any(one is not None for one in (self.entities, self.types, self.same_as))
         return given or bool(self.remove_entities) or bool(self.remove_types)
 
 
@@ -56,12 +61,13 @@ class Counted:
     added: int = 0
     changed: int = 0
     removed: int = 0
+    joined: int = 0
     missing: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> int:
         """How many rows are new, given again or gone."""
-        return self.added + self.changed + self.removed
+        return self.added + self.changed + self.removed + self.joined
 
 
 @dataclass
@@ -73,21 +79,33 @@ class ChangedCatalog:
     types: Counted
 
 
+@dataclass(frozen=True)
+class CatalogRows:
+    """The rows of a catalog, sorted by id and of line 0, and ids that stand for entities with other ids."""
+
+    entities: Rows
+    types: Rows
+    same: dict[str, str]
+
+
 def change_catalog(
-    entities: Rows, types: Rows, change: CatalogChange, on_error: str = "fail", limits: Limits | None = None
+    old: CatalogRows, change: CatalogChange, on_error: str = "fail", limits: Limits | None = None
 ) -> ChangedCatalog:
-    """The catalog that a change makes; rows are sorted by id, those of the old catalog are of line 0."""
+    """The catalog that a change makes."""
+    entities, types = old.entities, old.types
     report = Report(on_error == "skip", limits or Limits.from_environment())
     collected = change.types is None and not change.remove_types and _are_collected(types, entities)
     new_types, of_types = _change_rows(types, "type", change.types, change.remove_types, report)
     new_entities, of_entities = _change_rows(
         entities, "entity", change.entities, change.remove_entities, report, change.columns
     )
+    new_entities, same = join_same(new_entities, old.same, change.same_as, report.limits)
+    of_entities.joined = len(same.keys() - old.same.keys())
     if collected:
         new_types = collect_types(new_entities)
     else:
         _refuse_used(new_types, new_entities, change.remove_types)
-    catalog = join_catalog(lambda: new_entities, new_types, report)
+    catalog = replace(join_catalog(lambda: new_entities, new_types, report), same=same)
     return ChangedCatalog(catalog, of_entities, of_types)
 
 

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
 from fader.corpus.catalog import Catalog
+from fader.corpus.catalog_change import CatalogRows
 from fader.corpus.rows import ABOVE, ALIASES, ID, NAME, SPANS, Rows
-from fader.corpus.strings import lower_strings, mark_new, sort_strings, take_strings
+from fader.corpus.strings import join_strings, lower_strings, mark_new, sort_strings, take_strings
+from fader.corpus.tokenise import NameNumbers
 from fader.errors import CatalogError, did_you_mean, quote
 from fader.index.encoding.shapes import check_array, check_offsets, check_range
 from fader.index.encoding.strings import Joined, SortedStrings, Strings, prefix_range, write_joined, write_sorted
@@ -136,8 +138,18 @@ def write_catalog(path: Path, catalog: Catalog) -> CatalogEntry:
         _write_type_labels(writer, Labels(*types.labels(ID)))
         write_names(writer, "entity", Labels(*entities.labels(ALIASES)))
         write_names(writer, "type", Labels(*types.labels(ID)))
+        if catalog.same:
+            _write_same(writer, catalog)
         file = writer.close()
     return CatalogEntry(bytes=file.bytes, entities=len(entities), name=path.name, types=len(types), xxh3=file.xxh3)
+
+
+def _write_same(writer: FileWriter, catalog: Catalog) -> None:
+    """Ids that stand for entities with other ids, sorted, and the numbers of these."""
+    ids = sorted(catalog.same, key=lambda one: one.encode("utf-8", "surrogatepass"))
+    targets = join_strings(catalog.same[one].encode("utf-8", "surrogatepass") for one in ids)
+    write_sorted(writer, "same_id", [one.encode("utf-8", "surrogatepass") for one in ids])
+    writer.array("same_entity", NameNumbers(*catalog.entities.column(ID)).find(*targets))
 
 
 def _write_type_labels(writer: FileWriter, labels: Labels) -> None:
@@ -168,6 +180,10 @@ class StoredCatalog:
         self._type_labels = SortedStrings(c, "type_label")
         self._type_label_type: I32 = check_array(c, "type_label_type", "i4", size=len(self._type_labels))
         check_range(c, "type_label_type", self._type_label_type, types)
+        self._same_ids = SortedStrings(c, "same_id") if "same_id_strings" in c.meta else None
+        if self._same_ids is not None:
+            self._same_entity: I32 = check_array(c, "same_entity", "i4", size=len(self._same_ids))
+            check_range(c, "same_entity", self._same_entity, entities)
         self._label_terms: dict[tuple[str, Analysis], LabelTerms] = {}
         self._described: dict[int, tuple[str, str, tuple[str, ...]]] = {}
         self._type_id = lru_cache(maxsize=CACHED_TYPES)(self.type_ids.__getitem__)
@@ -243,6 +259,10 @@ class StoredCatalog:
     def resolve_entity(self, wanted: str) -> int:
         """The number of an entity given by id."""
         number = self.entity_ids.find(wanted)
+        if number < 0 and (same := self.find_same(wanted)) >= 0:
+            raise CatalogError(
+                f"entity {quote(wanted)} is the same as {quote(self.entity_ids[same])}; give that id instead"
+            )
         if number < 0:
             a, b = prefix_range(len(self.entity_ids), self.entity_ids.__getitem__, wanted[:2])
             near = [self.entity_ids[e] for e in range(a, min(b, a + SUGGESTIONS_AMONG))]
@@ -323,13 +343,22 @@ class StoredCatalog:
         at, values = transpose(self._descendants_at, self._descendants, len(self.type_ids))
         return at, values
 
-    def load_rows(self) -> tuple[Rows, Rows]:
-        """The entities and the types as rows of line 0: what they were made from, types by their ids."""
+    def find_same(self, wanted: str) -> int:
+        """The number of the entity that an id stands for though it is not its own; -1 if there is none."""
+        if self._same_ids is None:
+            return -1
+        found = self._same_ids.find(wanted)
+        return int(self._same_entity[found]) if found >= 0 else -1
+
+    def load(self) -> CatalogRows:
+        """What the catalog was made from: entities and types as rows of line 0, types by their ids."""
         ids, names, type_ids = self.entity_ids.decode_all(), self.entity_names.texts, self.type_ids.decode_all()
         aliases = self._aliases.texts if len(self._aliases) else (_NO_BYTES, np.zeros(len(ids) + 1, dtype=np.int64))
         none = _NO_BYTES, np.zeros(len(type_ids) + 1, dtype=np.int64)
         entities = _lay_rows(ids, names, aliases, type_ids, self.entity_types_at, self.entity_types)
-        return entities, _lay_rows(type_ids, self.type_names.texts, none, type_ids, *self.supertypes)
+        types = _lay_rows(type_ids, self.type_names.texts, none, type_ids, *self.supertypes)
+        same = self._same_ids or ()
+        return CatalogRows(entities, types, {i: self.entity_ids[self.find_same(i)] for i in same})
 
     def entities_of_type(self, type_number: int) -> I32:
         """All entities that match a type, ascending."""
@@ -370,10 +399,16 @@ class StoredNumbers(dict[str, int]):
     def __init__(self, catalog: StoredCatalog) -> None:
         super().__init__()
         self._catalog = catalog
+        self.others: set[str] = set()  # ids that stand for entities with other ids, of those that were asked for
 
     def __missing__(self, key: str) -> int:
         # Nothing but a text is an id; the caller refuses the mention.
-        self[key] = number = self._catalog.entity_ids.find(key) if isinstance(key, str) else -1
+        number = self._catalog.entity_ids.find(key) if isinstance(key, str) else -1
+        if number < 0 and isinstance(key, str):
+            number = self._catalog.find_same(key)
+            if number >= 0:
+                self.others.add(key)
+        self[key] = number
         return number
 
     def find_all(self, names: list[str]) -> list[int]:

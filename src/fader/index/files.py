@@ -2,7 +2,7 @@
 
     terms      term (sorted strings), postings (a list of positions per term; its extra number is the df)
     mentions   start, length, document, entity, confidence (packed columns, a row per mention), confidences (their
-               distinct values), type (a list of mention rows per type)
+               distinct values), type (a list of mention rows per type), and what `aside.py` describes
     documents  base, cell, distinct, square (arrays), mentions_at (packed: the first mention row of each document)
     deleted    document (the deleted documents, ascending)
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import DamagedError
+from fader.index.aside import Aside, read_aside
 from fader.index.encoding.lists import Lists
 from fader.index.encoding.packed import Packed
 from fader.index.encoding.shapes import check_array, damage_error
@@ -50,9 +51,14 @@ class MentionsFile:
         self.entity = Packed(c, "entity", segment.mentions)
         self.confidence = Packed(c, "confidence", segment.mentions)
         self.confidences: NDArray[np.float64] = check_array(c, "confidences", "f8")
+        self._mentions = segment.mentions
         self.rows_of_type = Lists(c, "type", segment.mentions)
         if len(self.rows_of_type) != types:
             raise damage_error(c, f"{len(self.rows_of_type)} lists are not those of {types} types")
+
+    def read_aside(self, base: I32) -> Aside:
+        """The mentions whose ids are not those of entities."""
+        return read_aside(self.container, base, self._mentions, self.confidences.size)
 
 
 class DocumentsFile:

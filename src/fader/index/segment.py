@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.corpus.sentences import Sentences
 from fader.errors import DamagedError
+from fader.index.aside import Aside
 from fader.index.catalog import StoredCatalog
 from fader.index.encoding.packed import check_ends, get
 from fader.index.encoding.shapes import damage_error
@@ -124,6 +125,11 @@ class Segment:
         """Every file of the segment."""
         own = [self._terms.container, self._mentions.container, self._documents.container, self.text.container]
         return own if self._deleted is None else [*own, self._deleted.container]
+
+    @cached_property
+    def aside(self) -> Aside:
+        """The mentions whose ids are not those of entities."""
+        return self._mentions.read_aside(self.base)
 
     @property
     def mention_containers(self) -> list[Container]:

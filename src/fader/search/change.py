@@ -28,6 +28,7 @@ def add(
     types: str | Path | Iterable[Mapping[str, Any]] | None = None,
     remove_entities: Iterable[str] = (),
     remove_types: Iterable[str] = (),
+    same_as: str | Path | Mapping[str, str] | None = None,
     columns: str | None = None,
     on_error: str = "skip",
     catalog_on_error: str = "fail",
@@ -41,13 +42,13 @@ def add(
     """Add documents from files (paths) or dictionaries; a document whose id exists replaces the old one.
 
     Rows of entities and types replace those with their ids in the catalog, in the same commit; some can be removed by
-    their ids. `columns` says which columns of a table of entities are which. `keep` is how many commits are kept from
-    now on; `merge=False` merges no segments this time.
+    their ids, and `same_as` maps ids to those of the entities that they become. `columns` says which columns of a table
+    of entities are which. `keep` is how many commits are kept from now on; `merge=False` merges no segments this time.
     """
     limits = limits or Limits.from_environment()
     options = ChangeOptions(on_error, memory_mb, threads, keep, merge, limits, catalog_on_error)
     gone, gone_types = (one if isinstance(one, str) else list(one) for one in (remove_entities, remove_types))
-    catalog = CatalogChange(entities, types, gone, gone_types, columns)
+    catalog = CatalogChange(entities, types, gone, gone_types, columns, same_as)
     return _open_at(path, change.add(Path(path), corpus, options, progress, catalog), limits)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.index.encoding.shapes import check_array, check_offsets, damage_error
+from fader.index.encoding.strings import SortedStrings
 from fader.index.format import WITH_NAMES, Array, Container
 from fader.index.manifest import CatalogEntry
 from fader.index.verify.structure import check_different, check_sorted, check_strings
@@ -57,7 +58,20 @@ def check_catalog(container: Container, entry: CatalogEntry) -> CatalogArrays:
         matching = count_by_type(np.ones(entities, dtype=np.int64), *entity_types, *descendants)
         if (check_array(c, "type_entities", "i4", size=types) != matching).any():
             raise damage_error(c, "'type_entities' does not count the entities of types")
+    if "same_id_strings" in c.meta:
+        _check_same(c, entities)
     return CatalogArrays(entities, types, entity_types, descendants)
+
+
+def _check_same(c: Container, entities: int) -> None:
+    """Ids that stand for entities with other ids: ascending, each once, none that of an entity."""
+    count = check_different(c, "same_id")
+    entity = check_array(c, "same_entity", "i4", size=count)
+    if entity.size and (entity.min() < 0 or entity.max() >= entities):
+        raise damage_error(c, "'same_entity' names something that is not there")
+    own = SortedStrings(c, "entity_id", entities)
+    if any(own.find(name) >= 0 for name in SortedStrings(c, "same_id")):
+        raise damage_error(c, "an entity is said to be the same as another one")
 
 
 def _check_relation(c: Container, name: str, rows: int, end: int) -> tuple[I32, I32]:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import Analysis
+from fader.index.aside import read_aside
 from fader.index.encoding.packed import Packed, check_ends, get
 from fader.index.encoding.shapes import check_array, damage_error
 from fader.index.format import Array, Container
@@ -147,8 +148,23 @@ def _check_mentions(files: SegmentFiles, base: I32, catalog: CatalogArrays) -> N
     mentions_at = Packed(files.documents, "mentions_at", base.size)
     ends = check_ends(files.documents, "mentions_at", mentions_at, rows)
     check_mentions(c, columns, confidences.size, base, ends, catalog.entities)
+    _check_aside(c, columns, base, confidences.size)
     entity = columns[3]
     _check_types(files, catalog, entity, np.bincount(entity.all(), minlength=catalog.entities))
+
+
+def _check_aside(c: Container, columns: tuple[Packed, ...], base: I32, confidences: int) -> None:
+    """Mentions whose ids are not those of entities: those that count for one stand among all mentions."""
+    aside = read_aside(c, base, columns[0].rows, confidences)
+    if not len(aside):
+        return
+    check_different(c, "aside_names")
+    some = np.flatnonzero(aside.row >= 0)
+    start, length, document, _entity, confidence = (column.gather(aside.row[some]) for column in columns)
+    given = aside.document[some], aside.start[some], aside.length[some], aside.confidence[some]
+    stored = document, start - base[document], length, confidence
+    if not all(np.array_equal(a, b) for a, b in zip(given, stored, strict=True)):
+        raise damage_error(c, "a mention that is set aside is not the one that counts")
 
 
 def _check_types(files: SegmentFiles, catalog: CatalogArrays, entity: Packed, counts: I64) -> None:

@@ -7,7 +7,9 @@ dictionary. Texts go to disk as they come. Knows nothing of commits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -80,7 +82,10 @@ def _mention_tokens(
 
 
 class Finder(Protocol):
-    """Finds entities by their ids."""
+    """Finds entities by their ids; `others` has ids, of those asked for, that stand for entities with other ids."""
+
+    @property
+    def others(self) -> AbstractSet[str]: ...
 
     def find_all(self, names: list[str]) -> Sequence[int] | I32:
         """The number of each id; -1 for one that is not in the catalog."""
@@ -88,6 +93,8 @@ class Finder(Protocol):
 
 class Numbers:
     """Numbers of entity ids that are in memory."""
+
+    others: AbstractSet[str] = frozenset()
 
     def __init__(self, ids: U8, at: I64) -> None:
         self._numbers = NameNumbers(ids, at)
@@ -145,6 +152,7 @@ class EntityNumbers:
         self._finder = finder
         self.names: list[str] = []
         self._found = np.empty(1 << 10, dtype=np.int32)
+        self._is_other = np.zeros(1 << 10, dtype=bool)
 
     def learn(self, names: list[str], first: int) -> None:
         """Take in names that are numbered from `first` on; from 0 on they are numbered anew."""
@@ -154,12 +162,18 @@ class EntityNumbers:
         size = len(self.names)
         if size >= self._found.size:
             self._found = np.resize(self._found, 2 * size)
+            self._is_other = np.resize(self._is_other, 2 * size)
         self._found[first:size] = self._finder.find_all(names)
-        self._found[-1] = -1  # for no name
+        self._is_other[first:size] = [name in self._finder.others for name in names] if self._finder.others else False
+        self._found[-1], self._is_other[-1] = -1, False  # for no name
 
     def of(self, numbers: I32) -> I32:
         """The entities of names, by their numbers; -1 where that is -1."""
         return self._found[numbers]
+
+    def are_others(self, numbers: I32) -> NDArray[np.bool_]:
+        """Which of the names stand for entities with other ids."""
+        return self._is_other[numbers]
 
 
 class CatalogView:
@@ -194,6 +208,7 @@ class SegmentBuilder:
         self._lengths: list[I64] = []
         self._mention_parts: list[tuple[I32, ...]] = []
         self._confidences = ValueCodes()
+        self._given: dict[str, int] = {}  # ids that stand for entities with other ids
         self.tokens = 0
         self.documents = 0
         self.mentions = 0
@@ -232,13 +247,13 @@ class SegmentBuilder:
         c = columns
         doc = np.repeat(np.arange(len(c), dtype=np.int32), np.diff(c.at))
         confidence = c.confidence + 0.0  # -0.0 and 0.0 have one code, so they are one value
-        entity = entities.of(c.name)
+        entity, given = entities.of(c.name), self._number_given(c.name, entities)
         good = (entity >= 0) & (c.start >= 0) & (c.start < c.end) & (c.end <= c.characters[doc])
         good &= np.isfinite(confidence)
         if not good.all():
             for m in np.flatnonzero(~good).tolist():
                 self._refuse(columns, int(doc[m]), m, entities)
-            doc, entity, confidence = doc[good], entity[good], confidence[good]
+            doc, entity, confidence, given = doc[good], entity[good], confidence[good], given[good]
         outside = (confidence < 0) | (confidence > 1)
         for m in np.flatnonzero(outside).tolist():
             d, (first, last) = int(doc[m]), (int(column[good][m]) for column in (c.start, c.end))
@@ -254,6 +269,7 @@ class SegmentBuilder:
             token_end - token_start,
             entity,
             self._confidences.code(confidence),
+            given,
         )
         if not keep.all():
             for m in np.flatnonzero(~keep).tolist():
@@ -264,6 +280,13 @@ class SegmentBuilder:
             part = tuple(column[keep] for column in part)
         self._mention_parts.append(part)
         self.mentions += int(part[0].size)
+
+    def _number_given(self, names: I32, entities: EntityNumbers) -> I32:
+        """The number, among those of the segment, of each id that stands for an entity with another; -1 for others."""
+        given = np.full(names.size, -1, dtype=np.int32)
+        for m in np.flatnonzero(entities.are_others(names)).tolist():
+            given[m] = self._given.setdefault(entities.names[names[m]], len(self._given))
+        return given
 
     def _refuse(self, columns: Columns, d: int, m: int, entities: EntityNumbers) -> None:
         head, size = columns.heads[d], int(columns.characters[d])
@@ -302,11 +325,15 @@ class SegmentBuilder:
         self._text.abort()
 
     def _mentions(self, order: I64) -> MentionColumns:
-        parts = [tuple(np.empty(0, dtype=np.int32) for _ in range(5)), *self._mention_parts]
-        document, start, length, entity, code = (np.concatenate(column) for column in zip(*parts, strict=True))
+        parts = [tuple(np.empty(0, dtype=np.int32) for _ in range(6)), *self._mention_parts]
+        document, start, length, entity, code, given = (np.concatenate(column) for column in zip(*parts, strict=True))
         place = np.empty(order.size, dtype=np.int32)
         place[order] = np.arange(order.size)
-        return MentionColumns(place[document], start, length, entity, code, self._confidences.values)
+        columns = MentionColumns(place[document], start, length, entity, code, self._confidences.values)
+        if not self._given:
+            return columns
+        data, at, name = sort_distinct(*join_strings(n.encode("utf-8", "surrogatepass") for n in self._given))
+        return replace(columns, given=np.append(name, np.int32(-1)).astype(np.int32)[given], names=Joined(data, at))
 
     def _dictionary(self) -> tuple[Joined, I32]:
         """The sorted terms, and the term of each raw token (-1: a stop word)."""

@@ -74,7 +74,7 @@ class ChangeOptions:
 class ChangeReport:
     """What was changed, and what could not be used. Without any change the manifest is that of the last commit.
 
-    `dropped` counts the mentions that went with entities that were removed.
+    `dropped` counts the mentions that went with entities that were removed, less those that came back with others.
     """
 
     manifest: Manifest
@@ -178,7 +178,7 @@ class _Change:
         """Write the new catalog, and anew the mentions of segments for which it makes a difference."""
         o, r, path = self._options, self.report, self._folder / f"{self._number:08d}.catalog"
         self._catalog.container.verify()  # what is damaged must not get a new checksum that fits
-        changed = change_catalog(*self._catalog.load_rows(), change, o.catalog_on_error, o.limits)
+        changed = change_catalog(self._catalog.load(), change, o.catalog_on_error, o.limits)
         r.entities, r.types = changed.entities, changed.types
         r.catalog_notes, r.tables = changed.catalog.notes, changed.catalog.tables
         entry = write_catalog(path, changed.catalog)
@@ -195,7 +195,7 @@ class _Change:
                 self._progress.update(place, len(self._segments), "renumbering")
                 name = f"{self._number:08d}-{self._made}"
                 self._made += 1
-                new = renew_segment(self._folder, name, old, segment, numbering.number, self._closure)
+                new = renew_segment(self._folder, name, old, segment, numbering, self._closure)
                 r.dropped += old.live.mentions - new.live.mentions
                 self._segments[place] = new
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.index.aside import Aside, write_aside
 from fader.index.encoding.list_writer import EncodedLists, encode_lists, write_lists
 from fader.index.encoding.packed import write_packed
 from fader.index.encoding.strings import Joined, write_sorted
@@ -47,7 +48,11 @@ class Closure:
 
 @dataclass(frozen=True)
 class MentionColumns:
-    """Mentions in any order: document, first token and tokens in it, entity, and which of `confidences`."""
+    """Mentions in any order: document, first token and tokens in it, entity, and which of `confidences`.
+
+    `given` numbers the id of a mention in `names` where it is not that of an entity, and is -1 else; the entity is then
+    the one that counts, or -1 for none.
+    """
 
     document: I32
     start: I32
@@ -55,6 +60,13 @@ class MentionColumns:
     entity: I32
     confidence: I32
     confidences: F64
+    given: I32 | None = None
+    names: Joined | None = None
+
+    @property
+    def count(self) -> int:
+        """How many count for an entity."""
+        return int(np.count_nonzero(self.entity >= 0))
 
 
 @dataclass(frozen=True)
@@ -162,18 +174,18 @@ def write_segment(
     order = partial(_order_mentions, frozen.mentions, base, catalog)
     beside = None if pool is None else pool.submit(order)
     postings, distinct, square = _encode_postings(frozen, base)
-    columns, types = order() if beside is None else beside.result()
-    mentions = _write_mentions(folder / f"{name}.mentions", columns, types, frozen.mentions.confidences)
+    ordered = order() if beside is None else beside.result()
+    mentions = _write_mentions(folder / f"{name}.mentions", ordered, frozen.mentions.confidences)
     with writing(folder / f"{name}.terms", "terms") as w:
         write_sorted(w, "term", frozen.terms)
         write_lists(w, "postings", postings)
         terms = w.close()
     counts = _narrow(distinct), _narrow(square)
-    documents = _write_documents(folder / f"{name}.documents", base, columns[2], *counts)
+    documents = _write_documents(folder / f"{name}.documents", base, ordered.columns[2], *counts)
     return SegmentEntry(
         documents=int(frozen.lengths.size),
         files=PartEntries(documents, mentions, terms, text),
-        mentions=int(frozen.mentions.document.size),
+        mentions=frozen.mentions.count,
         name=name,
         terms=len(frozen.terms),
         tokens=int(frozen.lengths.sum()),
@@ -187,9 +199,9 @@ def write_mentions(
 
     `counts` are the distinct terms and the sums of squares. Returns the documents' file, then the mentions'.
     """
-    columns, types = _order_mentions(mentions, base, catalog)
-    written = _write_mentions(folder / f"{name}.mentions", columns, types, mentions.confidences)
-    return _write_documents(folder / f"{name}.documents", base, columns[2], *counts), written
+    ordered = _order_mentions(mentions, base, catalog)
+    written = _write_mentions(folder / f"{name}.mentions", ordered, mentions.confidences)
+    return _write_documents(folder / f"{name}.documents", base, ordered.columns[2], *counts), written
 
 
 def _write_documents(path: Path, base: I32, of_mentions: I32, distinct: Array, square: Array) -> FileEntry:
@@ -219,23 +231,50 @@ def _encode_postings(frozen: Frozen, base: I32) -> tuple[EncodedLists, I32, I64]
     return encode_lists(positions, at, df), distinct, square
 
 
-def _order_mentions(m: MentionColumns, base: I32, catalog: Closure) -> tuple[tuple[I32, ...], EncodedLists]:
-    """Start, length, document, entity and confidence of mentions by position, and the rows of each type."""
+@dataclass(frozen=True)
+class _Ordered:
+    """Start, length, document, entity and confidence of mentions by position, the rows of each type, what is aside."""
+
+    columns: tuple[I32, ...]
+    types: EncodedLists
+    aside: Aside
+
+
+def _order_mentions(m: MentionColumns, base: I32, catalog: Closure) -> _Ordered:
     columns: tuple[I32, ...] = (base[m.document] + m.start, m.length, m.document, m.entity, m.confidence)
-    if not _is_sorted(columns[0], m.length, m.entity, m.confidence, m.confidences):
-        order = np.lexsort((m.confidences[m.confidence], m.entity, m.length, columns[0]))
+    which = None if m.given is None else np.flatnonzero(m.entity >= 0)  # which of the mentions stands where
+    if which is not None:
+        columns = tuple(c[which] for c in columns)
+    start, length, _document, entity, confidence = columns
+    if not _is_sorted(start, length, entity, confidence, m.confidences):
+        order = np.lexsort((m.confidences[confidence], entity, length, start))
         columns = tuple(c[order] for c in columns)
+        which = None if which is None else which[order]
     c = catalog
     at, rows = _rows_by_type(columns[3], c.types_at, c.types, c.above_at, c.above, c.above_at.size - 1)
-    return columns, encode_lists(rows, at, np.zeros(at.size - 1, dtype=np.int32))
+    types = encode_lists(rows, at, np.zeros(at.size - 1, dtype=np.int32))
+    return _Ordered(columns, types, Aside.none() if which is None else _set_aside(m, which))
 
 
-def _write_mentions(path: Path, columns: tuple[I32, ...], types: EncodedLists, confidences: F64) -> FileEntry:
+def _set_aside(m: MentionColumns, which: I64) -> Aside:
+    """The mentions whose ids are not those of entities, and the row that each has become."""
+    assert m.given is not None
+    assert m.names is not None
+    row = np.full(m.entity.size, -1, dtype=np.int32)
+    row[which] = np.arange(which.size, dtype=np.int32)
+    own = np.flatnonzero(m.given >= 0)
+    columns = (m.document, m.start, m.length, m.given, m.confidence, row)
+    return Aside(m.names, *(column[own] for column in columns))
+
+
+def _write_mentions(path: Path, ordered: _Ordered, confidences: F64) -> FileEntry:
     with writing(path, "mentions") as w:
-        for name, column in zip(("start", "length", "document", "entity", "confidence"), columns, strict=True):
+        for name, column in zip(("start", "length", "document", "entity", "confidence"), ordered.columns, strict=True):
             write_packed(w, name, column)
         w.array("confidences", confidences)
-        write_lists(w, "type", types)
+        write_lists(w, "type", ordered.types)
+        if len(ordered.aside):
+            write_aside(w, ordered.aside)
         return w.close()
 
 

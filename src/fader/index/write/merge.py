@@ -21,6 +21,7 @@ from fader.index.segment import Segment
 from fader.index.sound import CELL_BITS
 from fader.index.textstore import TextWriter
 from fader.index.write.freeze import Closure, Frozen, MentionColumns, TokenColumns, write_segment
+from fader.index.write.renew import read_columns
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -94,16 +95,19 @@ def _dictionary(own: list[Joined]) -> tuple[Joined, list[I32]]:
 
 def _mentions(segments: Sequence[Segment], number: Sequence[I32]) -> MentionColumns:
     """The mentions of the documents that are left, those of a document in the order in which they stand."""
+    names, places = _dictionary([segment.aside.names for segment in segments])
     parts = []
-    for segment, n in zip(segments, number, strict=True):
-        old = segment.document.all()
-        rows = np.flatnonzero(n[old] >= 0).astype(np.int32)
-        start = segment.start.gather(rows) - segment.base[old[rows]]
-        columns = (n[old[rows]], start, segment.length.gather(rows), segment.entity.gather(rows))
-        parts.append((*columns, segment.confidence(rows)))
-    document, start, length, entity, confidence = (np.concatenate(column) for column in zip(*parts, strict=True))
+    for segment, n, place in zip(segments, number, places, strict=True):
+        m = read_columns(segment)
+        rows = np.flatnonzero(n[m.document] >= 0)
+        given = np.full(m.entity.size, -1, dtype=np.int32) if m.given is None else m.given
+        given = np.append(place, np.int32(-1)).astype(np.int32)[given]
+        columns = (m.start, m.length, m.entity, given, m.confidences[m.confidence])
+        parts.append((n[m.document[rows]], *(column[rows] for column in columns)))
+    document, start, length, entity, given, confidence = (np.concatenate(c) for c in zip(*parts, strict=True))
     confidences, code = np.unique(confidence, return_inverse=True)
-    return MentionColumns(document, start, length, entity, code.astype(np.int32), confidences)
+    aside = (given, names) if len(names) else (None, None)
+    return MentionColumns(document, start, length, entity, code.astype(np.int32), confidences, *aside)
 
 
 def _texts(path: Path, segments: Sequence[Segment], number: Sequence[I32]) -> FileEntry:
