@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +22,9 @@ from fader.features.combined import feature_map
 from fader.features.family import ColumnFamily
 from fader.features.fused import add_constant
 from fader.fused.ranker import FusedRanker
+from fader.fused.second import write_steps
 from fader.learn.learner import Learner
+from fader.learn.model import read_model
 from fader.registry import discover
 from fader.systems.base import parse_system
 from fader.systems.rerank import Rerank
@@ -146,10 +150,19 @@ def test_the_contract_finds_another_score() -> None:
         check_fused(feature_model(Wrong(), [1.0]))
 
 
-SECOND_MAPS = (
-    "noprox+coverage(3x4)+shares+windows+positional+adjacency+competition+mention+sentence+title+confidence"
-    "+entity(use=frequency/votes/label/kind/article)"
-)
+COMPILED_MAPS = (
+    "noprox", "coverage(3x4)", "shares", "windows(scale=0.5/2)", "positional", "adjacency", "competition",
+    "mention(scale=0.5/2/0.1/1/3/1)", "confidence", "entity(use=votes/frequency)", "noprox(use=constant/jaccard)",
+    "coverage(4x5,signed=true,idf=paper)", "entity", "entity(use=votes)",
+)  # fmt: skip
+TABLE_MAPS = ("sentence", "title", "entity(use=label/kind/article)")
+
+
+def draw_maps(draw: np.random.Generator, seed: int) -> str:
+    """Some feature maps of a second stage in any order, each kind once; in every third case some that need a table."""
+    offered = [*COMPILED_MAPS, *TABLE_MAPS] if seed % 3 == 0 else [*COMPILED_MAPS]
+    taken = {name.split("(")[0]: name for name in draw.permutation(offered).tolist()[: 1 + seed % len(offered)]}
+    return "+".join(taken.values())
 
 
 def draw_cascade(seed: int) -> Rerank:
@@ -158,7 +171,7 @@ def draw_cascade(seed: int) -> Rerank:
     view: dict[str, Any] = {"policy": "mention", "top": str(1 + seed % 7), "entities": bool(seed % 2)}
     first, second = (
         feature_model(maps, draw.normal(size=feature_map(maps).size) ** 2, "logsumexp", **view)
-        for maps in ("noprox+coverage(3x4)", SECOND_MAPS)
+        for maps in ("noprox+coverage(3x4)", draw_maps(draw, seed))
     )
     return Rerank(str(first), str(second), 1 + seed % 4, 1 + seed % 3)
 
@@ -174,3 +187,28 @@ def test_cascades(world: World, segment_tokens: int | None, seed: int) -> None:
             parsed = index.parse(query, answer_type)
             compare_paths(index.collection, parsed, system, 3, ranker)
             assert compare_paths(index.collection, parsed, replace(system, candidates=100), 3, ranker)
+
+
+@pytest.mark.parametrize("mentions", [1, 64, 65, 300])
+def test_cascades_over_long_documents(tmp_path: Path, mentions: int) -> None:
+    """Documents with few and with many mentions have the same columns either way."""
+    draw = np.random.default_rng(mentions)
+    corpus = []
+    for d in range(3):
+        words = draw.choice(["a", "b", "c", "x", "y"], 4 * mentions + 5).tolist()
+        starts = draw.choice(len(words), mentions, replace=False).tolist()
+        spans = [{"start": 2 * s, "end": 2 * s + 1, "entity": f"e{draw.integers(0, 7)}"} for s in starts]
+        corpus.append({"id": f"d{d}", "text": " ".join(words), "mentions": spans})
+    entities = [{"id": f"e{i}", "name": f"e{i}", "types": ["t"]} for i in range(7)]
+    index = fader.build(tmp_path / "index", corpus, entities, [{"id": "t", "name": "t"}])
+    ranker = FusedRanker(index.collection.reader)
+    for seed in range(3):
+        system = replace(draw_cascade(seed), candidates=5, contexts=1 + 40 * seed)
+        for query in ("a b", "+a b c", '"a b" c'):
+            assert compare_paths(index.collection, index.parse(query, "t"), system, 3, ranker)
+
+
+def test_the_shipped_model_needs_no_table() -> None:
+    """Every feature map of the default model's second stage has a compiled form."""
+    system = read_model(Path(str(resources.files("fader").joinpath("models/default.json")))).system
+    assert write_steps(system.reranking) is not None

@@ -63,7 +63,8 @@ def _add_terms(counts: I32, literal: F64, document: F64, place: I64, begin: int,
                 out[d, dirichlet] += np.log1p(tf * literal[2, t])
 
 
-def _per_literal(statistics: Statistics) -> F64:
+def per_literal(statistics: Statistics) -> F64:
+    """(3, literals): idf, BM25's idf times k1+1, and 1/(mu p)."""
     N, df, cf = statistics.documents, statistics.df, statistics.cf
     out = np.zeros((3, df.size))
     out[0] = statistics.idf()
@@ -84,7 +85,7 @@ def _per_document(statistics: Statistics, documents: DocumentValues) -> F64:
 def bm25_scores(statistics: Statistics, documents: DocumentValues) -> F64:
     """The column `bm25` of some documents."""
     out = np.zeros((documents.length.size, 1))
-    literal, document = _per_literal(statistics), _per_document(statistics, documents)
+    literal, document = per_literal(statistics), _per_document(statistics, documents)
     for a, b in budget.chunks(out.shape[0]):
         _add_terms(documents.counts, literal, document, np.array([-1, 0, -1, -1]), a, b, out)
     return out[:, 0]
@@ -126,7 +127,7 @@ class NoProx(FeatureMap):
             return [Columns(np.ones((1, self.size)), np.zeros(len(contexts), dtype=np.int32))]
         documents = contexts.documents
         values = np.tile(self._is_constant(), (documents.length.size, 1))
-        literal, document = _per_literal(contexts.statistics), _per_document(contexts.statistics, documents)
+        literal, document = per_literal(contexts.statistics), _per_document(contexts.statistics, documents)
         for a, b in budget.chunks(values.shape[0]):
             _add_terms(documents.counts, literal, document, self._place(), a, b, values)
         return [Columns(values, documents.row)]
@@ -137,7 +138,7 @@ class NoProx(FeatureMap):
         def make(statistics: Statistics, _farthest: int) -> tuple[Term, ...]:
             idf = statistics.idf()
             sums = float(np.add.reduce(idf * idf)), float(np.add.reduce(idf))
-            return (DocumentSum(column, w, _per_literal(statistics), *sums, statistics.average_length),)
+            return (DocumentSum(column, w, per_literal(statistics), *sums, statistics.average_length),)
 
         return make
 
@@ -156,7 +157,7 @@ class NoProx(FeatureMap):
         """(literals, rows, columns): the terms of the sums, without the constant."""
         documents = contexts.documents
         j = documents.row[rows]
-        literal = _per_literal(contexts.statistics)
+        literal = per_literal(contexts.statistics)
         document = np.ascontiguousarray(_per_document(contexts.statistics, documents)[:, j])
         out = np.zeros((documents.counts.shape[0], rows.size, self.size))
         for t in range(out.shape[0]):

@@ -17,12 +17,45 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fader import budget
+from fader.contexts.query import Query
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
-from fader.features.base import F64
+from fader.features.base import F64, I32
 from fader.features.family import ColumnFamily
+from fader.kernel import inner_kernel, kernel
 
+I8 = NDArray[np.int8]
 NEAR, CLOSE = 100, 25
+
+
+@inner_kernel
+def add_shares(distance: int, is_left: bool, is_there: bool, share: float, part: float, out: F64) -> None:
+    """What a literal adds to the six columns of a context."""
+    if distance == 0:
+        out[0] += share
+    if 0 <= distance <= NEAR:
+        out[1] += share
+    if is_left:
+        out[2] += share
+    if is_there:
+        out[3] += share
+        out[5] += part
+    if 0 <= distance <= CLOSE:
+        out[4] += part
+
+
+@kernel
+def _add_shares(distances: I32, sides: I8, row: I32, counts: I32, share: F64, part: F64, out: F64) -> None:
+    is_free = not part.any()
+    for x in range(row.size):
+        for t in range(share.size):
+            is_left, is_there = sides[t, x] < 0, counts[t, row[x]] > 0
+            add_shares(distances[t, x], is_left, is_there, share[t], part[t], out[x])
+        if is_free:
+            out[x, 4], out[x, 5] = 0.5, 1.0
 
 
 @dataclass(frozen=True)
@@ -33,18 +66,17 @@ class Shares(ColumnFamily):
     columns: ClassVar[tuple[str, ...]] = ("overlap", "near", "left", "document", "required near", "required document")
 
     def compute(self, contexts: Contexts) -> F64:
-        share, documents = contexts.statistics.perplexity(), contexts.documents
-        required = np.where(contexts.query.required, share, 0.0)
-        part = required / required.sum() if required.sum() > 0 else required
+        share, part, documents = *find_parts(contexts.statistics, contexts.query), contexts.documents
         out = np.zeros((len(contexts), self.size))
-        for t, distance in enumerate(contexts.distances):
-            out[:, 0] += share[t] * (distance == 0)
-            out[:, 1] += share[t] * ((distance >= 0) & (distance <= NEAR))
-            out[:, 2] += share[t] * (contexts.sides[t] < 0)
-            out[:, 4] += part[t] * ((distance >= 0) & (distance <= CLOSE))
-        has = documents.counts > 0
-        out[:, 3] = (share @ has)[documents.row]
-        out[:, 5] = (part @ has)[documents.row]
-        if not required.any():
-            out[:, 4], out[:, 5] = 0.5, 1.0
+        for a, b in budget.chunks(len(contexts), weight=share.size):
+            columns = contexts.distances[:, a:b], contexts.sides[:, a:b], documents.row[a:b]
+            _add_shares(*columns, documents.counts, share, part, out[a:b])
         return out
+
+
+def find_parts(statistics: Statistics, query: Query) -> tuple[F64, F64]:
+    """The share of every literal in IDF(q), and in that of the required ones: all 0 where nothing is required."""
+    share = statistics.perplexity()
+    required = np.where(query.required, share, 0.0)
+    total = float(required.sum())
+    return share, required / total if total > 0 else required

@@ -10,21 +10,30 @@ probabilistic relevance framework", 2009; all windows count as equally long. Kno
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.base import F64, I32
 from fader.features.family import ColumnFamily
 from fader.features.occurring import find_first
-from fader.kernel import kernel
+from fader.kernel import inner_kernel, kernel
 
 I64 = NDArray[np.int64]
 WIDTHS = np.array([10, 50])
 K1 = 1.2
+
+
+@inner_kernel
+def weigh_window(place: I32, a: int, b: int, low: int, high: int, idf: float) -> Any:
+    """What the occurrences `place[a:b]` of a literal that begin in [low, high) add."""
+    first = find_first(place, a, b, low)
+    tf = find_first(place, first, b, high) - first
+    return idf * tf / (tf + K1)
 
 
 @kernel
@@ -35,9 +44,13 @@ def _add_windows(begin: I32, end: I32, row: I32, at: I64, place: I32, idf: F64, 
             if a == b:
                 continue
             for k in range(widths.size):
-                first = find_first(place, a, b, begin[x] - widths[k])
-                tf = find_first(place, first, b, end[x] + widths[k]) - first
-                out[x, k] += idf[t] * tf / (tf + K1)
+                out[x, k] += weigh_window(place, a, b, begin[x] - widths[k], end[x] + widths[k], idf[t])
+
+
+def weigh_literals(statistics: Statistics) -> F64:
+    """The IDF of every literal."""
+    idf: F64 = np.log1p((statistics.documents - statistics.df + 0.5) / (statistics.df + 0.5))
+    return idf
 
 
 @dataclass(frozen=True)
@@ -48,8 +61,7 @@ class Windows(ColumnFamily):
     columns: ClassVar[tuple[str, ...]] = tuple(f"within {width} tokens" for width in WIDTHS)
 
     def compute(self, contexts: Contexts) -> F64:
-        positions, row, statistics = contexts.positions, contexts.documents.row, contexts.statistics
-        idf = np.log1p((statistics.documents - statistics.df + 0.5) / (statistics.df + 0.5))
+        positions, row, idf = contexts.positions, contexts.documents.row, weigh_literals(contexts.statistics)
         out = np.zeros((len(contexts), WIDTHS.size))
         for a, b in budget.chunks(len(contexts), weight=8 * idf.size):
             begin, end = contexts.start[a:b], contexts.end[a:b]

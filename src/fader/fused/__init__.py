@@ -7,6 +7,8 @@
     kernels.py   matching, distances, scores, the best mention per document, values per entity, the best entities
     scratch.py   room for the kernels, per thread
     shown.py     columns of the rows that are shown
+    second.py    the second stage of a cascade as steps: secondkernels.py chooses contexts, secondsteps.py scores them
+    focus.py     a table of these contexts, for second stages with columns that have no compiled form
     ranker.py    one query: from a parsed query and a system to ranked entities with the rows to show
 
 It gives the bits of the table: scores are added in the same order, document by document. Systems without a fused form

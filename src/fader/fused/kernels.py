@@ -351,7 +351,7 @@ def _copy_rows(lists: Lists, scratch: Scratch, row: np.uintp, to: np.uintp, coun
 
 
 @inline_kernel
-def _nearest(integers: I32, begin: int, end: int, start: int, stop: int, length: int, overlap: bool) -> Any:
+def find_nearest(integers: I32, begin: int, end: int, start: int, stop: int, length: int, overlap: bool) -> Any:
     """The distance of the nearest occurrence and whether it is to the right; FAR where there is none.
 
     Occurrences begin at `integers[begin:end]`, counted in the document like the mention [start, stop).
@@ -535,7 +535,7 @@ def _find_nearest(
     U, cap = np.uintp, np.int32(program.cap)
     for x in range(count):
         s, e = scratch.start[a + U(x)], scratch.end[a + U(x)]
-        d, right = _nearest(integers, begin, end, s, e, length, program.overlap)
+        d, right = find_nearest(integers, begin, end, s, e, length, program.overlap)
         if d == FAR or (program.window >= 0 and d > program.window):
             continue
         found = min(np.int32(d + np.int32(1)), cap) if program.cap > 0 else np.int32(1)
@@ -961,7 +961,7 @@ def locate_rows(
                 continue
             at, p = literals[t, AT] + i, literals[t, POSITION]
             length = literals[t, LENGTH]
-            d, right = _nearest(integers, p + integers[at], p + integers[at + 1], start, end, length, overlap)
+            d, right = find_nearest(integers, p + integers[at], p + integers[at + 1], start, end, length, overlap)
             if d == FAR or (window >= 0 and d > window):
                 continue
             distances[t, x] = d

@@ -38,10 +38,13 @@ from fader.fused.kernels import Documents, Lists, Program, Scratch
 from fader.fused.lists import find_literal, find_type
 from fader.fused.program import write_program
 from fader.fused.scratch import MOST_BEST, MOST_LITERALS, NO_INTEGERS, Room
+from fader.fused.second import SecondRoom, write_recipe, write_steps
+from fader.fused.secondkernels import Recipe, choose_rows, take_rows
+from fader.fused.secondsteps import score_rows
 from fader.fused.shown import ShownColumns
 from fader.index.reader import IndexReader
 from fader.rank.ranking import ShownContexts, choose_contexts, order_entities
-from fader.rank.rerank import Reranking, choose_candidates, join_values, keep_best
+from fader.rank.rerank import VALUED_AGAIN, Reranking, choose_candidates, join_values, keep_best
 from fader.rank.system import FusedScoring, Ranking, System
 
 F64 = NDArray[np.float64]
@@ -59,6 +62,8 @@ EAGER = 1 << 14  # mentions of a type that are decoded for its first query
 SHARED = 3  # of so many parts of the arena one is for codes that queries share
 COMMON_MENTIONS = 1 << 14  # of a type from which on codes of common literals are shared
 _Chosen = tuple[I32, F64 | None, int | None, int]
+MOST_AGAIN = 1 << 18  # contexts that a second stage scores without a table
+NO_NUMBERS = np.empty(0)
 ALL = np.array([-1], dtype=np.int32)
 NOTHING = Evidence(NO_INTEGERS, NO_INTEGERS, np.zeros(1, dtype=np.int64), np.empty(0))
 
@@ -94,6 +99,7 @@ class _Plan:
     scoring: FusedScoring | None
     program: Program | None
     documents: _Chosen | None = None  # those of the best documents, where they are few
+    recipe: Recipe | None = None  # of the second stage
 
 
 @final
@@ -107,7 +113,7 @@ class FusedRanker:
         self._reader, self._integers, self._eager = reader, integers, eager
         self._asked: set[int | None] = set()
         self._arena, self._lock = Arena(integers), threading.Lock()
-        self._room = Room()
+        self._room, self._second = Room(), SecondRoom()
         self._columns: dict[Hashable, F64] = {}
         self._plans: dict[Hashable, _Plan] = {}
         self._kept_numbers = 0
@@ -162,13 +168,15 @@ class FusedRanker:
                 if again is not None:
                     table = _make_table(query, plan, matched_documents)
                     valued = every, entity_values, counts
-                    anew = self._rerank(matched, table, again, valued, program, scratch, chosen, k, best)
-                    return None if anew is None else (anew[0], anew[1], total, anew[2])
+                    return self._rerank(plan, table, again, valued, program, scratch, chosen, k, best, total)
                 ranking = _rank(matched.entities[every], entity_values, counts, k)
                 slots = every[ranking.place].astype(np.int64)
+            table = _make_table(query, plan, matched_documents)
             if not best or not ranking.entity.size:
-                return _make_table(query, plan, matched_documents), ranking, total, None
-            return self._show(query, plan, matched_documents, ranking, slots, program, scratch, best, total)
+                return table, ranking, total, None
+            pairs = self._take_pairs(slots, ranking.support, scratch)
+            shown = self._show(plan, table, ranking, aggregator, pairs, program, best)
+            return shown[0], shown[1], total, shown[2]
         finally:
             if scratch.state[kernels.TOUCHED]:
                 kernels.reset_slots(scratch)
@@ -447,7 +455,7 @@ class FusedRanker:
 
     def _rerank(
         self,
-        matched: _Matched,
+        plan: _Plan,
         table: Contexts,
         again: Reranking,
         valued: tuple[I32, F64, I64],
@@ -456,30 +464,72 @@ class FusedRanker:
         documents: I32,
         k: int,
         best: int,
-    ) -> tuple[Contexts, Ranking, ShownContexts | None] | None:
+        total: int,
+    ) -> tuple[Contexts, Ranking, int, ShownContexts | None] | None:
         """Value the best candidates anew; None where one behind them would have to be shown."""
-        slots, values, counts = valued
-        entity = matched.entities[slots]
+        matched, (slots, values, counts) = plan.matched, valued
+        entity, aggregator = matched.entities[slots], again.scoring.aggregator
         if not slots.size:
-            return table, _rank(entity, values, counts, k), None
+            return table, _rank(entity, values, counts, k), total, None
         chosen = choose_candidates(entity, values, again.candidates)
-        pairs = self._take_pairs(slots[chosen].astype(np.int64), counts[chosen], scratch)
-        focused = self._focus(matched, table, entity[chosen], pairs, program, documents, again.contexts)
-        own, values_again = again.value(focused)
-        joined, counts = join_values(values, chosen, values_again), counts.copy()
-        counts[chosen] = np.diff(own.at)
+        own = self._score_again(plan, table.query, again, slots[chosen], entity[chosen], program, scratch, documents)
+        if own is None:
+            pairs = self._take_pairs(slots[chosen].astype(np.int64), counts[chosen], scratch)
+            focused, mentions = self._focus(matched, table, entity[chosen], pairs, program, documents, again.contexts)
+            found = again.value(focused)[0]
+            own = found.at, found.scores, mentions[found.row]
+        at, scores, mentions = own
+        joined, counts = join_values(values, chosen, aggregator.values(scores, at)), counts.copy()
+        counts[chosen] = at[1:] - at[:-1]
         ranking = _rank(entity, joined, counts, k)
         if not best:
-            return table, ranking, None
-        place = np.searchsorted(own.entity, ranking.entity)
-        if not (own.entity[np.minimum(place, own.entity.size - 1)] == ranking.entity).all():
+            return table, ranking, total, None
+        candidates = entity[chosen]
+        place = candidates.searchsorted(ranking.entity)
+        if not (candidates[np.minimum(place, candidates.size - 1)] == ranking.entity).all():
             return None
-        at, items = take_lists(own.at, place)
-        evidence = Evidence(ranking.entity, own.row[items], at, own.scores[items])
-        shares = again.scoring.aggregator.shares(evidence.scores, at)
-        picked, begin = choose_contexts(shares, at, best)
-        ranked = replace(ranking, place=np.arange(place.size), evidence=evidence, values=ranking.score)
-        return focused, ranked, ShownContexts(begin, evidence.row[picked], shares[picked])
+        own_at, items = take_lists(at, place)
+        pairs = own_at, scores[items], mentions[items]
+        shown = self._show(plan, table, ranking, aggregator, pairs, program, best)
+        shown[0].memo[VALUED_AGAIN] = True
+        return shown[0], shown[1], total, shown[2]
+
+    def _score_again(
+        self,
+        plan: _Plan,
+        query: Query,
+        again: Reranking,
+        slots: I32,
+        entities: I32,
+        program: Program,
+        scratch: Scratch,
+        documents: I32,
+    ) -> tuple[I64, F64, I32] | None:
+        """The best contexts of some candidates, with their second scores: where each one's begin, scores, and mentions.
+
+        None where the model has columns that are computed through a table alone.
+        """
+        steps, count, lists = write_steps(again), int(scratch.state[kernels.PAIRS]), plan.matched.lists
+        contexts = min(again.contexts, count)
+        if steps is None or slots.size * contexts > MOST_AGAIN:
+            return None
+        if plan.recipe is None:
+            plan.recipe = write_recipe(steps, plan.matched.statistics, query, program.overlap)
+        literals, every = len(lists.literals), plan.matched.mentions.slots
+        room = self._second.find(literals, documents.size, slots.size, contexts, every, count)
+        size = choose_rows(lists, self._room.pairs, count, documents, slots, contexts, room)
+        budget.check()
+        at = np.zeros(slots.size + 1, dtype=np.int64)
+        room.kept[: slots.size].cumsum(out=at[1:])
+        mentions, numbers = np.empty((2, size), dtype=np.int32)
+        take_rows(lists, room, at, documents, mentions, numbers)
+        scores, confidence = np.empty(size), NO_NUMBERS
+        if steps.reads_confidence:
+            confidence = self._confidence_of(plan.matched, mentions, numbers)
+        df = self._reader.entity_documents_of(entities)
+        score_rows(lists, self._documents, documents, plan.recipe, df, confidence, room, scores)
+        budget.check()
+        return at, scores, mentions
 
     def _focus(
         self,
@@ -490,8 +540,8 @@ class FusedRanker:
         program: Program,
         chosen: I32,
         most: int,
-    ) -> Contexts:
-        """The table of the best contexts of some entities, ascending, from all their pairs."""
+    ) -> tuple[Contexts, I32]:
+        """The table of the best contexts of some entities, ascending, from all their pairs; and their mentions."""
         at, scores, every = pairs
         kept = keep_best(scores, at, most)[0]
         order = np.argsort(every[kept])
@@ -520,27 +570,24 @@ class FusedRanker:
             self._confidence_of(matched, mention, document),
         )
         held = hold_documents(at, all_documents, chosen)
-        return replace(
+        focused = replace(
             table, slot=slot, entities=entities, document=document, distances=distances, columns=columns, held=held
         )
+        return focused, mention
 
     def _show(
         self,
-        query: Query,
         plan: _Plan,
-        matched_documents: int,
+        table: Contexts,
         ranking: Ranking,
-        slots: I64,
+        aggregator: Aggregator,
+        pairs: tuple[I64, F64, I32],
         program: Program,
-        scratch: Scratch,
         best: int,
-        total: int,
-    ) -> tuple[Contexts, Ranking, int, ShownContexts]:
+    ) -> tuple[Contexts, Ranking, ShownContexts]:
         """The table of the rows that contribute most to the ranked entities, and the ranking that points to them."""
-        assert plan.scoring is not None
-        matched, lists = plan.matched, plan.matched.lists
-        at, scores, mentions = self._take_pairs(slots, ranking.support, scratch)
-        shares = plan.scoring.aggregator.shares(scores, at)
+        matched, lists, (at, scores, mentions) = plan.matched, plan.matched.lists, pairs
+        shares = aggregator.shares(scores, at)
         chosen, begin = choose_contexts(shares, at, best)
         mention = mentions[chosen]
         every = np.arange(chosen.size, dtype=np.int32)
@@ -548,7 +595,7 @@ class FusedRanker:
         row[chosen] = every
         place, distances = (
             np.empty((3, mention.size), np.int32),
-            np.empty((len(query.literals), mention.size), np.int32),
+            np.empty((len(lists.literals), mention.size), np.int32),
         )
         sides = np.empty(distances.shape, dtype=np.int8)
         count = self._documents.length.size
@@ -557,16 +604,12 @@ class FusedRanker:
         if entity.size != chosen.size:
             entity = np.repeat(entity, begin[1:] - begin[:-1])
         documents, start, end = place
-        filled = Contexts(
-            query,
-            matched.statistics,
-            entities.searchsorted(entity).astype(np.int32),
-            entities,
-            documents,
-            distances,
-            "fused",
-            matched_documents,
-            [*query.notes, *plan.warnings],
+        filled = replace(
+            table,
+            slot=entities.searchsorted(entity).astype(np.int32),
+            entities=entities,
+            document=documents,
+            distances=distances,
             columns=ShownColumns(self._reader, sides, start, end, self._confidence_of(matched, mention, documents)),
         )
         evidence = Evidence(ranking.entity, row, at, scores)
@@ -579,7 +622,7 @@ class FusedRanker:
             ranking.candidates,
             ranking.score,
         )
-        return filled, ranked, total, ShownContexts(begin, every, shares[chosen])
+        return filled, ranked, ShownContexts(begin, every, shares[chosen])
 
 
 def _make_table(query: Query, plan: _Plan, matched_documents: int = 0, empty_because: str = "") -> Contexts:

@@ -202,11 +202,9 @@ class Segment:
 
     def find_mentions(self, document: int, entity: int) -> list[tuple[int, int]]:
         """The tokens [start, end) of an entity's mentions in a document."""
-        rows = self.rows_of_entity(entity)
-        first, last = self.mentions_at.gather(np.array([document, document + 1], dtype=np.int32)).tolist()
-        rows = rows[np.searchsorted(rows, first) : np.searchsorted(rows, last)]
-        start = self.start.gather(rows) - self.base[document]
-        return list(zip(start.tolist(), (start + self.length.gather(rows)).tolist(), strict=True))
+        columns = self.mentions_at.arrays, self.start.arrays, self.length.arrays
+        found = _find_spans(self.rows_of_entity(entity), document, self.base[document], *columns)
+        return [(start, end) for start, end in found.tolist()]
 
     def read_mentions(self, document: int) -> DocumentMentions:
         """All mentions of a document, in order."""
@@ -330,6 +328,30 @@ def _count_documents(document: I32, entity: I32, counted: I32) -> None:
         if last[entity[i]] != document[i]:
             last[entity[i]] = document[i]
             counted[entity[i]] += np.int32(1)
+
+
+@kernel
+def _find_spans(rows: I32, document: int, base: int, mentions_at: Any, start: Any, lengths: Any) -> I32:
+    """(mentions, 2): the tokens [start, end) of those of some ascending rows that are in a document."""
+    m_base, m_at, m_words = mentions_at
+    s_base, s_at, s_words = start
+    l_base, l_at, l_words = lengths
+    low, end = get(m_base, m_at, m_words, document), get(m_base, m_at, m_words, document + 1)
+    first, high = 0, rows.size
+    while first < high:
+        middle = (first + high) >> 1
+        if rows[middle] < low:
+            first = middle + 1
+        else:
+            high = middle
+    last = first
+    while last < rows.size and rows[last] < end:
+        last += 1
+    out = np.empty((last - first, 2), dtype=np.int32)
+    for i in range(last - first):
+        token = get(s_base, s_at, s_words, rows[first + i]) - base
+        out[i, 0], out[i, 1] = token, token + get(l_base, l_at, l_words, rows[first + i])
+    return out
 
 
 @kernel

@@ -20,6 +20,8 @@ from fader.kernel import kernel
 from fader.rank.ranking import order_entities
 from fader.rank.system import F64, I32, I64, FeatureScoring
 
+VALUED_AGAIN = "valued again"  # in the memo of a table: its entities are all among the chosen ones
+
 
 @dataclass(frozen=True, eq=False)
 class Reranking:

@@ -27,7 +27,7 @@ from fader.features.base import Piece
 from fader.learn.dataset import QueryData, query_data
 from fader.learn.learner import Example, Learner
 from fader.measures import Judgments
-from fader.rank.rerank import Reranking, choose_candidates, join_values, keep_best
+from fader.rank.rerank import VALUED_AGAIN, Reranking, choose_candidates, join_values, keep_best
 from fader.rank.system import F64, I32, I64, FeatureScoring, FusedMaker, Ranking, System, View
 from fader.registry import parse
 from fader.systems.fader import FeatureModel
@@ -192,6 +192,8 @@ class Rerank(Learner):
         """Those of the stage that valued the entity; what sets it behind the chosen ones is shared evenly."""
         scores = ranking.scores_of(i)
         at = np.array([0, scores.size], dtype=np.int64)
+        if VALUED_AGAIN in contexts.memo:
+            return self.reranking.scoring.aggregator.shares(scores, at)
         found, entity = self._find(contexts), int(ranking.entity[i])
         if self._is_chosen(found, entity):
             return self.reranking.scoring.aggregator.shares(scores, at)
