@@ -37,6 +37,7 @@ STAGES: dict[str, Sequence[tuple[Any, str]]] = {
         (ranker.FusedRanker, "_find_plan"),
     ],
     "kernels": [(ranker.FusedRanker, "_run")],
+    "second": [(ranker.FusedRanker, "_score_again"), (ranker.FusedRanker, "_focus")],
     "values": [(ranker.FusedRanker, "_value"), (ranker, "_rank")],
     "rows": [(ranker.FusedRanker, "_show"), (index, "explain_entity")],
     "texts": [(local.LocalCollection, "read_documents"), (local.LocalCollection, "read_excerpts")],
@@ -48,6 +49,7 @@ MEANING = {
     "lists": "decoded lists found",
     "program": "the model as numbers, scratch",
     "kernels": "matching, distances, scores, best mentions",
+    "second": "the best candidates again, by columns of their best contexts",
     "values": "values per entity, the k best",
     "rows": "the rows to show, and their shares",
     "texts": "stored texts read and decompressed",
@@ -57,7 +59,7 @@ MEANING = {
 }
 WAYS = {"fused": "fused path", "table": "through the table"}
 COLOURS = ("#4c78a8", "#b279a2", "#72b7b2", "#54a24b", "#e45756", "#f58518", "#eeca3b", "#9d755d", "#ff9da6", "#79706e",
-           "#bab0ac")  # fmt: skip
+           "#bab0ac", "#d4a6c8")  # fmt: skip
 GREY = "#767676"  # as far from white as from black
 
 

@@ -39,7 +39,7 @@ from fader.fused.lists import find_literal, find_type
 from fader.fused.program import write_program
 from fader.fused.scratch import MOST_BEST, MOST_LITERALS, NO_INTEGERS, Room
 from fader.fused.second import SecondRoom, write_recipe, write_steps
-from fader.fused.secondkernels import Recipe, choose_rows, take_rows
+from fader.fused.secondkernels import Recipe, choose_rows
 from fader.fused.secondsteps import score_rows
 from fader.fused.shown import ShownColumns
 from fader.index.reader import IndexReader
@@ -519,10 +519,7 @@ class FusedRanker:
         room = self._second.find(literals, documents.size, slots.size, contexts, every, count)
         size = choose_rows(lists, self._room.pairs, count, documents, slots, contexts, room)
         budget.check()
-        at = np.zeros(slots.size + 1, dtype=np.int64)
-        room.kept[: slots.size].cumsum(out=at[1:])
-        mentions, numbers = np.empty((2, size), dtype=np.int32)
-        take_rows(lists, room, at, documents, mentions, numbers)
+        at, (mentions, numbers) = room.at[: slots.size + 1].copy(), room.taken[:, :size].copy()
         scores, confidence = np.empty(size), NO_NUMBERS
         if steps.reads_confidence:
             confidence = self._confidence_of(plan.matched, mentions, numbers)

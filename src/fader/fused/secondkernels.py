@@ -1,7 +1,6 @@
 """The candidates of a second stage: the best contexts of each, the documents it is in, and their votes.
 
     choose_rows   from the pairs of the first ranking: the best contexts of every candidate, and who has which documents
-    take_rows     these contexts one after the other
     vote          the columns of `entityfeatures.votes`
 
 Everything is read where the lists of the query are. Bounds are the caller's. Knows no model.
@@ -85,8 +84,9 @@ class Chosen(NamedTuple):
     row: I32  # (candidates, contexts): the best ones, ascending
     document: I32  # of the same, places of documents
     best: F64
-    taken: I64  # of the rows that are scored, one after the other: mention, place of its document, candidate
-    where: I64
+    at: I64  # where the rows of each candidate begin when they are laid out one after the other
+    taken: I32  # of these rows, mentions and documents
+    where: I64  # places of documents, and of candidates
     owner: I64
     token: I64  # the first one, and one behind the last
     token_end: I64
@@ -157,6 +157,20 @@ def _sort_rows(rows: I32, documents: I32, count: int) -> None:
         rows[i], documents[i] = row, document
 
 
+@inner_kernel
+def _take_rows(lists: Lists, room: Chosen, candidates: int, number: I32) -> None:
+    """Lay out the best contexts, candidate after candidate."""
+    x = 0
+    for c in range(candidates):
+        for m in range(room.kept[c]):
+            row, j = room.row[c, m], room.document[c, m]
+            room.taken[0, x], room.taken[1, x] = row, number[j]
+            room.where[x], room.owner[x] = j, c
+            room.token[x], room.token_end[x] = lists.integers[lists.start + row], lists.integers[lists.end + row]
+            x += 1
+        room.at[c + 1] = x
+
+
 @kernel
 def choose_rows(lists: Lists, pairs: Pairs, count: int, number: I32, slots: I32, most: int, room: Chosen) -> int:
     """Find the best contexts of the candidates in `slots`, ascending, and who holds which documents; how many rows.
@@ -190,23 +204,11 @@ def choose_rows(lists: Lists, pairs: Pairs, count: int, number: I32, slots: I32,
             room.kept[c] = _keep_best(room.best[c], room.row[c], room.document[c], n, most, score, row, j)
     for rest in range(j + 1, number.size + 1):
         room.held_at[rest] = held
-    total = 0
     for c in range(slots.size):
         room.candidate[slots[c]] = -1
         _sort_rows(room.row[c], room.document[c], room.kept[c])
-        total += room.kept[c]
-    return total
-
-
-@kernel
-def take_rows(lists: Lists, room: Chosen, at: I64, number: I32, row: I32, document: I32) -> None:
-    """Lay out the chosen rows, candidate after candidate; their mentions and documents are returned as well."""
-    for c in range(at.size - 1):
-        for m in range(at[c + 1] - at[c]):
-            x = at[c] + m
-            row[x], document[x] = room.row[c, m], number[room.document[c, m]]
-            room.taken[x], room.where[x], room.owner[x] = row[x], room.document[c, m], c
-            room.token[x], room.token_end[x] = lists.integers[lists.start + row[x]], lists.integers[lists.end + row[x]]
+    _take_rows(lists, room, slots.size, number)
+    return int(room.at[slots.size])
 
 
 @inner_kernel

@@ -290,7 +290,7 @@ def _add_mentions(
     """Add the columns of `features.mention`; the mentions of an entity in a document lie together."""
     integers, column, starts, slots = lists.integers, room.column, lists.start, lists.slot
     for x in range(out.size):
-        j, row, start, end = room.where[x], room.taken[x], room.token[x], room.token_end[x]
+        j, row, start, end = room.where[x], np.int64(room.taken[0, x]), room.token[x], room.token_end[x]
         own = integers[slots + row] >> 1
         if not room.known[j, CANDIDATES_KNOWN]:
             total = 0
@@ -307,7 +307,7 @@ def _add_mentions(
         column[1] = min(end - start, 5) / 5
         column[2] = room.lengths[j]
         column[3] = room.candidates[j]
-        column[4] = math.log(max(last - first, 1))
+        column[4] = math.log(max(int(last - first), 1))
         column[5] = 1.0 if start == integers[starts + first] else 0.0
         out[x] += _weigh(recipe.numbers, step[NUMBERS], step[SIZE], column)
 

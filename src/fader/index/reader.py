@@ -245,10 +245,19 @@ class IndexReader:
         at = documents if own is None else np.searchsorted(own, documents)
         return segment[at], local[at]
 
-    def find_mentions(self, document: int, entity: int) -> list[tuple[int, int]]:
-        """The tokens [start, end) of an entity's mentions in a document."""
-        segment, local = self.locate(document)
-        return segment.find_mentions(local, entity)
+    def find_mentions(self, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+        """For each pair of a document and an entity the tokens [start, end) of the entity's mentions."""
+        found: list[list[tuple[int, int]]] = [[] for _pair in pairs]
+        if not pairs:
+            return found
+        documents, entities = np.ascontiguousarray(np.array(pairs, dtype=np.int32).T)
+        held, local = self.locate_all(documents)
+        for s in sorted(set(held.tolist())):
+            own = np.flatnonzero(held == s)
+            each = self.segments[s].find_mentions(local[own], entities[own])
+            for i, spans in zip(own.tolist(), each, strict=True):
+                found[i] = spans
+        return found
 
     def read_mentions(self, document: int) -> DocumentMentions:
         """All mentions of a document, in order."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -200,11 +201,12 @@ class Segment:
         np.cumsum(np.bincount(entity, minlength=at.size - 1), out=at[1:])
         return at, np.argsort(entity, kind="stable").astype(np.int32)
 
-    def find_mentions(self, document: int, entity: int) -> list[tuple[int, int]]:
-        """The tokens [start, end) of an entity's mentions in a document."""
+    def find_mentions(self, documents: I32, entities: I32) -> list[list[tuple[int, int]]]:
+        """For each pair of a document and an entity the tokens [start, end) of the entity's mentions."""
         columns = self.mentions_at.arrays, self.start.arrays, self.length.arrays
-        found = _find_spans(self.rows_of_entity(entity), document, self.base[document], *columns)
-        return [(start, end) for start, end in found.tolist()]
+        at, spans = _find_spans(*self._entity_rows, documents, entities, self.base, *columns)
+        places, each = at.tolist(), [(start, end) for start, end in spans.tolist()]
+        return [each[a:b] for a, b in pairwise(places)]
 
     def read_mentions(self, document: int) -> DocumentMentions:
         """All mentions of a document, in order."""
@@ -331,27 +333,40 @@ def _count_documents(document: I32, entity: I32, counted: I32) -> None:
 
 
 @kernel
-def _find_spans(rows: I32, document: int, base: int, mentions_at: Any, start: Any, lengths: Any) -> I32:
-    """(mentions, 2): the tokens [start, end) of those of some ascending rows that are in a document."""
+def _find_spans(
+    entity_at: I32, rows: I32, documents: I32, entities: I32, base: I32, mentions_at: Any, start: Any, lengths: Any
+) -> Any:
+    """The tokens [start, end) of entities in documents, pair by pair: where each one's begin, and (mentions, 2).
+
+    The rows of an entity e are `rows[entity_at[e]:entity_at[e+1]]`, ascending.
+    """
     m_base, m_at, m_words = mentions_at
     s_base, s_at, s_words = start
     l_base, l_at, l_words = lengths
-    low, end = get(m_base, m_at, m_words, document), get(m_base, m_at, m_words, document + 1)
-    first, high = 0, rows.size
-    while first < high:
-        middle = (first + high) >> 1
-        if rows[middle] < low:
-            first = middle + 1
-        else:
-            high = middle
-    last = first
-    while last < rows.size and rows[last] < end:
-        last += 1
-    out = np.empty((last - first, 2), dtype=np.int32)
-    for i in range(last - first):
-        token = get(s_base, s_at, s_words, rows[first + i]) - base
-        out[i, 0], out[i, 1] = token, token + get(l_base, l_at, l_words, rows[first + i])
-    return out
+    at, first = np.zeros(documents.size + 1, dtype=np.int64), np.zeros(documents.size, dtype=np.int64)
+    for i in range(documents.size):
+        e, d = entities[i], documents[i]
+        last = 0
+        if e + 1 < entity_at.size:
+            low, high, end = entity_at[e], entity_at[e + 1], entity_at[e + 1]
+            wanted, behind = get(m_base, m_at, m_words, d), get(m_base, m_at, m_words, d + 1)
+            while low < high:
+                middle = (low + high) >> 1
+                if rows[middle] < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            first[i], last = low, low
+            while last < end and rows[last] < behind:
+                last += 1
+        at[i + 1] = at[i] + last - first[i]
+    spans = np.empty((at[documents.size], 2), dtype=np.int32)
+    for i in range(documents.size):
+        for k in range(at[i + 1] - at[i]):
+            row = rows[first[i] + k]
+            token = get(s_base, s_at, s_words, row) - base[documents[i]]
+            spans[at[i] + k, 0], spans[at[i] + k, 1] = token, token + get(l_base, l_at, l_words, row)
+    return at, spans
 
 
 @kernel

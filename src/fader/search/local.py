@@ -104,7 +104,7 @@ class LocalCollection:
         return self.reader.read_excerpts(documents, wanted)
 
     def find_mentions(self, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-        return [self.reader.find_mentions(*pair) for pair in pairs]
+        return self.reader.find_mentions(pairs)
 
     def read_mentions(self, document: int) -> DocumentMentions:
         return self.reader.read_mentions(document)

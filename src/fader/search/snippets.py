@@ -136,16 +136,19 @@ def _find_mentions(collection: Collection, shown: Contexts, at: I64, marks: I64)
         return set()
     literal, distance, start, end, low, high = marks
     numbers = [-1 if one.entity is None else collection.catalog.entity_ids.find(one.entity) for one in literals]
-    own = [m for m in range(literal.size) if literal[m] >= 0 and numbers[literal[m]] >= 0]
-    rows = np.searchsorted(at, own, side="right") - 1
-    pairs = [(int(shown.document[d]), numbers[literal[m]]) for m, d in zip(own, rows.tolist(), strict=True)]
+    of, far, first_of, begins = literal.tolist(), distance.tolist(), start.tolist(), at.tolist()
+    own = [(m, d) for d in range(len(shown)) for m in range(begins[d], begins[d + 1])]
+    own = [(m, d) for m, d in own if of[m] >= 0 and numbers[of[m]] >= 0]
+    documents = shown.document.tolist()
     found = set()
-    for m, d, spans in zip(own, rows.tolist(), collection.find_mentions(pairs), strict=True):
-        first, last = (start[at[d]], end[at[d]]) if distance[m] == 0 else (start[m], start[m] + 1)
-        fitting = [(a, b) for a, b in spans if (a < last and first < b if distance[m] == 0 else a == first)]
+    spans_of = collection.find_mentions([(documents[d], numbers[of[m]]) for m, d in own])
+    for (m, d), spans in zip(own, spans_of, strict=True):
+        overlaps = far[m] == 0
+        first, last = (first_of[begins[d]], int(end[begins[d]])) if overlaps else (first_of[m], first_of[m] + 1)
+        fitting = [(a, b) for a, b in spans if (a < last and first < b if overlaps else a == first)]
         if fitting:
-            start[m], end[m] = fitting[0]
-            low[m], high[m] = min(low[m], max(0, start[m] - AROUND)), max(high[m], end[m] + AROUND)
+            start[m], end[m] = a, b = fitting[0]
+            low[m], high[m] = min(int(low[m]), max(0, a - AROUND)), max(int(high[m]), b + AROUND)
             found.add(m)
     return found
 

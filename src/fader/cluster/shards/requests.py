@@ -205,7 +205,11 @@ class FindMentions(ShardCall, frozen=True):
 
     def run(self, shard: Shard) -> list[list[tuple[int, int]]]:
         reader = shard.reader
-        return [reader.find_mentions(d, e) if reader.holds(d) else [] for d, e in self.pairs]
+        held = [i for i, (document, _entity) in enumerate(self.pairs) if reader.holds(document)]
+        found: list[list[tuple[int, int]]] = [[] for _pair in self.pairs]
+        for i, spans in zip(held, reader.find_mentions([self.pairs[i] for i in held]), strict=True):
+            found[i] = spans
+        return found
 
 
 class ReadMentions(ShardCall, frozen=True):
