@@ -1,8 +1,9 @@
-"""Queries to begin with, made from an index itself: words that stand near entities of a popular type.
+"""Questions to begin with, made from an index itself: by words that stand near entities of a popular type.
 
 The most mentioned entities of a type are asked for by name. In the sentences of the answer a word tells of the type if
 it stands near several of its entities, and near entities of few other types; so no list of stop words is needed, in any
-language. Knows nothing of who asks.
+language. Where the documents are English, and the question is read as asking for the type and has an answer of it, the
+example is a question; else it is type and words. Knows nothing of who asks.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from fader.errors import FaderError
+from fader.contexts.match import MatchOptions
+from fader.errors import FaderError, QueryError
+from fader.questions.words import language
 from fader.search.index import Index
 from fader.search.suggest import Suggester, TypeHint
 
@@ -22,6 +25,8 @@ TRIED = 10  # types
 NAMED, SEEN, SNIPPETS = 8, 16, 6  # entities of each that are asked for by name, that are looked at, and their snippets
 LEAST = 3  # entities that a word must stand near
 NEARLY = 0.6  # of the worth of the best word: then the second is taken too
+ENGLISH = 0.2  # of the documents have "the"
+ANSWERS = 5  # that are looked at, of which most must be of the type
 _PLAIN = re.compile(r"[^\W\d_]{5,16}")
 
 
@@ -53,11 +58,46 @@ def make_examples(index: Index, suggester: Suggester, most: int) -> list[Example
     for hint in types:
         worth, words = _find_telling(hint, near, names)
         if words:
-            found.append((worth, words, f"{hint.name} {' '.join(words)}"))
-    chosen: dict[str, str] = {}
-    for _worth, words, text in sorted(found, key=lambda one: -one[0]):
-        chosen.setdefault(words[0], text)
-    return [ExampleQuery(text) for text in list(chosen.values())[:most]]
+            found.append((worth, words, hint))
+    chosen: dict[str, tuple[TypeHint, Sequence[str]]] = {}
+    for _worth, words, hint in sorted(found, key=lambda one: -one[0]):
+        chosen.setdefault(words[0], (hint, words))
+    is_english = _is_english(index)
+    texts = (_write_example(index, hint, words, is_english) for hint, words in list(chosen.values())[:most])
+    return [ExampleQuery(text) for text in texts]
+
+
+def _is_english(index: Index) -> bool:
+    """Whether a fair share of the documents has a word that only English texts have often."""
+    with suppress(QueryError):  # it may be a stop word here
+        counts = index.collection.count(index.parse("the"), MatchOptions())
+        return bool(counts.df.size and counts.df[0] > ENGLISH * index.collection.documents)
+    return False
+
+
+def _write_example(index: Index, hint: TypeHint, words: Sequence[str], is_english: bool) -> str:
+    """A question that is answered by entities of the type, or the type and the words."""
+    if is_english and not any(word.endswith("ed") for word in words):
+        question = f"Which {name_many(hint.name)} have to do with {' and '.join(words)}?"
+        with suppress(FaderError):
+            answer = index.ask(question, ANSWERS, snippets=0)
+            good = sum(any(share.type == hint.id for share in result.readings) for result in answer.results)
+            if answer.readings[0].type == hint.id and 2 * good > ANSWERS:
+                return question
+    return f"{hint.name} {' '.join(words)}"
+
+
+def name_many(name: str) -> str:
+    """The plural of a type's name, of several synonyms the first."""
+    first = re.split(r",| or ", name)[0].strip()
+    head, _space, last = first.rpartition(" ")
+    word = last.lower()
+    many = next((plural for plural, one in sorted(language()["lemmas"].items()) if one == word and plural != word), "")
+    if not many and re.search(r"[^aeiou]y$", word):
+        many = word[:-1] + "ies"
+    elif not many:
+        many = word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
+    return f"{head} {many}".strip().lower()
 
 
 def _count_words(index: Index, suggester: Suggester, hint: TypeHint) -> Counter[str]:

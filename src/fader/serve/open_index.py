@@ -103,6 +103,7 @@ class Served:
                 self.index.ask(QUESTION, 1, ranker)
                 if self.collection.documents:
                     self.index.document(self.collection.document_ids([0])[0], SAMPLE)
+        self.examples, self.popular_types  # noqa: B018 - made when they are asked for, which is now
 
     def prepare(self) -> None:
         """Make what is made once: orders of names, the tree, statistics; import the systems."""
@@ -110,7 +111,6 @@ class Served:
         self.suggester.warm()
         self.tree.children(None, 0, 1)
         self.ranker("count")
-        self.examples, self.popular_types  # noqa: B018 - made when they are asked for
 
     def load_systems(self) -> None:
         """Load or compile what systems that need no training rank by, through a query of each."""
