@@ -144,16 +144,23 @@ def test_an_unknown_type_comes_with_a_suggestion(index: Path) -> None:
     assert 'unknown type "scientis"; did you mean "scientist"' in message
 
 
-def test_an_ambiguous_type_lists_the_ids(tmp_path: Path) -> None:
-    """Two types of one name: the name is refused with both ids, each id is accepted."""
-    (tmp_path / "types.tsv").write_text("river_bank\tbank\t\nmoney_bank\tbank\t\n", encoding="utf-8")
+def test_of_an_ambiguous_type_the_larger_sense_is_taken(tmp_path: Path) -> None:
+    """It is said, and the other is offered; each id is accepted, and so is a synonym."""
+    (tmp_path / "types.tsv").write_text(
+        "river_bank\tbank\t\nmoney_bank\tbank\t\nlender\tlender, usurer or shark\tmoney_bank\n"
+    )
     (tmp_path / "entities.tsv").write_text("A\ta\tmoney_bank\n", encoding="utf-8")
     mention = '{"start": 0, "end": 1, "entity": "A"}'
     (tmp_path / "c.jsonl").write_text(f'{{"id": "d", "text": "a loan", "mentions": [{mention}]}}\n', encoding="utf-8")
     files = ["--entities", tmp_path / "entities.tsv", "--types", tmp_path / "types.tsv", "-o", tmp_path / "index"]
     passed("index", tmp_path / "c.jsonl", *files)
-    message = refused(1, "search", tmp_path / "index", "loan", "--type", "Bank")
-    assert 'type name "Bank" is ambiguous; give one of the ids money_bank, river_bank' in message
+    said = '"Bank" is read as type money_bank (1 entities); it may also be river_bank (0)'
+    answer = ask(tmp_path / "index", "loan", "--type", "Bank")
+    assert (answer["type"], answer["warnings"]) == ("money_bank", [said])
+    assert said in passed("search", tmp_path / "index", "loan", "--type", "Bank").out
+    for synonym in ("usurer", "Shark"):
+        answer = ask(tmp_path / "index", "loan", "--type", synonym)
+        assert (answer["type"], answer["warnings"], answer["results"]) == ("lender", [], [])
     assert [r["entity"] for r in ask(tmp_path / "index", "loan", "--type", "money_bank")["results"]] == ["A"]
     assert ask(tmp_path / "index", "loan", "--type", "river_bank")["results"] == []
 

@@ -63,11 +63,14 @@ def test_a_type_is_found_by_id_or_name(catalog: StoredCatalog, wanted: str, foun
     assert catalog.type_ids[catalog.resolve_type(wanted)] == found
 
 
-def test_an_ambiguous_name_lists_the_ids(catalog: StoredCatalog) -> None:
-    """The remedy is in the message."""
-    with pytest.raises(CatalogError) as caught:
-        catalog.resolve_type("Bank")
-    assert str(caught.value) == 'type name "Bank" is ambiguous; give one of the ids T3, T4'
+def test_of_an_ambiguous_name_the_larger_sense_is_taken(catalog: StoredCatalog) -> None:
+    """It is said, and the others are offered."""
+    taken, other = catalog.find_senses("Bank")
+    assert {catalog.type_ids[taken], catalog.type_ids[other]} == {"T3", "T4"}
+    assert catalog.entities_below[taken] >= catalog.entities_below[other]
+    assert catalog.resolve_type("Bank") == taken
+    assert f"it may also be {catalog.type_ids[other]} (" in catalog.note_senses("Bank")
+    assert catalog.note_senses("T3") == ""
 
 
 @pytest.mark.parametrize("wanted", ["scientst", "Scientists"])

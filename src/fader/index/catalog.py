@@ -8,7 +8,8 @@ format version 3 have neither; both are then made in memory when first asked for
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ KIND = "catalog"
 DESCRIBED = 10_000  # entities whose descriptions are cached
 CACHED_TYPES = 1 << 14  # ids of types that were shown or asked for lately
 SUGGESTIONS_AMONG = 20_000
+OFFERED = 3  # other senses of a type's name
+_SYNONYMS = re.compile(r"\s+or\s+|[,;/]")  # between the synonyms of a type's name
 _NO_BYTES = np.zeros(0, dtype=np.uint8)
 
 
@@ -229,26 +232,56 @@ class StoredCatalog:
         return self._descendants[self._descendants_at[type_number] : self._descendants_at[type_number + 1]]
 
     def resolve_type(self, wanted: str) -> int:
-        """The number of a type given by id or by name; an unknown or ambiguous name is an error that helps."""
-        number = self.type_ids.find(wanted)
-        if number >= 0:
-            return number
-        key = wanted.casefold()
-        found = sorted(
-            {
-                t
-                for t in self._find_prefixed_types(key)
-                if key in (self.type_names[t].casefold(), self.type_ids[t].casefold())
-            }
-        )
-        if len(found) == 1:
-            return found[0]
+        """The number of a type given by id, name or synonym: the sense with the most entities.
+
+        An unknown name is an error that helps.
+        """
+        found = self.find_senses(wanted)
         if found:
-            most = sorted(found, key=lambda t: -int(self.entities_below[t]))
-            ids = ", ".join(self.type_ids[t] for t in most[:10])
-            raise CatalogError(f"type name {quote(wanted)} is ambiguous; give one of the ids {ids}")
+            return found[0]
+        key = wanted.casefold()
         hint = did_you_mean(key, self._labels_like(key)) or "; `fader types` lists the types"
         raise CatalogError(f"unknown type {quote(wanted)}{hint}")
+
+    def find_senses(self, wanted: str) -> list[int]:
+        """The types that a text names, those with the most entities first: the one with this id, else all with this
+        name or id whatever the case, else all with a name of which it is a synonym ("movie" of "film, movie").
+        """
+        number = self.type_ids.find(wanted)
+        if number >= 0:
+            return [number]
+        key = wanted.casefold()
+        labels = {
+            t
+            for t in self._find_prefixed_types(key)
+            if key in (self.type_names[t].casefold(), self.type_ids[t].casefold())
+        }
+        return self._by_size(labels or self._synonyms.get(key, ()))
+
+    def note_senses(self, wanted: str) -> str:
+        """Say which sense of a type's name is taken, and which others there are; nothing where there is one."""
+        first, *others = self.find_senses(wanted)
+        if not others:
+            return ""
+        sizes = self.entities_below
+        offered = ", ".join(f"{self.type_ids[t]} ({sizes[t]:,})" for t in others[:OFFERED])
+        more = f" and {len(others) - OFFERED:,} more" if len(others) > OFFERED else ""
+        taken = f"{quote(wanted)} is read as type {self.type_ids[first]} ({sizes[first]:,} entities)"
+        return f"{taken}; it may also be {offered}{more}"
+
+    @cached_property
+    def _synonyms(self) -> dict[str, list[int]]:
+        """Types by the parts of names that have several; made for the first name that is no label."""
+        found: dict[str, list[int]] = {}
+        for number, name in enumerate(self.type_names):
+            parts = _SYNONYMS.split(name)
+            for part in dict.fromkeys(text.strip().casefold() for text in parts if len(parts) > 1):
+                found.setdefault(part, []).append(number)
+        found.pop("", None)
+        return found
+
+    def _by_size(self, types: Iterable[int]) -> list[int]:
+        return sorted(types, key=lambda t: (-int(self.entities_below[t]), t))
 
     def _labels_like(self, key: str) -> Iterator[str]:
         """Labels of types that may have been meant: all, or where there are many, some that begin alike."""

@@ -136,7 +136,10 @@ class Index:
             resolved = catalog.resolve_type_id(parsed.type)
         except CatalogError as error:
             raise QueryError(str(error)) from None
-        return parsed if resolved == parsed.type else replace(parsed, type=resolved)
+        if resolved == parsed.type:
+            return parsed
+        senses = catalog.note_senses(parsed.type)
+        return replace(parsed, type=resolved, notes=(*parsed.notes, senses) if senses else parsed.notes)
 
     def _parse(self, query: str | Query, type: str | None) -> Query:
         if not isinstance(query, Query):

@@ -34,7 +34,7 @@ class TypeNode:
 
 
 class TypeTree:
-    """The types of one commit; arguments are ids of types, or unambiguous names."""
+    """The types of one commit; arguments are ids of types, or names."""
 
     def __init__(self, collection: Collection) -> None:
         self._catalog = collection.catalog
