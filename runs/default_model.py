@@ -19,12 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import fader
-from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.experiment.judged import JudgedQueries, judge_queries
@@ -32,14 +30,13 @@ from fader.experiment.tune import save_model
 from fader.features.base import FeatureMap
 from fader.features.combined import Combined, feature_map
 from fader.features.family import ColumnFamily
-from fader.fused.ranker import FusedRanker
 from fader.learn.crossvalidate import train
 from fader.learn.dataset import Dataset, dataset
 from fader.learn.feature_trainer import FeatureTrainer, Trained
 from fader.learn.model import Model
 from fader.learn.modelfile import ModelScope
 from fader.measures import AveragePrecision, judge
-from fader.rank.system import F64, I64, View
+from fader.rank.system import I64, View
 from fader.search.batch import parse_all
 from fader.systems.fader import FeatureModel
 from fader.systems.rerank import Rerank
@@ -52,25 +49,6 @@ COLUMNS = "shares+windows+positional+adjacency+competition+mention+confidence+en
 SECOND = replace(FIRST, features=f"noprox+coverage+{COLUMNS}")
 CANDIDATES, CONTEXTS = 100, 10
 SHOWN = 1000  # entities that are ranked in a test
-
-
-class Kept:
-    """In the place of a second stage: keeps the table that it is to value."""
-
-    def __init__(self) -> None:
-        self.candidates, self.contexts = CANDIDATES, CONTEXTS
-        self.table: Contexts | None = None
-
-    def value(self, table: Contexts) -> tuple[Evidence, F64]:
-        self.table, groups = table, table.groups
-        return Evidence(groups.entity, groups.order, groups.at, np.zeros(len(table))), np.zeros(groups.entity.size)
-
-
-class Keeping:
-    """A first system, and what a second stage would see."""
-
-    def __init__(self, first: FeatureModel) -> None:
-        self.view, self.prepare_fused, self.reranking = first.view, first.prepare_fused, Kept()
 
 
 @dataclass(frozen=True)
@@ -100,13 +78,11 @@ def judged(folder: Path, work: Path, sample: int) -> JudgedQueries:
 
 def find_tables(part: JudgedQueries, first: FeatureModel) -> list[Contexts]:
     """For each query the contexts that a second stage sees after a first; none where nothing matches."""
-    collection, tables = part.index.collection, []
-    ranker = FusedRanker(collection.reader, eager=1 << 40)
-    for query in part.queries:
-        system: Any = Keeping(first)
-        found = ranker.rank(collection.name_entities(query.query), first.view.match_options(), system, 1, 0)
+    cascade, tables = Rerank(str(first), str(SECOND), CANDIDATES, CONTEXTS), []
+    for i, query in enumerate(part.queries):
+        found = part.first_stage(i, cascade)
         assert found is not None, query.id
-        tables.append(found[0] if system.reranking.table is None else system.reranking.table)
+        tables.append(found.table)
     return tables
 
 

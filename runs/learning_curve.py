@@ -31,13 +31,13 @@ from fader.judging.learn import learn
 from fader.judging.record import RIGHT, WRONG, JudgedReading, Judgment
 from fader.learn.model import Model, read_model
 from fader.measures import AveragePrecision, judge
-from fader.rank.ranking import rank_entities
 from fader.search.batch import parse_all
 from fader.search.models import default_model
 
 PRECISION = AveragePrecision()
 STEPS = (0, 10, 30, 100)
 EACH, DEEPEST = 5, 20
+SHOWN = 1000  # entities that are ranked in a test
 
 
 def simulate(
@@ -61,11 +61,13 @@ def simulate(
 def measure(index: fader.Index, test: Sequence[QueryLine], qrels: dict[str, dict[str, int]], model: Model) -> float:
     """MAP of a model on test queries."""
     judged = judge_queries(index, parse_all(index, list(test), FaultCollector(skip=True)), qrels)
-    found = []
+    find, found = index.collection.catalog.entity_ids.find, []
     for i in range(len(judged)):
-        ranking = rank_entities(model.system, judged.contexts(i, model.system.view), 1)
-        entity = ranking.evidence.entity
-        found.append(PRECISION.of(ranking.values, judge(entity, entity.tolist(), judged.grades[i])))
+        ranked = index.rank(judged.queries[i].query, k=SHOWN, model=model)
+        entity = np.array([find(e) for e in ranked.entities], dtype=np.int32)
+        found.append(
+            PRECISION.of(-np.arange(entity.size, dtype=np.float64), judge(entity, entity.tolist(), judged.grades[i]))
+        )
     return float(np.mean(found))
 
 
@@ -75,7 +77,6 @@ def draw_curve(
     qrels: dict[str, dict[str, int]],
     seed: int,
     old: Model,
-    others: Sequence[Model] | None,
 ) -> list[float]:
     """MAP at each step, of one draw."""
     drawn = random.Random(seed).sample(lines, len(lines))
@@ -86,7 +87,7 @@ def draw_curve(
     for step in STEPS:
         said += [judgment for judgment, _n in zip(made, range(step - len(said)), strict=False)]
         try:
-            model = learn(index, said, old, others=others).model if said else old
+            model = learn(index, said, old).model if said else old
         except FaderError:  # too few of them are right
             model = old
         curve.append(measure(index, test, qrels, model))
@@ -101,7 +102,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--queries", type=int, default=200, help="at most so many of a testbed")
     given = parser.parse_args()
-    old, others = (read_model(given.model), []) if given.model else (default_model(), None)
+    old = read_model(given.model) if given.model else default_model()
     with tempfile.TemporaryDirectory() as temporary:
         work = given.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,7 @@ def main() -> None:
             lines = [q for q in read_queries(folder / "queries.jsonl", FaultCollector()) if q.id in qrels]
             lines = [q for q in lines if max(qrels[q.id].values()) > 0]
             lines = random.Random(0).sample(lines, min(len(lines), given.queries))
-            curves = np.array([draw_curve(index, lines, qrels, seed, old, others) for seed in range(given.draws)])
+            curves = np.array([draw_curve(index, lines, qrels, seed, old) for seed in range(given.draws)])
             cells = [f"{m:.4f} ± {s:.4f}" for m, s in zip(curves.mean(0), curves.std(0), strict=True)]
             print(f"{folder.name:16}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
 

@@ -12,6 +12,9 @@ import pytest
 from cli.running import fader, passed, refused
 from fader.jobs.journal import Journal
 from fader.jobs.storage import LocalFolder
+from fader.learn.model import read_model
+from fader.search.models import default_model
+from fader.systems.rerank import Rerank
 
 SOME = 24  # judged queries are enough
 
@@ -131,6 +134,16 @@ def test_wrong_settings(index: Path, judged: list[str], tmp_path: Path, argument
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_default_model_is_trained_further(index: Path, judged: list[str], tmp_path: Path) -> None:
+    """Where nothing else is asked for; one judged query is enough to begin with."""
+    (tmp_path / "qrels.txt").write_text("d01 0 Albert_Einstein 1\n")
+    passed("train", index, *judged[:2], "--qrels", tmp_path / "qrels.txt", "-o", tmp_path / "m.json")
+    trained = read_model(tmp_path / "m.json").system
+    assert isinstance(trained, Rerank)
+    assert trained.prior == default_model().system.second_system.weights  # type: ignore[attr-defined]
+    assert trained.second_system.weights != trained.prior
+
+
 @pytest.mark.parametrize(
     ("qrels", "said"),
     [
@@ -146,7 +159,9 @@ def test_judgments_that_cannot_train(index: Path, judged: list[str], tmp_path: P
     """Each says what is wrong; nothing is written."""
     (tmp_path / "qrels.txt").write_text(qrels)
     given = [*judged[:2], "--qrels", str(tmp_path / "qrels.txt")]
-    assert said in refused(1, "train", index, *given, "-o", tmp_path / "m.json")
+    assert said in refused(1, "train", index, *given, "--lambda", "auto", "-o", tmp_path / "m.json")
+    if "2 at least" not in said:  # the default model can learn from one
+        assert said in refused(1, "train", index, *given, "-o", tmp_path / "m.json")
     assert not (tmp_path / "m.json").exists()
 
 

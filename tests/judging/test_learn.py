@@ -14,11 +14,13 @@ import pytest
 import fader
 from dose import dose
 from fader.errors import InputError, UsageError
-from fader.judging.learn import HALFWAY, LearnReport, learn
+from fader.judging.learn import LearnReport, learn
 from fader.judging.learned import LearnedModels
 from fader.judging.propose import propose
 from fader.judging.record import JudgedReading, Judgment
+from fader.learn.model import Model
 from fader.search.models import default_model, shipped_model
+from fader.systems.base import parse_system
 
 TYPES = [{"id": "person", "name": "person"}]
 WORDS = ["violin", "piano", "harp", "flute", "drum", "organ", "viola", "cello"]
@@ -76,20 +78,32 @@ def test_what_is_learned_is_compared_without_leaks(index: fader.Index) -> None:
 
 
 def test_few_judgments_move_a_model_a_little(index: fader.Index) -> None:
-    """The share of what judgments teach grows with the number of questions."""
+    """The more questions are judged, the further the weights are from those that ship."""
 
     def distance(count: int) -> float:
-        base = shipped_model("paper")
-        learned, old = learn(index, judgments(count), base).model.system, base.system
-        pairs = []
-        for system in (learned, old):
-            weights = system.weights  # type: ignore[attr-defined]
-            size = sum(w * w for w in weights) ** 0.5
-            pairs.append([w / size for w in weights])
-        return sum((a - b) ** 2 for a, b in zip(*pairs, strict=True))
+        learned, old = learn(index, judgments(count), default_model()).model.system, default_model().system
+        pairs = zip(learned.second_system.weights, old.second_system.weights, strict=True)  # type: ignore[attr-defined]
+        return sum((a - b) ** 2 for a, b in pairs)
 
-    assert 0 < distance(2) < distance(8)
-    assert HALFWAY > 8
+    assert 0 < distance(2) < distance(8) < 1
+
+
+def test_learning_again_begins_where_it_began(index: fader.Index) -> None:
+    """With the weights that ship, not with those of the judgments before."""
+    once = learn(index, judgments(8), default_model()).model
+    again = learn(index, judgments(8), once).model
+    assert again.system == once.system
+    assert once.system.prior == default_model().system.second_system.weights  # type: ignore[attr-defined]
+
+
+def test_a_better_model_of_another_kind_stays(index: fader.Index) -> None:
+    """The default one takes its place only where the judged questions prefer it."""
+    wrong = [replace(j, grade=2 - j.grade) for j in judgments(8)]
+    far = parse_system("fader(features=windows,aggregator=max,weights=-1/0)")
+    kept = learn(index, wrong, Model(far))
+    assert kept.model.system == far
+    assert kept.report.new_map == kept.report.old_map
+    assert learn(index, judgments(8), shipped_model("paper")).report.base == "default"
 
 
 def test_judgments_that_teach_nothing_are_refused(index: fader.Index) -> None:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.worlds import World, worlds
+from experiment.judged_demo import demo_in, some_queries
+from fader.corpus.queries import FaultCollector
 from fader.errors import UsageError
+from fader.experiment.compare import compare_judged
+from fader.experiment.judged import judge_queries
+from fader.experiment.tune import tune
+from fader.progress import Silent
 from fader.rank.ranking import rank_entities
 from fader.rank.rerank import join_values, keep_best
+from fader.search.batch import parse_all
+from fader.search.inputs import load_queries
+from fader.search.models import default_model
 from fader.systems.base import parse_system
-from fader.systems.rerank import Rerank
+from fader.systems.rerank import Rerank, encode_all
 
 FIRST = "fader(features=noprox,aggregator=logsumexp,policy=mention,weights=0.1/0.2/0.3/0.1/0)"
 MAPS = "windows+competition+mention+entity(use=frequency/votes)"
@@ -58,12 +69,36 @@ def test_values_are_those_of_the_two_systems(world: World, n: int, m: int) -> No
     assert behind == [int(evidence.entity[i]) for i in order[n:]]
 
 
+def test_a_cascade_is_trained_near_its_weights(tmp_path: Path) -> None:
+    """By the quick way as by the table; a query that trains is never among those that test it."""
+    index = demo_in(tmp_path)
+    queries, qrels = some_queries(tmp_path, step=6)
+    judged = judge_queries(index, parse_all(index, load_queries(queries), FaultCollector()), qrels)
+    shipped = default_model().system
+    assert isinstance(shipped, Rerank)
+    near = shipped.start_near()
+    quick = encode_all(near, judged, 1, Silent())
+    for i, example in enumerate(quick):
+        slow = near.encode(judged.contexts(i, near.view))
+        assert example.query.entity.tolist() == slow.entity.tolist()
+        assert example.query.chosen.tolist() == slow.chosen.tolist()
+        np.testing.assert_allclose(shipped.values_of(example.query), shipped.values_of(slow), rtol=1e-9)
+    tuned = tune(judged, "trained")
+    fitted = tuned.model.system
+    assert isinstance(fitted, Rerank)
+    assert (fitted.prior, fitted.is_fitted) == (shipped.second_system.weights, True)
+    assert tuned.precision >= max(tuned.tried.values()) - 1e-12
+    compared = compare_judged(judged, ["default", "trained"], 3, measures=["AP"])
+    assert [len(system.values["AP"]) for system in compared.systems] == [len(judged)] * 2
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({"candidates": 0}, "candidates must be at least 1, not 0"),
         ({"second": "proximity"}, "second must be features x aggregator"),
         ({"first": "fader"}, "the first system must be ready to rank"),
+        ({"prior": (1.0,)}, "prior must be [0-9]+ numbers, the weights of"),
         ({"first": FIRST.replace("policy=mention", "top=9")}, "both systems must see the same contexts"),
     ],
 )

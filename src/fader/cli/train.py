@@ -19,6 +19,7 @@ from fader.errors import UsageError
 from fader.experiment.judged import judge_queries
 from fader.experiment.options import TrainOptions
 from fader.experiment.questions import train_questions
+from fader.experiment.system_specs import TRAINED_DEFAULT
 from fader.experiment.tune import save_model, tune
 from fader.judging.learn import learn
 from fader.judging.store import JudgmentStore, path_beside
@@ -44,13 +45,16 @@ OWN = tuple(name for name in options_of(TrainingOptions) if name != "seed")  # o
 @plugin_option
 @speaks()
 def command(folder: Path, options: TrainOptions, family: FeatureModel, out: Output) -> None:
-    """Train features x aggregator, or any other system, on the judged queries of the index in DIR.
+    """Train the default model further, or any other system, on the judged queries of the index in DIR.
+
+    Training begins with the weights of the default model and stays near them: few queries move them a little, many
+    move them far. An option of features x aggregator, such as --features, trains these from the beginning.
 
     Lambda, and the best of alternatives such as --aggregator 'sum|logsumexp', are chosen by cross-validation over the
     queries. A system that is not fitted, such as --system 'voting(cutoff=10|100)', takes what is best on all of them.
     """
     if options.judgments:
-        _learn_from_judgments(folder, options, family, out)
+        _learn_from_judgments(folder, options, out)
         return
     if options.queries is None or options.qrels is None:
         raise UsageError("training needs judged queries; give --queries and --qrels, or --judgments")
@@ -65,7 +69,7 @@ def command(folder: Path, options: TrainOptions, family: FeatureModel, out: Outp
     with out.progress("Training") as reporter:
         judged = judge_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, family.seed)
         out.remark(*judged.remarks)
-        system = family if options.system is None else options.system
+        system = (family if _list_own() else TRAINED_DEFAULT) if options.system is None else options.system
         tuned = tune(judged, system, family.seed, options.workers, reporter)
     model = tuned.model.as_portable() if options.portable else tuned.model
     save_model(model, options.output)
@@ -90,16 +94,16 @@ def command(folder: Path, options: TrainOptions, family: FeatureModel, out: Outp
     out.conclude(summary, sentence)
 
 
-def _learn_from_judgments(folder: Path, options: TrainOptions, family: FeatureModel, out: Output) -> None:
-    """A model from what people judged, between the default one and what their judgments teach."""
+def _learn_from_judgments(folder: Path, options: TrainOptions, out: Output) -> None:
+    """A model from what people judged, near the default one."""
     if options.queries or options.qrels or options.system or options.sample:
         raise UsageError("--judgments learns from what was judged; leave --queries, --qrels, --system and --sample out")
+    _check_alone(TRAINED_DEFAULT)
     index = Index.open(folder, at=options.at)
     store = JudgmentStore(path_beside(folder))
     refuse_overwriting(options.output, str(store.path), None)
-    family = replace(family, lam="1") if family.lam == "auto" else family
     with out.progress("Learning") as reporter:
-        learned = learn(index, store.current(), default_model(), reporter, family)
+        learned = learn(index, store.current(), default_model(), reporter)
     model = learned.model.as_portable() if options.portable else learned.model
     save_model(model, options.output)
     report = learned.report
@@ -146,9 +150,15 @@ def _train_questions(index: Index, options: TrainOptions, queries: str, qrels: s
     out.conclude(summary, sentence)
 
 
+def _list_own() -> list[str]:
+    """The options of features x aggregator that are given."""
+    context = click.get_current_context()
+    return [name for name in OWN if context.get_parameter_source(name) is not DEFAULT]
+
+
 def _check_alone(system: str | None) -> None:
     """Options of features x aggregator say nothing about another system."""
-    given = [name for name in OWN if click.get_current_context().get_parameter_source(name) is not DEFAULT]
+    given = _list_own()
     if system is not None and given:
         option = "lambda" if given[0] == "lam" else given[0].replace("_", "-")
         raise UsageError(

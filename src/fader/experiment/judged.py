@@ -21,9 +21,12 @@ from fader.experiment.measures import describe_unknown
 from fader.features.base import FeatureMap
 from fader.learn.dataset import Dataset, dataset
 from fader.progress import Progress, Silent
+from fader.rank.rerank import FirstStage
 from fader.rank.system import View
 from fader.search.batch import Parsed
+from fader.search.firststage import FirstStages
 from fader.search.index import Index
+from fader.systems.rerank import Rerank
 
 KEPT_DATASETS = 2
 I64 = NDArray[np.int64]
@@ -54,6 +57,7 @@ class JudgedQueries:
     def __post_init__(self) -> None:
         self._kept: OrderedDict[tuple[str, View], Dataset] = OrderedDict()
         self._lock = threading.Lock()
+        self._stages = FirstStages(self.index)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return JudgedQueries, (self.index, self.queries, self.grades, self.remarks, Silent(), self.datasets)
@@ -68,6 +72,10 @@ class JudgedQueries:
     def contexts(self, i: int, view: View) -> Contexts:
         """The Contexts table of the i-th query."""
         return self.index.view_contexts(self.queries[i].query, None, view)
+
+    def first_stage(self, i: int, cascade: Rerank) -> FirstStage | None:
+        """What the first stage of a cascade leaves of the i-th query; None where only its table says it."""
+        return self._stages.find(self.queries[i].query, cascade)
 
     def dataset(self, features: FeatureMap, view: View, training: I64) -> Dataset:
         """All queries encoded; edges that are to be learned are learned from the training queries."""

@@ -76,7 +76,7 @@ class TrainOptions:
     judgments: bool = option(False, help="Learn from the judgments of `fader judge` beside the index instead.")
     output: str = option(help="The model file to write.", flags=("-o", "--output"), metavar="FILE")
     system: str | None = option(
-        None, help="Any system of `fader systems`; without it features x aggregator.", metavar="NAME"
+        None, help="Any system of `fader systems`; without it the default model, trained further.", metavar="NAME"
     )
     questions: bool = option(
         False,

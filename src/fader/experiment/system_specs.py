@@ -4,6 +4,7 @@
     balog2(beta=100)                this one is set
     voting(cutoff=10|100)           these are tried
     fang(cv=5,label=Fang)           a cross-validation of its own, and a name for tables
+    trained                         the default model, trained further
 
 The choice is made on training queries, by whoever compares or trains. Knows nothing of queries.
 """
@@ -24,12 +25,14 @@ from fader.learn.model import Model
 from fader.rank.system import System
 from fader.registry import build, discover, name_and_arguments, split_top
 from fader.search.collection import Collection
-from fader.search.models import resolve_model
+from fader.search.models import default_model, resolve_model
+from fader.systems.rerank import Rerank
 
 MOST_ALTERNATIVES = 200
 GIVEN = ""  # the type and the query of a line
 ASKED = "asked"  # its question alone, read as it comes
 TRAINED = "asked, trained"  # its question alone, read by what other questions taught
+TRAINED_DEFAULT = "trained"
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class SystemSpec:
 
 def parse_spec(given: Any, collection: Collection) -> SystemSpec:
     """What a text, a model file or a value stands for."""
+    if given == TRAINED_DEFAULT:
+        shipped = default_model().system
+        assert isinstance(shipped, Rerank)
+        return SystemSpec(TRAINED_DEFAULT, (shipped.start_near(),), TRAINED_DEFAULT)
     if isinstance(given, str):
         name = given.split("(")[0].strip()
         part = discover("fader.systems").get(name)

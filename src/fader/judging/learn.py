@@ -1,21 +1,20 @@
 """A model from judgments, and an honest comparison with the one that ranks now.
 
-    w = (1 - m) w_base / |w_base| + m w_new / |w_new|,   m = n / (n + 20) for n judged questions
+The shipped cascade (`fader.systems.rerank`) is fitted to the judgments, near the weights that it ships with: few
+judgments move a model a little, many move it far, and validation says how far (`fader.systems.shared.warmstart`). What
+nobody judged counts as wrong there. A model of another kind stays as it is where the judged questions prefer it.
 
-The base is the model that ranks now or a shipped one, whichever the judged questions prefer. w_new is features x
-aggregator fitted to the judgments alone (`fader.systems.fader`, lambda 1); what nobody judged counts as wrong there. So
-few judgments move a model a little, many move it far. A base with other features than w_new stays as it is.
-
-Old and new are compared on the judged questions by five folds: a question is ranked by a base and by weights that its
-judgments had no part in. Average precision is that of the judged entities alone, in the order of the ranking: an answer
-that nobody judged says nothing about either model (condensed lists; Sakai, Alternatives to Bpref, SIGIR 2007). A
-question needs an answer that is right or partly right. Knows nothing of files.
+Old and new are compared on the judged questions by five folds: a question is ranked by weights that its judgments had
+no part in. Average precision is that of the judged entities alone, in the order of the ranking: an answer that nobody
+judged says nothing about either model (condensed lists; Sakai, Alternatives to Bpref, SIGIR 2007). A question needs an
+answer that is right or partly right. Knows nothing of files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from fader.experiment.significance import LEVEL, t_test
 from fader.experiment.tune import make_model
 from fader.judging.files import as_judged
 from fader.judging.record import Judgment
-from fader.learn.crossvalidate import groups_of
+from fader.learn.crossvalidate import groups_of, train
 from fader.learn.learner import Example
 from fader.learn.model import Model
 from fader.measures import Judgments, average_precision, judge
@@ -36,12 +35,11 @@ from fader.rank.ranking import rank_entities
 from fader.rank.system import System
 from fader.search.batch import parse_all
 from fader.search.index import Index
-from fader.search.models import JOINT, shipped_model
-from fader.systems.fader import FeatureModel
+from fader.search.models import DEFAULT, default_model
+from fader.systems.rerank import Rerank, encode_all
+from fader.systems.shared.warmstart import WarmTrainer
 
 F64 = NDArray[np.float64]
-FAMILY = FeatureModel(lam="1")
-HALFWAY = 20  # judged questions that count as much as the old model
 FOLDS = 5
 LEAST = 2  # judged questions with a good answer
 MOST_QUESTIONS = 1_000
@@ -101,58 +99,53 @@ class Learned:
 
 @dataclass(frozen=True)
 class _Data:
-    """The judged questions: as the family encodes them, and the average precision of each base on each."""
+    """The judged questions as the cascade encodes them, and average precision of the old model and of the base."""
 
-    family: FeatureModel
-    bases: Sequence[Model]
-    examples: list[Example]
-    precision: F64  # (bases, questions)
+    cascade: Rerank
+    old: Model
+    examples: Sequence[Example]
+    old_precision: F64
+    base_precision: F64
 
-    def teach(self, training: Sequence[int]) -> tuple[Model, System]:
-        """The base that some questions prefer, and what they make of it."""
-        means = self.precision[:, training].mean(axis=1)
-        base = self.bases[int(means.argmax())]  # of equal ones the first, which ranks now
-        if not _is_like(self.family, base.system):
-            return base, base.system
-        examples = [self.examples[i] for i in training if _is_telling(self.examples[i])]
-        return base, _mix(self.family, examples, base.system)
+    @property
+    def is_old_like(self) -> bool:
+        """Whether the old model is of the family that is trained."""
+        return isinstance(self.old.system, Rerank)
+
+    def teach(self, training: Sequence[int]) -> System:
+        """What some questions make of the base; or the old model, if it is of another kind and they prefer it."""
+        if not self.is_old_like and self.old_precision[training].mean() > self.base_precision[training].mean():
+            return self.old.system
+        examples = [self.examples[i] for i in training]
+        make = partial(WarmTrainer, self.cascade, examples, precision=measure_judged)
+        return self.cascade.fill_in(train(make, len(examples), workers=1)[0])
 
     def measure(self, system: System, i: int) -> float:
         """Average precision of a system that was taught, on a question."""
-        for base, precision in zip(self.bases, self.precision, strict=True):
-            if system is base.system:
-                return float(precision[i])
-        assert isinstance(system, FeatureModel)
-        example = self.examples[i]
-        return measure_judged(system.values_of(example.query), example.judgments)
+        if not isinstance(system, Rerank):
+            return float(self.old_precision[i])
+        return measure_judged(system.values_of(self.examples[i].query), self.examples[i].judgments)
 
 
-def learn(
-    index: Index,
-    judgments: Sequence[Judgment],
-    old: Model,
-    progress: Progress | None = None,
-    family: FeatureModel = FAMILY,
-    others: Sequence[Model] | None = None,
-) -> Learned:
-    """Learn from judgments that count; `others` are the bases beside the old model, by default a shipped one."""
+def learn(index: Index, judgments: Sequence[Judgment], old: Model, progress: Progress | None = None) -> Learned:
+    """Learn from judgments that count; `old` is the model that ranks now."""
     progress = progress or Silent()
     judged = _judged_queries(index, judgments)
-    bases = [old, *([shipped_model(JOINT)] if others is None else others)]
-    data = _prepare(judged, bases, family, progress)
     if len(judged) < LEAST:
         raise InputError(f"{len(judged)} judged question has a right answer; judge {LEAST} at least")
+    data = _prepare(judged, old, progress)
     folds = min(FOLDS, len(judged))
     new, ensemble = np.zeros(len(judged)), []
     for f, group in enumerate(groups_of(len(judged), folds, seed=0)):
         held = set(group.tolist())
-        _base, system = data.teach([i for i in range(len(judged)) if i not in held])
+        system = data.teach([i for i in range(len(judged)) if i not in held])
         ensemble.append(system)
         for i in held:
             new[i] = data.measure(system, i)
         progress.update(len(judged) + (f + 1) * len(judged) / (folds + 1), 2 * len(judged), "comparing old and new")
-    base, final = data.teach(range(len(judged)))
-    report = _report(judged, judgments, folds, str(base), data.precision[0], new, old.system, final)
+    final = data.teach(range(len(judged)))
+    base = str(old) if data.is_old_like or final is old.system else DEFAULT
+    report = _report(judged, judgments, folds, base, data.old_precision, new, old.system, final)
     progress.update(2 * len(judged), 2 * len(judged), "done")
     told = {"judgments": report.judgments, "base": report.base, "map": report.new_map, "old_map": report.old_map}
     return Learned(make_model(final, judged, told), report, ensemble)
@@ -164,25 +157,32 @@ def measure_judged(values: F64, judgments: Judgments) -> float:
     return float(average_precision(values[kept], judgments.entity[kept], judgments.grades[kept], judgments.good))
 
 
-def _prepare(judged: JudgedQueries, bases: Sequence[Model], family: FeatureModel, progress: Progress) -> _Data:
-    examples, precision = [], np.zeros((len(bases), len(judged)))
+def _prepare(judged: JudgedQueries, old: Model, progress: Progress) -> _Data:
+    ships = old.system if isinstance(old.system, Rerank) else default_model().system
+    assert isinstance(ships, Rerank)
+    cascade = ships.start_near()
+    examples = encode_all(cascade, judged, 1, _Half(progress, len(judged)))
+    base = np.array([measure_judged(ships.values_of(e.query), e.judgments) for e in examples])
+    if ships is old.system:
+        return _Data(cascade, old, examples, base, base)
+    before = np.zeros(len(judged))
     for i in range(len(judged)):
-        contexts = judged.contexts(i, family.view)
-        entity = contexts.groups.entity
-        examples.append(Example(family.encode(contexts), judge(entity, entity.tolist(), judged.grades[i])))
-        for b, base in enumerate(bases):
-            table = contexts if base.system.view == family.view else judged.contexts(i, base.system.view)
-            ranking = rank_entities(base.system, table, 1)
-            ranked = ranking.evidence.entity
-            precision[b, i] = measure_judged(ranking.values, judge(ranked, ranked.tolist(), judged.grades[i]))
-        progress.update(i + 1, 2 * len(judged), "reading contexts")
-    return _Data(family, bases, examples, precision)
+        ranking = rank_entities(old.system, judged.contexts(i, old.system.view), 1)
+        ranked = ranking.evidence.entity
+        before[i] = measure_judged(ranking.values, judge(ranked, ranked.tolist(), judged.grades[i]))
+    return _Data(cascade, old, examples, before, base)
 
 
-def _is_telling(example: Example) -> bool:
-    """Whether a question has a good candidate and a bad one."""
-    good = np.count_nonzero(example.judgments.grades > 0)
-    return bool(0 < good < example.judgments.grades.size)
+@dataclass(frozen=True)
+class _Half:
+    """Progress of the first half of the work."""
+
+    whole: Progress
+    questions: int
+
+    def update(self, done: float, total: float | None = None, note: str = "") -> None:
+        share = done / (total or 1)
+        self.whole.update(share * self.questions, 2 * self.questions, note)
 
 
 def _judged_queries(index: Index, judgments: Sequence[Judgment]) -> JudgedQueries:
@@ -192,29 +192,6 @@ def _judged_queries(index: Index, judgments: Sequence[Judgment]) -> JudgedQuerie
         raise InputError("no judged question has a right answer yet; judge some as right")
     parsed = parse_all(index, kept, FaultCollector(skip=True))
     return judge_queries(index, parsed, {q.id: grades[q.id] for q in kept})
-
-
-def _mix(family: FeatureModel, examples: Sequence[Example], base: System) -> FeatureModel:
-    """Weights between those of the base and those that the examples teach."""
-    weights = np.array(base.weights)  # type: ignore[attr-defined]
-    if not examples:
-        return replace(family, weights=tuple(weights.tolist()))
-    fitted = family.fit(examples, seed=0)
-    share = len(examples) / (len(examples) + HALFWAY)
-    mixed = (1 - share) * _unit(weights) + share * _unit(np.array(fitted.weights))
-    return replace(fitted, weights=tuple(mixed.tolist()))
-
-
-def _is_like(family: FeatureModel, old: System) -> bool:
-    """Whether weights of the old model mean the same as those of the family."""
-    if not isinstance(old, FeatureModel) or not old.is_fitted:
-        return False
-    return old.encoding == family.encoding and str(old.aggregator) == str(family.aggregator)
-
-
-def _unit(weights: F64) -> F64:
-    size = float(np.linalg.norm(weights))
-    return weights / size if size else weights
 
 
 def _report(
@@ -252,17 +229,19 @@ def _report(
 
 def _compare_cells(before: System, after: System) -> list[CellChange]:
     """The weights that changed most, as shares of all."""
-    if not isinstance(after, FeatureModel):
+    if not isinstance(after, Rerank):
         return []
-    now, then = _shares(after), np.zeros(len(after.weights))
-    if isinstance(before, FeatureModel) and _is_like(after, before):
-        then = _shares(before)
-    labels = after.feature_map.labels()
+    second = after.second_system
+    now = _shares(second.weights)
+    then = np.zeros(now.size)
+    if isinstance(before, Rerank) and before.second_system.encoding == second.encoding:
+        then = _shares(before.second_system.weights)
+    labels = second.feature_map.labels()
     order = np.argsort(-np.abs(now - then), kind="stable")[:SHOWN_CELLS]
     return [CellChange(labels[i], float(then[i]), float(now[i])) for i in order.tolist() if now[i] != then[i]]
 
 
-def _shares(system: FeatureModel) -> F64:
-    weights = np.abs(np.array(system.weights, dtype=np.float64))
-    total = float(weights.sum())
+def _shares(given: Sequence[float]) -> F64:
+    weights = np.array(given, dtype=np.float64)
+    total = float(np.abs(weights).sum())
     return weights / total if total else weights

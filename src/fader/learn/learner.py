@@ -21,6 +21,7 @@ from fader.learn.dataset import DatasetSource, QueryData, draw_candidates
 from fader.learn.threads import Workers, in_parallel
 from fader.measures import AveragePrecision, Judgments, judge
 from fader.progress import Progress
+from fader.rank.rerank import FirstStage
 from fader.rank.system import F64, I64, System, View
 
 PRECISION = AveragePrecision()
@@ -44,6 +45,10 @@ class JudgedSource(DatasetSource, Protocol):
 
     def contexts(self, i: int, view: View) -> Contexts:
         """The Contexts table of the i-th query."""
+        ...
+
+    def first_stage(self, i: int, cascade: Any) -> FirstStage | None:
+        """What the first stage of a cascade leaves of the i-th query; None where only the table says it."""
         ...
 
 

@@ -87,15 +87,16 @@ class Found:
 
 
 class Objective:
-    """loss(V(w)) + w.R w / (2 lambda^2), with its gradient."""
+    """loss(V(w)) + (w - w0).R (w - w0) / (2 lambda^2), with its gradient; w0 is 0 where no base is given."""
 
-    def __init__(self, values: Values, loss: Loss, penalty: F64) -> None:
-        self.values, self.loss, self.penalty = values, loss, penalty
+    def __init__(self, values: Values, loss: Loss, penalty: F64, base: F64 | None = None) -> None:
+        self.values, self.loss, self.penalty, self.base = values, loss, penalty, base
 
     def __call__(self, w: F64) -> tuple[float, F64]:
         total, gradient = self.values.loss(w, self.loss)
-        pull = self.penalty @ w
-        return total + 0.5 * float(w @ pull), gradient + pull
+        away = w if self.base is None else w - self.base
+        pull = self.penalty @ away
+        return total + 0.5 * float(away @ pull), gradient + pull
 
 
 def minimise(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: FitSettings) -> Found:
@@ -107,10 +108,10 @@ def minimise(objective: Objective, bounds: tuple[F64, F64], start: F64, settings
         problem = problem_of(values, objective.loss.labels, objective.penalty, bounds)
         solved = solve(problem, start, settings.tolerance, settings.iterations)
         return Found(solved.weights, objective_of(problem, solved.weights), solved.steps, solved.converged)
-    return _quasi_newton(objective, bounds, start, settings)
+    return descend(objective, bounds, start, settings)
 
 
-def _quasi_newton(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: FitSettings) -> Found:
+def descend(objective: Objective, bounds: tuple[F64, F64], start: F64, settings: FitSettings) -> Found:
     """L-BFGS-B, in variables scaled so that the regularised curvature is about one in each."""
     scale = _scale(objective)
 

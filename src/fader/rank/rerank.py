@@ -37,6 +37,18 @@ class Reranking:
         return evidence, self.scoring.aggregator.values(evidence.scores, evidence.at)
 
 
+@dataclass(frozen=True, eq=False)
+class FirstStage:
+    """All candidates, ascending, with their first values, and the table of the best contexts of the chosen ones.
+
+    Values may be those of `join_values` where every second value is 0: the chosen ones are told by the table.
+    """
+
+    entity: I32
+    values: F64
+    table: Contexts
+
+
 def choose_candidates(entity: I32, values: F64, most: int) -> I64:
     """The places of the best candidates, by entity."""
     best = order_entities(entity, values, min(most, values.size))

@@ -11,10 +11,10 @@ of how contexts are stored.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import ClassVar, Self
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,17 +22,23 @@ from fader.allowance import claim
 from fader.contexts.around import take_lists
 from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
-from fader.errors import UsageError, quote
+from fader.errors import InputError, UsageError, quote
 from fader.features.base import Piece
+from fader.learn.crossvalidate import train
 from fader.learn.dataset import QueryData, query_data
-from fader.learn.learner import Example, Learner
-from fader.measures import Judgments
-from fader.rank.rerank import VALUED_AGAIN, Reranking, choose_candidates, join_values, keep_best
+from fader.learn.feature_trainer import Trained
+from fader.learn.learner import Example, JudgedSource, Learner, Trainer
+from fader.learn.threads import Workers, in_parallel
+from fader.measures import Judgments, judge
+from fader.progress import Progress
+from fader.rank.rerank import VALUED_AGAIN, FirstStage, Reranking, choose_candidates, join_values, keep_best
 from fader.rank.system import F64, I32, I64, FeatureScoring, FusedMaker, Ranking, System, View
 from fader.registry import parse
 from fader.systems.fader import FeatureModel
+from fader.systems.shared.warmstart import WarmTrainer, is_telling
 
 JOINED_BYTES = 40  # of a context, while the evidence of both stages is joined
+NEAR = "0.1/0.3/1"  # lambdas to choose among when training begins with given weights
 SECOND = "fader(features=noprox+coverage+windows+positional,aggregator=logsumexp,loss=listwise,lam=1)"
 
 
@@ -76,16 +82,18 @@ class Encoded:
 class Rerank(Learner):
     """A cascade: a second system values the best candidates of a first anew, by their best contexts.
 
-    At most `candidates` candidates and `contexts` contexts of each; `label` is what reports and answers call it.
+    At most `candidates` candidates and `contexts` contexts of each; `label` is what reports and answers call it. With
+    a `prior`, weights of `second`, training begins there and stays near (`fader.learn.nearby`).
     """
 
     name: ClassVar[str] = "rerank"
-    learned: ClassVar[tuple[str, ...]] = ("second",)
+    learned: ClassVar[tuple[str, ...]] = ("second", "prior")
     first: str = "proximity"
     second: str = SECOND
     candidates: int = 100
     contexts: int = 10
     label: str = ""
+    prior: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("candidates", "contexts"):
@@ -96,6 +104,10 @@ class Rerank(Learner):
             raise UsageError(f"rerank: the first system must be ready to rank; train {quote(first.name)} by itself")
         if replace(second.view, policy=first.view.policy) != first.view:
             raise UsageError(f"rerank: both systems must see the same contexts, not {first.view} and {second.view}")
+        if self.prior and (len(self.prior) != second.feature_map.size or not np.isfinite(self.prior).all()):
+            raise UsageError(
+                f"rerank: prior must be {second.feature_map.size} numbers, the weights of {second.features}"
+            )
 
     @cached_property
     def first_system(self) -> System:
@@ -230,8 +242,16 @@ class Rerank(Learner):
 
     def encode(self, contexts: Contexts) -> Encoded:
         evidence, values, chosen, _rows, table = self._focus(contexts)
+        return self._encode_table(evidence.entity, values, chosen, table)
+
+    def encode_stage(self, stage: FirstStage) -> Encoded:
+        """The same from what another way of ranking has left of a query."""
+        chosen = np.searchsorted(stage.entity, stage.table.groups.entity)
+        return self._encode_table(stage.entity, stage.values, chosen, stage.table)
+
+    def _encode_table(self, every: I32, values: F64, chosen: I64, table: Contexts) -> Encoded:
         data = query_data("", table, self.second_system.feature_map, "mention", {})
-        return Encoded(evidence.entity, values, chosen, data, np.arange(values.size))
+        return Encoded(every, values, chosen, data, np.arange(values.size))
 
     def take_candidates(self, query: Encoded, places: I64) -> Encoded:
         return replace(query, places=query.places[places])
@@ -239,10 +259,51 @@ class Rerank(Learner):
     def values_of(self, query: Encoded) -> F64:
         return join_values(query.values, query.chosen, self.second_system.values_of(query.data))[query.places]
 
+    def start_near(self) -> Rerank:
+        """The same cascade to be trained anew, beginning with its own weights, or with those that it began with."""
+        prior = self.prior or self.second_system.weights
+        second = replace(self.second_system, weights=(), lam=NEAR)
+        return replace(self, second=str(second), label="trained", prior=prior)
+
+    def prepare(
+        self, source: JudgedSource, learners: Sequence[Any], seed: int, workers: Workers, progress: Progress
+    ) -> Callable[[Sequence[I64]], Trainer]:
+        """With a prior a trainer that stays near it; every query is encoded here, once, by the quick way if it can."""
+        if not self.prior or len(learners) > 1:
+            return super().prepare(source, learners, seed, workers, progress)
+        examples = encode_all(self, source, workers, progress)
+        if not any(is_telling(e.query.choose(e.judgments).judgments) for e in examples):
+            raise InputError("no query to train on has both a good and a bad candidate; check the judgments")
+        return partial(WarmTrainer, self, examples)
+
+    def finish(self, found: Any) -> tuple[Self, dict[str, Any]]:
+        if not isinstance(found, Trained):
+            return super().finish(found)
+        report = {"lambda": found.settings.lam if found.fit.iterations else 0.0, "objective": found.fit.objective}
+        return self.fill_in(found), report | {"loss": found.settings.loss, "iterations": found.fit.iterations}
+
+    def fill_in(self, found: Trained) -> Self:
+        """The same cascade with what its second stage learned."""
+        return replace(self, second=str(self.second_system.fill_in(found)))
+
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
         """The second system trained on the chosen candidates: those that the first ranks highest."""
+        if self.prior:
+            return self.fill_in(train(partial(WarmTrainer, self, examples), len(examples), seed, workers=1)[0])
         own = [e.query.choose(e.judgments) for e in examples]
-        usable = [e for e in own if (e.judgments.grades > 0).any() and (e.judgments.grades <= 0).any()]
+        usable = [e for e in own if is_telling(e.judgments)]
         if not usable:
             raise UsageError("rerank: no query has both a good and a bad candidate among those that are ranked again")
         return replace(self, second=str(self.second_system.fit(usable, seed)))
+
+
+def encode_all(cascade: Rerank, source: JudgedSource, workers: Workers, progress: Progress) -> list[Example]:
+    """All judged queries of a source, as training needs them."""
+
+    def encode(i: int) -> Example:
+        stage = source.first_stage(i, cascade)
+        query = cascade.encode(source.contexts(i, cascade.view)) if stage is None else cascade.encode_stage(stage)
+        return Example(query, judge(query.entity, query.entity.tolist(), source.grades[i]))
+
+    found: list[Example] = in_parallel(encode, range(len(source.ids)), workers, progress, "encoding contexts")
+    return found
