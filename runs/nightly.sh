@@ -17,6 +17,7 @@ step "durability" "$python" -m pytest -q tests/durability
 step "requests to the service" "$python" -m pytest -q tests/serve
 step "the cluster" "$python" -m pytest -q tests/cluster
 step "oracles" "$python" -m pytest -q tests/contexts tests/fused tests/systems
+step "a quarter of an hour of drawn requests" env PYTHONPATH=tests "$python" -m serve.fuzz 0 900 5000
 step "one hour with an attacker and a victim" "$python" -m benchmarks.fairness --minutes 60
 step "the oldest allowed versions" runs/versions.sh oldest
 step "the newest allowed versions" runs/versions.sh newest

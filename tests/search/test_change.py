@@ -16,7 +16,10 @@ from fader.index.write.change import ChangeReport
 from fader.search.models import collection_of, contents_of
 
 ENTITIES = [{"id": name, "name": name, "types": ["t"]} for name in ("A", "B")]
-JUDGED = ([{"id": "q", "query": "word", "type": "t"}], {"q": {"A": 1, "B": 0}})
+JUDGED = (
+    [{"id": name, "query": "word", "type": "t"} for name in ("p", "q")],
+    {name: {"A": 1, "B": 0} for name in ("p", "q")},
+)
 
 
 def document(name: str, text: str = "word and more", entity: str = "A") -> dict[str, Any]:
