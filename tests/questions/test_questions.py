@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import fader
 from fader.cli import cli
+from fader.cli.train import draw_reliability
 from fader.errors import FaderError, InputError, QueryError, UsageError
 from fader.learn.interpreter import (
     CALIBRATED,
@@ -27,7 +28,7 @@ from fader.learn.model import parse_model, read_model
 from fader.questions.calibration import apply_calibration, fit_calibration, measure_calibration, suggest_cut
 from fader.questions.mixture import find_members, score_mixture, share_readings
 from fader.questions.reader import softmax
-from fader.questions.train import QuestionData, measure_loss
+from fader.questions.train import QuestionData, count_associations, keep_telling, measure_loss
 from fader.questions.words import MOST_WORDS, is_question, lemma, split_question
 
 TYPES = [
@@ -392,3 +393,29 @@ def test_snippets_are_the_same_however_they_are_found(index: fader.Index, monkey
     monkeypatch.setattr("fader.search.ask.MOST_DEEP", 0)
     assert [r.evidence for r in index.ask("Who painted Sunflowers?", snippets=3).results] == quick
     assert any(quick)
+
+
+def test_which_adds_no_type_to_an_unknown_noun(index: fader.Index) -> None:
+    """A noun that names no type leaves the type open, whatever other questions with "which" asked for."""
+    assert index.read("Which telescopes orbit Arles?").readings[0].type is None
+
+
+def test_question_words_keep_what_they_say_beyond_all_questions() -> None:
+    """(s - c) / (1 - c) by hand: all four questions have drugs, half of those with "who", none other, have persons."""
+    shares = [{"drug": 1.0, "person": 1.0}, {"drug": 1.0}, {"drug": 1.0}, {"drug": 1.0}]
+    hints = [["asks:who", "head:x"], ["asks:who"], ["asks:which"], ["asks:which", "head:x"]]
+    found = keep_telling(count_associations(hints, shares), shares)
+    assert found.names["asks:which"] == {}
+    assert found.names["asks:who"] == pytest.approx({"person": 2 * (0.5 - 0.25) / 0.75})
+    assert found.names["head:x"] == {"drug": 2.0, "person": 1.0}
+
+
+def test_reliability_is_drawn() -> None:
+    """A line per bin, with a bar as long as the share of right answers."""
+    lines = draw_reliability([(0.05, 0.0, 1_200), (0.52, 0.5, 8)])
+    assert lines == [
+        "probability  right  answers",
+        "       0.05   0.00    1,200  ",
+        "       0.52   0.50        8  " + 20 * "=",
+    ]
+    assert draw_reliability([]) == []

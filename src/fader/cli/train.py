@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from fader.search.index import Index
 from fader.search.models import collection_of, default_model, resolve_model
 from fader.systems.fader import FeatureModel
 
+WIDTH = 40  # characters of a bar that stands for all answers
 DEFAULT = click.core.ParameterSource.DEFAULT
 OWN = tuple(name for name in options_of(TrainingOptions) if name != "seed")  # of features x aggregator alone
 
@@ -145,6 +147,7 @@ def _train_questions(index: Index, options: TrainOptions, queries: str, qrels: s
         "reliability": found.reliability,
         "seconds": time.perf_counter() - began,
     }
+    out.remark(*draw_reliability(found.reliability))
     sentence = f"{options.output}: {model}, {found.questions:,} questions, validation MAP {found.validated:.4f}"
     sentence += f" (untrained {found.before:.4f}), calibration error {found.calibration_error:.3f}"
     out.conclude(summary, sentence)
@@ -154,6 +157,14 @@ def _list_own() -> list[str]:
     """The options of features x aggregator that are given."""
     context = click.get_current_context()
     return [name for name in OWN if context.get_parameter_source(name) is not DEFAULT]
+
+
+def draw_reliability(bins: Sequence[tuple[float, float, int]]) -> list[str]:
+    """The reliability diagram as lines: of answers with about a probability, the share that was right."""
+    heads = ["probability  right  answers"] if bins else []
+    return heads + [
+        f"{mean:11.2f}  {share:5.2f}  {count:7,}  {'=' * round(WIDTH * share)}" for mean, share, count in bins
+    ]
 
 
 def _check_alone(system: str | None) -> None:

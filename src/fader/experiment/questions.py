@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fader.contexts.query import Query
 from fader.corpus.queries import QueryLine
 from fader.errors import FaderError, UsageError
-from fader.learn.interpreter import Interpreter
+from fader.learn.interpreter import Associations, Interpreter
 from fader.learn.model import Model
 from fader.measures import average_precision
 from fader.progress import Progress, Silent
@@ -30,6 +30,7 @@ from fader.questions.train import (
     add_associations,
     count_associations,
     fit_weights,
+    keep_telling,
     prune_associations,
 )
 from fader.questions.words import Words, language
@@ -160,9 +161,19 @@ class QuestionJudge:
 def train_interpreter(
     questions: Sequence[JudgedQuestion], frame: tuple[str, ...] = (), base: Interpreter | None = None
 ) -> Interpreter:
-    """An interpreter from judged questions, of one index or of several together, on top of another."""
+    """An interpreter from judged questions, of one index or of several together, on top of another.
+
+    From several it learns what question words ask for anywhere, not what all questions of one index ask for.
+    """
     base = base or Interpreter()
-    counted = count_associations([one.hints for one in questions], [one.shares for one in questions])
+    by_index: dict[int, list[JudgedQuestion]] = {}
+    for one in questions:
+        by_index.setdefault(id(one.reader), []).append(one)
+    counted = Associations()
+    for own in by_index.values():
+        shares = [one.shares for one in own]
+        found = count_associations([one.hints for one in own], shares)
+        counted = add_associations(counted, keep_telling(found, shares) if len(by_index) > 1 else found)
     both = add_associations(base.associations, prune_associations(counted))
     start = replace(base, associations=both, frame=tuple(sorted({*base.frame, *frame})), calibration=())
     return fit_weights(start, [_prepare(one, start) for one in questions])

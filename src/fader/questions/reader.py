@@ -237,8 +237,12 @@ class Reader:
         return found
 
     def _find_associated(self, asked: _Asked, interpreter: Interpreter) -> set[int]:
-        """The types of the names that go with the question's hints most often."""
-        tables = (interpreter.associations.names.get(hint, {}) for hint in asked.hints)
+        """The types of the names that go with the question's hints most often. After "which" and "what" the noun says
+        what is asked for, and the question word adds no type: what others asked for by it is no matter here.
+        """
+        is_said = asked.head >= 0 and asked.words.asks in language()["heads_follow"]
+        hints = asked.hints[1:] if is_said else asked.hints
+        tables = (interpreter.associations.names.get(hint, {}) for hint in hints)
         best = (sorted(table.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ASSOCIATED] for table in tables)
         return {t for pairs in best for name, _count in pairs for t in self._of_name(name)}
 

@@ -25,6 +25,7 @@ from fader.questions.reader import softmax
 
 F64 = NDArray[np.float64]
 LAMBDA = 0.01
+ASKS = "asks:"  # how a hint by a question word begins
 LEAST_QUESTIONS = 3.0  # with a hint before its associations are kept
 LEAST_SHARE = 0.02  # of the questions with a hint
 
@@ -93,6 +94,27 @@ def count_associations(hints: Sequence[Sequence[str]], shares: Sequence[dict[str
             for name, amount in share.items():
                 names[hint][name] += amount
     return Associations(dict(questions), {hint: dict(table) for hint, table in names.items()})
+
+
+def keep_telling(given: Associations, shares: Sequence[dict[str, float]]) -> Associations:
+    """Of question words only what they say beyond all questions of the same index: those of a hint with the share s of
+    a name, which all have with the share c, count by (s - c) / (1 - c). Where every question asks for drugs, "which"
+    tells nothing, and elsewhere it must not stand for drugs.
+    """
+    common: dict[str, float] = defaultdict(float)
+    for share in shares:
+        for name, amount in share.items():
+            common[name] += amount / len(shares)
+    names = {}
+    for hint, table in given.names.items():
+        count = given.questions[hint]
+        own = {
+            name: count * (amount / count - common[name]) / (1.0 - common[name])
+            for name, amount in table.items()
+            if amount / count > common[name] and common[name] < 1.0
+        }
+        names[hint] = own if hint.startswith(ASKS) else table
+    return Associations(given.questions, names)
 
 
 def add_associations(one: Associations, other: Associations) -> Associations:
