@@ -1,10 +1,12 @@
-"""Progress of long work: a bar on a terminal, plain lines elsewhere, nothing when quiet.
+"""Progress of long work: a bar on a terminal or in a notebook, plain lines elsewhere, nothing when quiet.
 
 Knows nothing of the work itself: a task is a name and two numbers.
 """
 
 from __future__ import annotations
 
+import html
+import importlib
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +14,8 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 LINE_EVERY_SECONDS = 10.0
+DRAW_EVERY_SECONDS = 0.2
+QUICK_SECONDS = 0.5  # work that takes less has no bar in a notebook
 
 
 class Progress(Protocol):
@@ -62,6 +66,54 @@ class Bar:
 
     def update(self, done: float, total: float | None = None, note: str = "") -> None:
         self.rich.update(self._task, completed=done, total=total, note=note)
+
+
+class NotebookBar:
+    """A bar below the cell of a notebook, for as long as the work goes on."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._next = time.monotonic() + QUICK_SECONDS
+        self._shown: Any = None
+
+    def update(self, done: float, total: float | None = None, note: str = "") -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + DRAW_EVERY_SECONDS
+            value = f' value="{min(done / total, 1.0):.3f}"' if total else ""
+            self._show(f"{html.escape(self._title)} <progress{value}></progress> <small>{html.escape(note)}</small>")
+
+    def close(self) -> None:
+        """Take it away."""
+        if self._shown is not None:
+            self._show("")
+
+    def _show(self, markup: str) -> None:
+        notebook: Any = importlib.import_module("IPython.display")  # there, as this is a notebook
+        page = notebook.HTML(markup)
+        if self._shown is None:
+            self._shown = notebook.display(page, display_id=True)
+        else:
+            self._shown.update(page)
+
+
+def in_notebook() -> bool:
+    """Whether what this process does is seen in a notebook; imports nothing for it."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+@contextmanager
+def watch(title: str, given: Progress | None) -> Iterator[Progress | None]:
+    """What is given to a call of the library; without it a bar in a notebook, and nothing elsewhere."""
+    if given is not None or not in_notebook():
+        yield given
+        return
+    bar = NotebookBar(title)
+    try:
+        yield bar
+    finally:
+        bar.close()
 
 
 def _stderr_console() -> Any:

@@ -66,7 +66,7 @@ CASES = [
     ("contexts index --queries empty -o new.parquet", 1, "no query"),
     (f"compare index {JUDGED} strange.txt --systems count -o new", 0, "1 judged entity is not in"),
     (f"compare index {JUDGED} qrels.txt --systems fader --cv 3 -o new", 1, "2 judged queries: 3 folds need 3"),
-    (f"compare index {JUDGED} qrels.txt --systems count --cv 3 -o new", 1, "2 judged queries: 3 folds need 3"),
+    (f"compare index {JUDGED} qrels.txt --systems count --cv 3 -o new", 0, "--cv 3: there are only 2 judged queries"),
     (f"compare index {JUDGED} others.txt --systems count -o new", 1, "no judgment is about a query of the file"),
     (f"compare index {JUDGED} zeros.txt --systems count -o new", 1, "no query has a judged good entity"),
     (f"compare index {JUDGED} empty --systems count -o new", 1, "there are no judgments"),

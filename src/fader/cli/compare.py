@@ -15,6 +15,7 @@ from fader.experiment.options import CompareOptions
 from fader.experiment.reporting.report import check_destination, write_report
 from fader.experiment.reporting.tables import MeansTable
 from fader.experiment.system_specs import add_asked, find_baseline, parse_specs
+from fader.learn.crossvalidate import parse_cv
 from fader.registry import split_top
 from fader.search.index import Index
 
@@ -50,7 +51,7 @@ def compare_all(
     asked = read_asked(index, options.queries, options.qrels, options.on_error, out)
     with out.progress("Comparing") as reporter:
         judged = judge_queries(index, asked.queries, asked.grades or {}, reporter, options.sample, options.seed)
-        out.remark(*judged.remarks)
+        out.remark(*judged.remarks, *_note_folds(options.cv, len(judged)))
         judged, workers, reporter = pool(judged, reporter)
         found = compare_judged(
             judged,
@@ -80,6 +81,12 @@ def compare_all(
         return
     _print_table(report.table)
     out.remark(f"{options.output}: the report; open {report.folder / 'index.html'}")
+
+
+def _note_folds(cv: str, queries: int) -> list[str]:
+    """Say that there are fewer queries than folds, which a system that learns refuses."""
+    folds = parse_cv(cv) or 0
+    return [f"--cv {folds}: there are only {queries:,} judged queries"] if folds > queries else []
 
 
 def _print_table(table: MeansTable) -> None:

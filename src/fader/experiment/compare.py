@@ -32,10 +32,10 @@ from fader.experiment.system_specs import GIVEN, SystemSpec, add_asked, find_bas
 from fader.jobs.job import Job, run_job
 from fader.jobs.journal import Key
 from fader.jobs.runners import InProcess, Runner, Threads, count_cores
-from fader.learn.crossvalidate import Validation, check_folds, choose_unfitted, cross_validate, parse_cv
+from fader.learn.crossvalidate import Validation, choose_unfitted, cross_validate, parse_cv
 from fader.learn.threads import Workers
 from fader.measures import STANDARD, find_measure
-from fader.progress import Progress, Silent
+from fader.progress import Progress, Silent, watch
 from fader.rank.system import System, View
 from fader.search.batch import parse_all
 from fader.search.index import Index
@@ -73,20 +73,21 @@ def compare(
     index = index if isinstance(index, Index) else Index.open(index)
     lines = load_queries(queries)
     parsed = parse_all(index, lines, FaultCollector())
-    judged = judge_queries(index, parsed, load_qrels(qrels), progress)
-    return compare_judged(
-        judged,
-        systems,
-        cv,
-        measures=measures,
-        baseline=baseline,
-        seed=seed,
-        workers=workers,
-        title=title,
-        keep=keep,
-        progress=progress,
-        questions={line.id: line.question for line in lines} if questions else None,
-    )
+    with watch("Comparing", progress) as reporter:
+        judged = judge_queries(index, parsed, load_qrels(qrels), reporter)
+        return compare_judged(
+            judged,
+            systems,
+            cv,
+            measures=measures,
+            baseline=baseline,
+            seed=seed,
+            workers=workers,
+            title=title,
+            keep=keep,
+            progress=reporter,
+            questions={line.id: line.question for line in lines} if questions else None,
+        )
 
 
 def compare_judged(
@@ -111,8 +112,7 @@ def compare_judged(
         if not any(questions.get(query) for query in judged.ids):
             raise UsageError("no judged query has a question; give the field question, or compare without questions")
     baseline = None if baseline is None else find_baseline(baseline, named, collection)
-    if parse_cv(cv) is not None:
-        check_folds(len(judged), parse_cv(cv))
+    parse_cv(cv)
     chosen = [find_measure(m) or parse_foreign_measure(m) for m in measures] or list(STANDARD)
     experiment = Experiment(
         judged, str(cv), chosen, seed, workers or count_cores(), progress or Silent(), questions or {}

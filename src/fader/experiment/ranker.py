@@ -19,7 +19,7 @@ from fader.errors import UsageError
 from fader.experiment.judged import JudgedQueries, judge_queries
 from fader.experiment.tune import save_model, tune
 from fader.learn.settings import TrainingOptions
-from fader.progress import Progress
+from fader.progress import Progress, watch
 from fader.search.batch import parse_all
 from fader.search.index import Index
 from fader.search.inputs import is_frame, load_qrels, load_queries
@@ -74,7 +74,8 @@ class Ranker:
         """Train on the judged queries of an index, which may be given by its folder."""
         index = index if isinstance(index, Index) else Index.open(index)
         parsed = parse_all(index, load_queries(queries), FaultCollector())
-        return self.fit_judged(judge_queries(index, parsed, load_qrels(qrels), progress), progress)
+        with watch("Training", progress) as reporter:
+            return self.fit_judged(judge_queries(index, parsed, load_qrels(qrels), reporter), reporter)
 
     def fit_judged(self, judged: JudgedQueries, progress: Progress | None = None) -> Self:
         """Train on queries that are brought together with their judgments already."""

@@ -14,7 +14,7 @@ from fader.errors import DamagedError, StorageError, UsageError, quote
 from fader.index.write import change
 from fader.index.write.change import ChangeOptions, ChangeReport
 from fader.limits import Limits
-from fader.progress import Progress
+from fader.progress import Progress, watch
 from fader.search.index import Index
 
 LARGEST_ID = 10**1000  # Python refuses to format much larger numbers
@@ -49,7 +49,9 @@ def add(
     options = ChangeOptions(on_error, memory_mb, threads, keep, merge, limits, catalog_on_error)
     gone, gone_types = (one if isinstance(one, str) else list(one) for one in (remove_entities, remove_types))
     catalog = CatalogChange(entities, types, gone, gone_types, columns, same_as)
-    return _open_at(path, change.add(Path(path), corpus, options, progress, catalog), limits)
+    with watch("Adding", progress) as reporter:
+        report = change.add(Path(path), corpus, options, reporter, catalog)
+    return _open_at(path, report, limits)
 
 
 def delete(
@@ -77,7 +79,9 @@ def merge(
 ) -> Index:
     """Merge all segments into one, or into as few as memory allows, and drop deleted documents."""
     options = ChangeOptions(memory_mb=memory_mb, keep=keep)
-    return _open_at(path, change.merge(Path(path), options, progress), limits)
+    with watch("Merging", progress) as reporter:
+        report = change.merge(Path(path), options, reporter)
+    return _open_at(path, report, limits)
 
 
 def _check_ids(ids: str | int | Iterable[str | int]) -> list[str]:

@@ -29,7 +29,7 @@ from fader.index.write.writer import BuildOptions, BuildReport
 from fader.index.write.writer import build as build_index
 from fader.learn.model import Model
 from fader.limits import DEFAULTS, Limits
-from fader.progress import Progress
+from fader.progress import Progress, watch
 from fader.questions.reader import Choice, Read, Reader
 from fader.rank.ranking import explain_entity
 from fader.rank.system import System, View
@@ -511,7 +511,8 @@ def build(
         limits=limits,
         columns=columns,
     )
-    report = build_index(Path(path), corpus, entities, types, options, progress)
+    with watch("Indexing", progress) as reporter:
+        report = build_index(Path(path), corpus, entities, types, options, reporter)
     index = Index.open(path, limits=limits)
     index.report = report
     return index
