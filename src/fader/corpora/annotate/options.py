@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fader.corpora.annotate.annotator import Annotator, Made, make_dictionary
 from fader.corpora.annotate.dictionary import Dictionary
 from fader.corpora.annotate.match import POLICIES
-from fader.corpora.annotate.names import read_names
+from fader.corpora.annotate.names import Rows, read_names
 from fader.corpora.annotate.texts import Annotates
 from fader.corpus.readers import read_lines
 from fader.corpus.tables import COLUMNS_HELP, ENTITIES_HELP
@@ -26,7 +26,9 @@ DICTIONARY, SPACY = "dictionary", "spacy"
 class Options:
     """How to annotate. Paths are texts; `common_words` None: English, "none": no word is common, else a file."""
 
-    entities: str = option(help=ENTITIES_HELP, flags=("--entities", "--catalog"), metavar="FILE")
+    entities: str = option(
+        "", help=ENTITIES_HELP, flags=("--entities", "--catalog"), metavar="FILE", show_default=False
+    )
     types: str | None = option(None, help="types.tsv: the names of types are context words.", metavar="FILE")
     columns: str | None = option(None, help=COLUMNS_HELP, metavar="ROLE=COLUMN,...")
     lines: bool = option(False, help="Every line is a document.")
@@ -57,7 +59,7 @@ class Options:
     def files(self) -> list[str]:
         """The files beside the sources."""
         common = [] if self.common_words in (None, "none") else [self.common_words]
-        return [f for f in (self.entities, self.types, *self.links, *common) if f is not None]
+        return [f for f in (self.entities, self.types, *self.links, *common) if f]
 
     def check(self) -> None:
         """Refuse at once what would fail later."""
@@ -66,9 +68,12 @@ class Options:
 
             check_spacy(self.spacy_model)
 
-    def dictionary(self, on_error: str, limits: Limits) -> tuple[Dictionary, Made]:
-        """The dictionary, and what it was made of."""
-        names = read_names(self.entities, self.types, on_error, limits, self.columns)
+    def dictionary(
+        self, on_error: str, limits: Limits, catalog: tuple[Rows, Rows | None] | None = None
+    ) -> tuple[Dictionary, Made]:
+        """The dictionary, of a catalog in place of files where one is given, and what it was made of."""
+        entities, types = catalog or (self.entities, self.types)
+        names = read_names(entities, types, on_error, limits, self.columns)
         common: Iterable[str] | None = None
         if self.common_words is not None:
             lines = () if self.common_words == "none" else read_lines(self.common_words)

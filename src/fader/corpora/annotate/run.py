@@ -112,6 +112,8 @@ def _check_files(sources: Sequence[str], out: str, options: Options) -> None:
     """Refuse at once what cannot be read or must not be written."""
     if not sources:
         raise UsageError("nothing to annotate; give at least one file")
+    if not options.entities:
+        raise UsageError("no catalog is given; pass --entities FILE")
     every = [*sources, *options.files()]
     for source in every:
         check_readable(source)

@@ -44,7 +44,7 @@ BYTES_PER_RUN, BYTES_PER_DOCUMENT, BYTES_PER_MENTION, BYTES_PER_TYPE_ROW = 300, 
 
 
 @kernel
-def _mention_tokens(
+def find_mention_tokens(
     text: U8, ends: I64, characters: I64, tokens: Any, doc: I32, start: I32, end: I32, out_start: I32, out_end: I32
 ) -> None:
     """The tokens [out_start, out_end), within their document, that overlap characters [start, end)."""
@@ -261,7 +261,7 @@ class SegmentBuilder:
             self._faults.note(CONFIDENT, f"{where} has {confidence[m]}; divide percentages by 100")
         start, end = (column[good].astype(np.int32) for column in (c.start, c.end))
         token_start, token_end = np.empty_like(start), np.empty_like(start)
-        _mention_tokens(c.text, c.ends, c.characters, tokens, doc, start, end, token_start, token_end)
+        find_mention_tokens(c.text, c.ends, c.characters, tokens, doc, start, end, token_start, token_end)
         keep = token_start < token_end
         part: tuple[I32, ...] = (
             doc + np.int32(self.documents),
