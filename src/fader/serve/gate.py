@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -105,12 +105,30 @@ class Gate:
             self._release(client, 0.0)
             raise
 
-        def release_from_thread(_work: object) -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(self._release, client, time.monotonic() - began)
+        done: asyncio.Future[T] = loop.create_future()
 
-        work.add_done_callback(release_from_thread)
-        return await asyncio.wrap_future(work)
+        def finish_from_thread(work: Future[T]) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(self._finish, client, time.monotonic() - began, work, done)
+
+        work.add_done_callback(finish_from_thread)
+        try:
+            return await done
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
+
+    def _finish(self, client: str, seconds: float, work: Future[T], done: asyncio.Future[T]) -> None:
+        """Take back a thread and pass on what it found: the loop is woken once for both."""
+        self._release(client, seconds)
+        if done.done():
+            return
+        if work.cancelled():
+            done.cancel()
+        elif (error := work.exception()) is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(work.result())
 
     async def _wait_turn(self, clock: Clock, gone: Gone | None, client: str) -> None:
         """Wait for a thread; it is the caller's afterwards."""
