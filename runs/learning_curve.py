@@ -8,8 +8,8 @@ and judges the answers of the default model from the first on, by the testbed's 
 the first good one among the first twenty. Of these judgments the first n are learned from (`fader.judging.learn`), and
 the model that comes out ranks the test queries. Prints the mean over draws, and the standard deviation.
 
-The shipped models were trained on queries of the public testbeds. `--model FILE` begins with a model that has seen none
-of them, such as the one that `fader train demo/index ... --portable` makes.
+The shipped model was trained on queries of the public testbeds. `--model FILE` begins with a cascade that has seen none
+of them: `python runs/default_model.py OTHERS... -o FILE` makes one of other testbeds.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("testbeds", nargs="+", type=Path)
     parser.add_argument("--work", type=Path, help="where indexes are kept")
-    parser.add_argument("--model", type=Path, help="a portable model to begin with, alone; without, the shipped ones")
+    parser.add_argument("--model", type=Path, help="a portable model to begin with; without, the shipped one")
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--queries", type=int, default=200, help="at most so many of a testbed")
     given = parser.parse_args()

@@ -24,7 +24,7 @@ from fader.measures import AveragePrecision, Judgments
 from fader.rank.rerank import join_values
 from fader.rank.system import F64, I64
 
-FEW = 10
+FEW = 30
 ROUGH, FINE = (40, 1e-4), (150, 1e-5)  # steps at most and tolerance: to choose lambda, and for the model itself
 PRECISION = AveragePrecision()
 Precision = Callable[[F64, Judgments], float]
