@@ -36,6 +36,7 @@ class CatalogHistory(History):
     same: dict[str, str] = field(default_factory=dict)
 
     def begin(self) -> None:
+        self.types["~"] = {"id": "~", "name": "kind", "supertypes": []}  # so that types are not those of entities alone
         for identity in self.chance.sample(TYPE_IDS, 4):
             self.types[identity] = self._some_type(identity)
         for i in range(7):
@@ -70,7 +71,7 @@ class CatalogHistory(History):
         types = {i: self._some_type(i) for i in c.sample(TYPE_IDS, c.choice([0, 0, 1, 2]))}
         known = {**self.types, **types}
         used = {t for row in (*self.entities.values(), *self.types.values(), *types.values()) for t in _above(row)}
-        gone_types = [t for t in self.types if t not in used and t not in types and c.random() < 0.5]
+        gone_types = [t for t in self.types if t not in {*used, *types, "~"} and c.random() < 0.5]
         left = [t for t in known if t not in gone_types]
         ids = c.sample([f"E{i}" for i in range(9)] + ["D1", "E10", "é"], c.choice([0, 1, 2, 3]))
         entities = {i: some_entity(c, i, left) for i in ids}
