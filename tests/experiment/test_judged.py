@@ -283,13 +283,17 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_nothing_is_written_where_nothing_can_be_learned(index: fader.Index, name: str, tmp_path: Path) -> None:
-    """`fader train` ends with exit code 1 and a message, and leaves the folder as it was."""
+    """`fader train` ends with exit code 1 and a message, and leaves the folder as it was.
+
+    Features are named: the default model, which was trained before, can be trained further by a single query.
+    """
     queries, qrels = tmp_path / "queries.jsonl", tmp_path / "qrels.txt"
     queries.write_text("".join(json.dumps(q) + "\n" for q in TINY_QUERIES), encoding="utf-8")
     qrels.write_text(WRONG[name], encoding="utf-8")
     before = sorted(tmp_path.iterdir())
     folder = index.collection.folder
-    said = refused(1, "train", folder, "--queries", queries, "--qrels", qrels, "-o", tmp_path / "m.json", "--quiet")
+    given = ("--queries", queries, "--qrels", qrels, "-o", tmp_path / "m.json", "--features", "noprox", "--quiet")
+    said = refused(1, "train", folder, *given)
     assert said.strip()
     assert sorted(tmp_path.iterdir()) == before
 
