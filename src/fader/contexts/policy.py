@@ -25,12 +25,20 @@ POLICIES = ("document", "mention")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The contexts that count: rows of the table by entity, entity i having `row[at[i]:at[i+1]]`, and their scores."""
+    """The contexts that count: rows of the table by entity, entity i having `row[at[i]:at[i+1]]`, and their scores.
+
+    `support` has the number of contexts per entity where a cascade looked at more than these.
+    """
 
     entity: I32
     row: I32
     at: I64
     scores: F64
+    support: I64 | None = None
+
+    def support_of(self, places: I64) -> I64:
+        """How many contexts support the entities at some places."""
+        return self.at[places + 1] - self.at[places] if self.support is None else self.support[places]
 
 
 @kernel

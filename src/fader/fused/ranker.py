@@ -479,9 +479,7 @@ class FusedRanker:
             found = again.value(focused)[0]
             own = found.at, found.scores, mentions[found.row]
         at, scores, mentions = own
-        joined, counts = join_values(values, chosen, aggregator.values(scores, at)), counts.copy()
-        counts[chosen] = at[1:] - at[:-1]
-        ranking = _rank(entity, joined, counts, k)
+        ranking = _rank(entity, join_values(values, chosen, aggregator.values(scores, at)), counts, k)
         if not best:
             return table, ranking, total, None
         candidates = entity[chosen]

@@ -69,7 +69,7 @@ def rank_values(evidence: Evidence, values: F64, k: int) -> Ranking:
     """The k best of candidates whose values are known."""
     budget.check()
     place = order_entities(evidence.entity, values, k)
-    support = evidence.at[place + 1] - evidence.at[place]
+    support = evidence.support_of(place)
     return Ranking(evidence.entity[place], values[place], support, place, evidence, int(values.size), values)
 
 

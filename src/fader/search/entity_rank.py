@@ -91,13 +91,13 @@ def find_entity(
 
 def alone(ranking: Ranking, place: int) -> Ranking:
     """A ranking with the candidate at one place of the evidence only."""
-    places, at = np.array([place], dtype=np.int64), ranking.evidence.at
+    places = np.array([place], dtype=np.int64)
     return replace(
         ranking,
         entity=ranking.evidence.entity[places],
         score=ranking.values[places],
         place=places,
-        support=at[places + 1] - at[places],
+        support=ranking.evidence.support_of(places),
     )
 
 

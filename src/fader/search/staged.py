@@ -85,12 +85,10 @@ def _join_stages(
     lowest = every.score[place].min()
     score = own.score.min() + (every.score - lowest)
     score[place] = own.score
-    support = every.support.copy()
-    support[place] = own.support
     best = order_entities(every.entity, score, score.size)
     shift = float(own.score.min() - lowest)
     return StagedRanking(
-        query, options, first, deep, broad, shift, every.entity[best], score[best], support[best]
+        query, options, first, deep, broad, shift, every.entity[best], score[best], every.support[best]
     )  # fmt: skip
 
 

@@ -183,7 +183,8 @@ class Rerank(Learner):
             row[put] = rows[own.row] if evidence is own else first.row[items]
             scores[put] = evidence.scores[items]
         joined = join_values(values, chosen, again)
-        return Found(first, values, chosen, rows, table, Evidence(first.entity, row, at, scores), joined)
+        evidence = Evidence(first.entity, row, at, scores, np.diff(first.at))
+        return Found(first, values, chosen, rows, table, evidence, joined)
 
     def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         self.check_fitted()
