@@ -84,7 +84,7 @@ def trace(call: Callable[[], object]) -> int:
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_what_is_taken_is_claimed(folders: dict[str, Path], name: str) -> None:
-    """By every call, on collections that grow in different ways, with and without decoded lists at hand."""
+    """By every call, on collections that grow in different ways, through the table."""
     system = make_system(name)
     for world, folder in folders.items():
         for query in ("w0", 'w0 +w1 "w2 w3" w4'):

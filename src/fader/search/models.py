@@ -27,7 +27,7 @@ def shipped_model(name: str) -> Model:
     """A model that ships with Fader, trained on public testbeds.
 
     `default` is a cascade: columns of contexts and entities rank the best candidates of a quick model again; `paper` is
-    the paper's own, noprox+rectangle x sum; `joint` is such columns for all candidates, a base to learn from.
+    the paper's own, noprox+rectangle x sum; `joint` is such columns for all candidates, slower.
     """
     text = resources.files("fader").joinpath(f"models/{name}.json").read_text(encoding="utf-8")
     return parse_model(text, f"{name} model")
