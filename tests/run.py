@@ -143,7 +143,7 @@ def check() -> None:
 
 def test() -> None:
     # Each process begins with its half of the files, so that what a module's tests share is mostly made once.
-    run("pytest", module("pytest", "-n", "2", "--dist", "worksteal", "-m", "not ray"))
+    run("pytest", module("pytest", "-n", "2", "--dist", "worksteal", "-m", "not ray", "--durations", "15"))
 
 
 def test_waiting() -> None:
