@@ -336,6 +336,11 @@ def require_plugins(needed: Any, file: str) -> None:
             continue
         if "package" in record:
             remedy = f"install the package {record['package']}"
+        elif record.get("module") == "__main__":
+            remedy = (
+                "it was defined in a script or notebook, which define and register it again (fader.register); "
+                "put it into a file of its own for --plugin, and train again"
+            )
         else:
             remedy = f"give --plugin {record.get('file') or record.get('module')} (in Python: fader.load_plugin)"
         what = f"the {record.get('kind')} {quote(record.get('name'))} of a plug-in ({record.get('class')})"

@@ -103,9 +103,10 @@ def _values(system: str, key: str, text: str) -> list[str]:
     return values
 
 
-def parse_specs(given: Sequence[Any], collection: Collection) -> list[SystemSpec]:
-    """All of them, each once."""
-    found = [parse_spec(g, collection) for g in given]
+def parse_specs(given: Any, collection: Collection) -> list[SystemSpec]:
+    """Several, as a sequence or in one text with commas between them, or one; each once."""
+    several = [text.strip() for text in split_top(given, ",")] if isinstance(given, str) else given
+    found = [parse_spec(g, collection) for g in (several if isinstance(several, Sequence) else [several])]
     if not found:
         raise UsageError("nothing to compare; name one system at least")
     for i, e in enumerate(found):

@@ -103,13 +103,38 @@ class Combined(FeatureMap):
             at += m.size
 
 
-def feature_map(text: str) -> Combined:
-    """The feature maps that a text such as `noprox+rectangle(10x12)` names."""
-    maps = tuple(parse("fader.features", piece) for piece in split_top(text, "+"))
+def feature_map(given: object) -> Combined:
+    """The feature maps that a text such as `noprox+rectangle(10x12)`, a map, or a list of texts and maps stands for."""
+    maps = tuple(_list_maps(given))
     names = [m.name for m in maps]
     if not maps:
-        raise UsageError(f"{quote(text)} names no features; for example: noprox+rectangle")
+        raise UsageError(f"{quote(given)} names no features; for example: noprox+rectangle")
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"features {quote(text)}: {name} is there more than once")
+            raise UsageError(f"features {quote(given)}: {name} is there more than once")
     return Combined(maps)
+
+
+def _list_maps(given: object) -> Iterator[FeatureMap]:
+    match given:
+        case str():
+            yield from (parse("fader.features", piece) for piece in split_top(given, "+"))
+        case Combined():
+            yield from given.maps
+        case FeatureMap():
+            yield given
+        case list() | tuple():
+            for one in given:
+                yield from _list_maps(one)
+        case _:
+            raise UsageError(
+                f"features must be a text, a feature map such as Rectangle() or a list of these, not {quote(given)}"
+            )
+
+
+def as_text(given: object) -> str:
+    """The text of features for a field that keeps texts; a class that is not registered is refused."""
+    if not isinstance(given, str):
+        given = str(feature_map(given))
+        feature_map(given)
+    return given

@@ -71,7 +71,8 @@ def resolve_model(given: Any, collection: Collection, any_index: bool = False) -
     model = Model(given) if isinstance(given, System) else given
     if not isinstance(model, Model):
         raise UsageError(
-            f"{quote(given)} is no model and no system; give a model file, a system's name or a fitted Ranker"
+            f"{quote(given)} is no model and no system; give a model file, a system such as Count() or its name, or a "
+            "fitted Ranker"
         )
     model = model.as_portable() if any_index else model
     if model.scope is not None:

@@ -103,15 +103,14 @@ class FeatureModel(TrainingOptions, FeatureScorer, Learner):
     @cached_property
     def feature_map(self) -> FeatureMap:
         """The feature maps in use; a bias is added where the aggregator wants one and nothing is learned yet."""
-        maps = self.features if isinstance(self.features, FeatureMap) else feature_map(self.features)
-        parts = maps.maps if isinstance(maps, Combined) else (maps,)
+        parts = feature_map(self.features).maps
         if not self.is_fitted and self.entity_aggregator.wants_bias and not any(isinstance(m, Bias) for m in parts):
             parts = (*parts, Bias())
         return Combined(parts)
 
     @cached_property
     def entity_aggregator(self) -> Aggregator:
-        return self.aggregator if isinstance(self.aggregator, Aggregator) else _parse_aggregator(self.aggregator)
+        return _parse_aggregator(self.aggregator)
 
     @cached_property
     def view(self) -> View:
@@ -233,20 +232,22 @@ def shorten(text: str) -> str:
     return text if len(text) <= 60 else "+".join(piece.split("(")[0] for piece in split_top(text, "+"))
 
 
-def _parse_aggregator(text: str) -> Aggregator:
-    aggregator: Aggregator = parse("fader.aggregate", text)
-    return aggregator
+def _parse_aggregator(given: object) -> Aggregator:
+    found = parse("fader.aggregate", given) if isinstance(given, str) else given
+    if not isinstance(found, Aggregator):
+        raise UsageError(f"aggregator must be a text or an aggregator such as SoftOr(), not {quote(given)}")
+    return found
 
 
-def _as_text(part: object, read: object) -> object:
+def _as_text(given: object, read: Callable[[object], object]) -> object:
     """A part by its text where that reads back as the part, so that equal parts are equal systems."""
-    if isinstance(part, str):
-        return part
+    if isinstance(given, str):
+        return given
+    part = read(given)
     try:
-        again = read(str(part))  # type: ignore[operator]
+        return str(part) if read(str(part)) == part else part
     except FaderError:  # an object of a class that is not registered
         return part
-    return str(part) if again in (part, Combined((part,))) else part  # type: ignore[arg-type]
 
 
 def _parse_number(name: str, text: str) -> int:

@@ -32,7 +32,7 @@ from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
 from fader.features.base import add_scores, cell_values
-from fader.features.combined import Combined, feature_map
+from fader.features.combined import Combined, as_text, feature_map
 from fader.learn.dataset import QueryData, draw_candidates
 from fader.learn.learner import Example, Learner
 from fader.learn.objective import sum_vectors
@@ -80,6 +80,7 @@ class LambdaMART(Learner):
 
     def __post_init__(self) -> None:
         check_policy(self.policy, self.name)
+        object.__setattr__(self, "features", as_text(self.features))
         if self.maps.learns_edges:
             raise UsageError(f"{self.name}: features must have fixed edges, not {quote(self.features)}")
         bounds = {"trees": TREES, "leaves": LEAVES, "least": (1, MOST), "bad": (1, MOST)}

@@ -37,7 +37,7 @@ from fader.contexts.policy import check_policy
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
 from fader.features.base import Codes, FeatureMap, cell_values
-from fader.features.combined import Combined, feature_map
+from fader.features.combined import Combined, as_text, feature_map
 from fader.kernel import kernel
 from fader.learn.dataset import QueryData, query_data
 from fader.learn.learner import Example, Learner
@@ -156,6 +156,7 @@ class RankSVM(FeatureScorer, Learner):
 
     def __post_init__(self) -> None:
         check_policy(self.policy, self.name)
+        object.__setattr__(self, "features", as_text(self.features))
         if self.maps.learns_edges:
             raise UsageError(f"{self.name}: features must have fixed edges, not {quote(self.features)}")
         if not 1e-6 <= self.lam <= 1e6:
