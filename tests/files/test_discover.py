@@ -9,8 +9,9 @@ import pytest
 from cli.running import passed, refused
 from fader.corpora.discover.find import discover
 from fader.corpora.discover.names import find_names
-from fader.corpora.discover.patterns import find_types, singular, type_by_words
+from fader.corpora.discover.patterns import find_types, type_by_words
 from fader.corpus.catalog import read_catalog
+from fader.corpus.singular import find_singular
 
 
 def names(text: str) -> list[str]:
@@ -65,7 +66,7 @@ def test_words_of_names_give_types() -> None:
     assert type_by_words("Acme Ltd.") == "company"
     assert type_by_words("Lake Como") == "lake"
     assert type_by_words("Ltd") == ""
-    assert [singular(w) for w in ("cities", "glasses", "species", "bus", "people", "cats")] == [
+    assert [find_singular(w) for w in ("cities", "glasses", "species", "bus", "people", "cats")] == [
         "city", "glass", "species", "bus", "person", "cat",
     ]  # fmt: skip
 

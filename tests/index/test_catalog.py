@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fader.errors import CatalogError
 from fader.index.catalog import StoredCatalog
+from fader.index.names import name_key
 from index.catalogs import Rows, graphs, stored_catalog
 from oracles.bruteforce import reachable_types
 
@@ -25,6 +27,10 @@ ENTITIES: Rows = [
     {"id": "E2", "name": "Alberta", "types": []},
     {"id": "E3", "name": "einsteinium", "types": ["T3", "T2"]},
 ]
+WORDS = [
+    "city", "cities", "City", "citys", "person", "people", "Persons", "man", "men", "series", "box", "boxes", "gas",
+    "goose", "geese", "día", "dias", "naval officer", "naval officers", "officer", "officers", "navals officer",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +79,54 @@ def test_of_an_ambiguous_name_the_larger_sense_is_taken(catalog: StoredCatalog) 
     assert catalog.note_senses("T3") == ""
 
 
-@pytest.mark.parametrize("wanted", ["scientst", "Scientists"])
+@pytest.mark.parametrize(
+    ("wanted", "type", "entities"),
+    [
+        ("scientists", "T1", 1),
+        ("Physician", "T6", 0),
+        ("PHYSICIAN", "T6", 0),
+        ("naval officers", "naval_officer", 0),
+        ("cafes", "T7", 0),
+        ("people", "T2", 2),
+        ("films", "T8", 0),
+        ("movie", "T8", 0),
+    ],
+)
+def test_number_and_accents_do_not_matter(wanted: str, type: str, entities: int) -> None:
+    """By the rule of questions, whether the catalog or the user has the plural; it is said, but for a synonym."""
+    more: Rows = [
+        {"id": "T6", "name": "Physicians"},
+        {"id": "naval_officer", "name": "sailor"},
+        {"id": "T7", "name": "Café"},
+        {"id": "T8", "name": "film, movie"},
+    ]
+    with stored_catalog(ENTITIES, [*TYPES[:4], *more]) as catalog:
+        assert catalog.type_ids[catalog.resolve_type(wanted)] == type
+        said = f'"{wanted}" is read as type {type} ({entities:,} entities)'
+        assert catalog.note_senses(wanted) == ("" if wanted == "movie" else said)
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6, unique=True), st.sampled_from(WORDS))
+def test_alike_names_are_found_as_by_comparing_all(names: list[str], wanted: str) -> None:
+    """What the words of labels find are the names with the same singulars."""
+    with stored_catalog([], [{"id": f"T{i}", "name": name} for i, name in enumerate(names)]) as catalog:
+        same = [i for i, name in enumerate(names) if name.casefold() == wanted.casefold()]
+        alike = [i for i, name in enumerate(names) if name_key(name) == name_key(wanted)]
+        assert catalog.find_senses(wanted) == (same or alike)
+
+
+def test_insults_are_never_offered() -> None:
+    """Neither as the nearest spelling nor as another sense; by its own name such a type is found."""
+    types: Rows = [{"id": "T1", "name": "moron"}, {"id": "T2", "name": "fool, simpleton"}, {"id": "T3", "name": "fool"}]
+    types += [{"id": "T4", "name": "fool or moron"}]
+    with stored_catalog([{"id": "E", "name": "E", "types": ["T2"]}], types) as catalog:
+        assert catalog.type_ids[catalog.resolve_type("moron")] == "T1"
+        with pytest.raises(CatalogError, match=r'^unknown type "moroon"; `fader types` lists the types$'):
+            catalog.resolve_type("moroon")
+        assert catalog.note_senses("fools") == '"fools" is read as type T2 (1 entities); it may also be T3 (0)'
+
+
+@pytest.mark.parametrize("wanted", ["scientst", "Sciientists"])
 def test_an_unknown_type_comes_with_a_suggestion(catalog: StoredCatalog, wanted: str) -> None:
     """The nearest name; nothing where nothing is near."""
     with pytest.raises(CatalogError, match=rf'^unknown type "{wanted}"; did you mean "scientist"'):

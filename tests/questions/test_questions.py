@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import fader
 from fader.cli import cli
 from fader.cli.train import draw_reliability
+from fader.corpus.singular import find_singular
 from fader.errors import FaderError, InputError, QueryError, UsageError
 from fader.learn.interpreter import (
     CALIBRATED,
@@ -29,7 +30,7 @@ from fader.questions.calibration import apply_calibration, fit_calibration, meas
 from fader.questions.mixture import find_members, score_mixture, share_readings
 from fader.questions.reader import softmax
 from fader.questions.train import QuestionData, count_associations, keep_telling, measure_loss
-from fader.questions.words import MOST_WORDS, is_question, lemma, split_question
+from fader.questions.words import MOST_WORDS, is_question, split_question
 
 TYPES = [
     {"id": "thing", "name": "thing", "supertypes": []},
@@ -121,6 +122,18 @@ def test_senses_are_told_apart(index: fader.Index) -> None:
     assert any("actor.2" in warning for warning in answer.warnings)
 
 
+def test_a_catalog_without_types_is_asked_for_anything(tmp_path: Path) -> None:
+    """As one is that was found in texts which say of nobody what he is."""
+    mention = {"start": 0, "end": 5, "entity": "monet"}
+    corpus = [{"id": "d", "text": "Monet painted haystacks", "mentions": [mention]}]
+    index = fader.build(
+        tmp_path / "index", corpus=corpus, entities=[{"id": "monet", "name": "Monet", "types": []}], types=[]
+    )
+    answer = index.ask("Who painted haystacks?")
+    assert [reading.type for reading in answer.readings] == [None]
+    assert [result.entity for result in answer.results] == ["monet"]
+
+
 def test_misspelt_words_are_corrected_and_said(index: fader.Index) -> None:
     """A word that occurs nowhere becomes the catalog's word most like it, unless corrections are off."""
     answer = index.ask("What did Vinzent paint in Arles? sunflowers")
@@ -178,7 +191,7 @@ def test_words_of_a_question() -> None:
 )
 def test_lemma(plural: str, singular: str) -> None:
     """Regular plurals by rule, others by list."""
-    assert lemma(plural) == singular
+    assert find_singular(plural) == singular
 
 
 def test_members_are_those_below(index: fader.Index) -> None:

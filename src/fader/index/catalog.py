@@ -8,7 +8,6 @@ format version 3 have neither; both are then made in memory when first asked for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from fader.corpus.analysis import Analysis
 from fader.corpus.catalog import Catalog
 from fader.corpus.catalog_change import CatalogRows
 from fader.corpus.rows import ABOVE, ALIASES, ID, NAME, SPANS, Rows
+from fader.corpus.singular import list_beginnings
 from fader.corpus.strings import join_strings, lower_strings, mark_new, sort_strings, take_strings
 from fader.corpus.tokenise import NameNumbers
 from fader.errors import CatalogError, did_you_mean, quote
@@ -29,7 +29,8 @@ from fader.index.encoding.strings import Joined, SortedStrings, Strings, prefix_
 from fader.index.format import WITH_NAMES, Container, FileWriter, writing
 from fader.index.labelterms import LabelTerms
 from fader.index.manifest import CatalogEntry
-from fader.index.names import Labels, StoredNames, write_names
+from fader.index.names import Labels, StoredNames, name_key, split_synonyms, write_names
+from fader.index.offering import choose_offered, is_insult
 from fader.kernel import kernel
 
 I32 = NDArray[np.int32]
@@ -38,7 +39,6 @@ DESCRIBED = 10_000  # entities whose descriptions are cached
 CACHED_TYPES = 1 << 14  # ids of types that were shown or asked for lately
 SUGGESTIONS_AMONG = 20_000
 OFFERED = 3  # other senses of a type's name
-_SYNONYMS = re.compile(r"\s+or\s+|[,;/]")  # between the synonyms of a type's name
 _NO_BYTES = np.zeros(0, dtype=np.uint8)
 
 
@@ -232,20 +232,20 @@ class StoredCatalog:
         return self._descendants[self._descendants_at[type_number] : self._descendants_at[type_number + 1]]
 
     def resolve_type(self, wanted: str) -> int:
-        """The number of a type given by id, name or synonym: the sense with the most entities.
-
-        An unknown name is an error that helps.
+        """The number of a type given by id, name or synonym, in the singular or the plural: the sense with the most
+        entities. An unknown name is an error that helps.
         """
         found = self.find_senses(wanted)
         if found:
             return found[0]
         key = wanted.casefold()
-        hint = did_you_mean(key, self._labels_like(key)) or "; `fader types` lists the types"
+        hint = did_you_mean(key, choose_offered(self._labels_like(key))) or "; `fader types` lists the types"
         raise CatalogError(f"unknown type {quote(wanted)}{hint}")
 
     def find_senses(self, wanted: str) -> list[int]:
         """The types that a text names, those with the most entities first: the one with this id, else all with this
-        name or id whatever the case, else all with a name of which it is a synonym ("movie" of "film, movie").
+        name or id whatever the case, else all with a name of which it is a synonym ("movie" of "film, movie"), else
+        all with a name, id or synonym that is the same but for case, accents and number.
         """
         number = self.type_ids.find(wanted)
         if number >= 0:
@@ -256,29 +256,39 @@ class StoredCatalog:
             for t in self._find_prefixed_types(key)
             if key in (self.type_names[t].casefold(), self.type_ids[t].casefold())
         }
-        return self._by_size(labels or self._synonyms.get(key, ()))
+        if labels:
+            return self._by_size(labels)
+        alike = self._find_alike(name_key(wanted))
+        synonyms = {t for t, part in alike if part.strip().casefold() == key.strip()}
+        return self._by_size(synonyms or {t for t, _part in alike})
+
+    def _find_alike(self, key: tuple[str, ...]) -> list[tuple[int, str]]:
+        """Types with a name, id or synonym whose words are these but for case, accents and number; and that text."""
+        if not key:
+            return []
+        begin = [list_beginnings(word) for word in key]
+        # Labels with a word that begins so, of the words the rarest.
+        rows = min((np.concatenate(list(map(self.type_labels.with_word, one))) for one in begin), key=len)
+        found = []
+        for t in np.unique(self.type_labels.owner[rows]).tolist():
+            texts = [self.type_ids[t], self.type_names[t], *split_synonyms(self.type_names[t])]
+            found += [(t, text) for text in texts if name_key(text) == key]
+        return found
 
     def note_senses(self, wanted: str) -> str:
-        """Say which sense of a type's name is taken, and which others there are; nothing where there is one."""
+        """Say which type is taken for a name that is not its own, and which other senses a name has; nothing where
+        there is neither. No other sense is offered by a name that insults.
+        """
         first, *others = self.find_senses(wanted)
-        if not others:
-            return ""
         sizes = self.entities_below
+        others = [t for t in others if not any(map(is_insult, self.labels_of_type(t)))]
+        called = (self.type_ids[first], self.type_names[first], *split_synonyms(self.type_names[first]))
+        if not others and wanted.strip().casefold() in (text.strip().casefold() for text in called):
+            return ""
         offered = ", ".join(f"{self.type_ids[t]} ({sizes[t]:,})" for t in others[:OFFERED])
         more = f" and {len(others) - OFFERED:,} more" if len(others) > OFFERED else ""
         taken = f"{quote(wanted)} is read as type {self.type_ids[first]} ({sizes[first]:,} entities)"
-        return f"{taken}; it may also be {offered}{more}"
-
-    @cached_property
-    def _synonyms(self) -> dict[str, list[int]]:
-        """Types by the parts of names that have several; made for the first name that is no label."""
-        found: dict[str, list[int]] = {}
-        for number, name in enumerate(self.type_names):
-            parts = _SYNONYMS.split(name)
-            for part in dict.fromkeys(text.strip().casefold() for text in parts if len(parts) > 1):
-                found.setdefault(part, []).append(number)
-        found.pop("", None)
-        return found
+        return f"{taken}; it may also be {offered}{more}" if others else taken
 
     def _by_size(self, types: Iterable[int]) -> list[int]:
         return sorted(types, key=lambda t: (-int(self.entities_below[t]), t))

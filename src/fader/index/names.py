@@ -15,6 +15,7 @@ So the labels that begin with a text are one range of rows, and the labels with 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.corpus.analysis import cut_marks, spans
+from fader.corpus.singular import find_singular
 from fader.corpus.strings import join_strings, lower_strings, mark_new, sort_distinct, sort_strings, take_strings
 from fader.corpus.tokenise import RawVocabulary
 from fader.index.encoding.shapes import Source, check_array, check_offsets, check_range
@@ -38,6 +40,7 @@ BATCH = 1 << 22  # bytes of labels that are cut into words at once
 # Letters that readers take for others with an accent, or for two, but that Unicode does not take apart.
 _LETTERS = {"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe"}
 _PLAIN = str.maketrans(_LETTERS)
+_SYNONYMS = re.compile(r"\s+or\s+|[,;/]")
 
 
 def fold(text: str) -> str:
@@ -54,6 +57,16 @@ def fold(text: str) -> str:
 def words_of(folded: str) -> list[str]:
     """The words of a folded text, in order."""
     return [folded[a:b] for a, b in spans(folded)]
+
+
+def name_key(text: str) -> tuple[str, ...]:
+    """The name of a type as it is compared where case, accents and number do not matter: its words as singulars."""
+    return tuple(map(find_singular, words_of(fold(text))))
+
+
+def split_synonyms(name: str) -> list[str]:
+    """The synonyms that the name of a type lists: "film, movie, picture", "chemical or drug"."""
+    return _SYNONYMS.split(name)
 
 
 class InMemory:

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from fader.errors import QueryError, UsageError, quote
 from fader.index.catalog import StoredCatalog
+from fader.index.names import name_key
+from fader.index.offering import is_insult
 from fader.learn.interpreter import FEATURES, Interpreter
-from fader.questions.typenames import Named, TypeNames, name_key
+from fader.questions.typenames import Named, TypeNames
 from fader.questions.words import MOST_WORDS, Words, language, split_question
 
 F64 = NDArray[np.float64]
@@ -148,7 +150,9 @@ class Reader:
         return words
 
     def _size(self, types: NDArray[np.int64]) -> F64:
-        return np.where(types == NONE, self.names.entities, self.names.sizes[types])
+        sizes = np.full(types.size, self.names.entities, dtype=np.float64)
+        sizes[types != NONE] = self.names.sizes[types[types != NONE]]
+        return sizes
 
     def _reading(self, found: Candidates, i: int, query: str, probability: float) -> Reading:
         number, catalog = int(found.types[i]), self.catalog
@@ -162,7 +166,8 @@ class Reader:
         """Say which sense of an ambiguous type name was taken first, and which others there are."""
         best = readings[0]
         named = best.reason.startswith(NAMES_IT)
-        others = [r for r in readings[1:] if r.type is not None and named and r.reason == best.reason]
+        senses = [r for r in readings[1:] if r.type is not None and named and r.reason == best.reason]
+        others = [r for r in senses if not is_insult(r.name)]
         if best.type is None or not others:
             return []
         said = quote(best.reason.removeprefix(NAMES_IT))

@@ -8,7 +8,6 @@ Knows nothing of probabilities.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -16,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.index.catalog import StoredCatalog
-from fader.index.names import fold, words_of
-from fader.questions.words import lemma
+from fader.index.names import name_key, split_synonyms
 
 I32 = NDArray[np.int32]
 F64 = NDArray[np.float64]
-_PARTS = re.compile(r"\s+or\s+|[,;/]")
 LONGEST = 6  # words of a part that a question may name
 MOST_SAME = 16  # types of one name, or with one head, that are candidates: those with the most entities
 
@@ -48,7 +45,7 @@ class TypeNames:
         exact: dict[tuple[str, ...], list[int]] = defaultdict(list)
         heads: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number, name in enumerate(catalog.type_names):
-            parts = tuple(dict.fromkeys(part for text in _PARTS.split(name) if (part := name_key(text))))
+            parts = tuple(dict.fromkeys(part for text in split_synonyms(name) if (part := name_key(text))))
             self.parts.append(parts)
             if self.sizes[number] > 0:
                 for part in parts:
@@ -88,11 +85,6 @@ class TypeNames:
         """The share of a type among the types with a name, by entities: 1 for a name without other senses."""
         total = self.total_size.get(part, 0.0)
         return float(self.sizes[number] / total) if total else 1.0
-
-
-def name_key(text: str) -> tuple[str, ...]:
-    """A name as it is compared: its lemmas."""
-    return tuple(lemma(word) for word in words_of(fold(text)))
 
 
 def head_of(part: tuple[str, ...]) -> str:

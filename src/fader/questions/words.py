@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any
 
 from fader.corpus.analysis import spans
+from fader.corpus.singular import find_singular
 from fader.index.names import fold
 
 MOST_WORDS = 64  # of a question; what comes after is left out, and said
@@ -26,20 +27,6 @@ def language() -> dict[str, Any]:
     """The data of the language, with lists of words as sets."""
     text = resources.files("fader").joinpath("questions/english.json").read_text(encoding="utf-8")
     return {key: frozenset(value) if isinstance(value, list) else value for key, value in json.loads(text).items()}
-
-
-@lru_cache(maxsize=1 << 16)
-def lemma(word: str) -> str:
-    """The singular of a folded word, by rules for regular plurals and a list of others."""
-    if word in language()["lemmas"]:
-        return str(language()["lemmas"][word])
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes")):
-        return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
 
 
 @dataclass(frozen=True)
@@ -91,7 +78,7 @@ def split_question(text: str) -> Words:
     asks = next((word for i, word in enumerate(folded) if word in data["question_words"] and i not in relative), "")
     negated = _find_negated([text[a:b] for a, b in at], folded, content)
     return Words(
-        text, folded, tuple(map(lemma, folded)), at, asks, tuple(_find_run(folded, content, gaps, relative)),
+        text, folded, tuple(map(find_singular, folded)), at, asks, tuple(_find_run(folded, content, gaps, relative)),
         _find_quoted(text, at), negated, len(every) - len(at),
     )  # fmt: skip
 

@@ -16,8 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from fader.contexts.match import MatchOptions
+from fader.corpus.singular import list_plurals
 from fader.errors import FaderError, QueryError
-from fader.questions.words import language
 from fader.search.index import Index
 from fader.search.suggest import Suggester, TypeHint
 
@@ -92,7 +92,7 @@ def name_many(name: str) -> str:
     first = re.split(r",| or ", name)[0].strip()
     head, _space, last = first.rpartition(" ")
     word = last.lower()
-    many = next((plural for plural, one in sorted(language()["lemmas"].items()) if one == word and plural != word), "")
+    many = min(list_plurals(word), default="")
     if not many and re.search(r"[^aeiou]y$", word):
         many = word[:-1] + "ies"
     elif not many:

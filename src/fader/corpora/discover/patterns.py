@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 
 from fader.corpora.discover.names import OPENERS, Name
+from fader.corpus.singular import find_singular
 
 NEXT, BEFORE = 160, 80  # characters that are looked at on either side
 _IS = re.compile(
@@ -82,9 +83,9 @@ def find_types(text: str, name: Name) -> Iterator[tuple[str, bool]]:
         if (found := pattern.match(after)) and (kind := _head(found[1])):
             yield kind, True
     if (found := _OTHER.match(after)) and (kind := _head(found[1])):
-        yield singular(kind), True
+        yield find_singular(kind), True
     if (found := _SUCH.search(before)) and (kind := _head(found[1])):
-        yield singular(kind), True
+        yield find_singular(kind), True
     if (found := _RIGHT_BEFORE.search(before)) and found[1] not in _STOPS and found[1] not in OPENERS:
         yield found[1], False
 
@@ -119,17 +120,5 @@ def _head(phrase: str) -> str:
         if bare in _STOPS or not bare.replace("-", "").isalpha():
             break
         last = "" if word[0].isupper() else bare  # "a Polish physicist", but no type in "a friend Bob"
-    last = singular(last)
+    last = find_singular(last)
     return "" if len(last) < 3 or last in _NO_TYPES or last.endswith(_ADJECTIVES) else last
-
-
-def singular(word: str) -> str:
-    """An English plural as a singular, by its ending."""
-    common = {"people": "person", "men": "man", "women": "woman", "children": "child"}
-    if word in common:
-        return common[word]
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "series", "species")):
-        return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-2] if word.endswith(("sses", "xes", "ches", "shes", "zes")) else word[:-1]
