@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import fader
 from contexts.drawn import SEGMENT_TOKENS, asked, built, examples, oracle_of
 from contracts.models import feature_model
+from fader.contexts.policy import POLICIES
 from fader.features.base import FeatureMap
 from fader.features.column import OneColumn
 from fader.features.combined import feature_map
@@ -26,7 +27,9 @@ from fader.fused.second import write_steps
 from fader.learn.learner import Learner
 from fader.learn.model import read_model
 from fader.registry import discover
+from fader.systems.balog2 import ASSOCIATIONS
 from fader.systems.base import parse_system
+from fader.systems.plm import KERNELS
 from fader.systems.rerank import Rerank
 from fader.testing.fused import check_fused, compare_paths
 from oracles.strategies import World, worlds
@@ -58,9 +61,25 @@ VIEWS = (
     {"stem": True, "entities": True, "relax": True},
     {"entities": True, "ignore_overlap": True},
 )
-PRIOR = ("count", "proximity", "count(policy=mention)", "proximity(width=2,idf=paper,policy=mention)", "balog2")
+FUSED = {"balog2", "count", "entityengine", "literals", "plm", "proximity", "voting"}
+PARTS_OF_SYSTEMS = discover("fader.systems")
+# Every value that is worth trying of every system that needs no training, then some that meet.
+PRIOR = [
+    f"{name}({key}={value})"
+    for name, part in PARTS_OF_SYSTEMS.items()
+    for key, values in part.tries.items()
+    for value in values
+    if not issubclass(part, Learner) and name in FUSED
+]
+PRIOR += ["count", "proximity", "count(policy=mention)", "proximity(width=2,idf=paper,policy=mention)", "balog2"]
 VOTES = ("votes", "rr", "borda", "combmax", "combmin", "combmed", "combsum", "combanz", "combmnz")
-PRIOR += (*(f"voting(technique={v},cutoff=2)" for v in VOTES), "voting", "voting(model=pl2,normalise=z)")
+PRIOR += [*(f"voting(technique={v},cutoff=2)" for v in VOTES), "voting", "voting(model=pl2,normalise=z)"]
+PRIOR += [f"balog2(association={a},beta=3,window={w})" for a in ASSOCIATIONS for w in ("0", "2", "0/1/4")]
+PRIOR += [f"plm(kernel={k},width=3,mu=1,policy={p})" for k in KERNELS for p in POLICIES]
+PRIOR += ["entityengine(order=1,policy=mention)", "literals(plm,stem=true)", "literals(entityengine,relax=true)"]
+DECILES = "1/0.9/0.8/0.7/0.6/0.5/0.4/0.3/0.2/0.1"
+PRIOR += ["cummins(decay=0.7)", f"cummins(decay={DECILES},family=deciles,score=proximity)"]
+PRIOR += ["cummins(decay=1.5,family=exponential,score=dirichlet,policy=mention)"]
 
 
 def draw_model(seed: int) -> Any:
@@ -100,8 +119,9 @@ def test_prior_systems(world: World, segment_tokens: int, seed: int) -> None:
     with built(world, segment_tokens=segment_tokens) as index:
         ranker = FusedRanker(index.collection.reader)
         for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
-            system = parse_system(PRIOR[(seed + i) % len(PRIOR)])
-            assert compare_paths(index.collection, index.parse(query, answer_type), system, 100, ranker)
+            for text in (PRIOR[(seed + 2 * i) % len(PRIOR)], PRIOR[(seed + 2 * i + 1) % len(PRIOR)]):
+                system = parse_system(text)
+                assert compare_paths(index.collection, index.parse(query, answer_type), system, 100, ranker)
 
 
 @examples(0.5)
@@ -117,14 +137,11 @@ def test_histories(world: World, seed: int) -> None:
         fader.delete(folder, draw.sample(ids, len(ids) // 2))
         index = fader.open(folder)
         for i, (query, answer_type) in enumerate(asked(world, oracle_of(world))):
-            system = draw_model(seed + i)
-            assert compare_paths(index.collection, index.parse(query, answer_type), system, 5)
+            for system in (draw_model(seed + i), parse_system(PRIOR[(seed + i) % len(PRIOR)])):
+                assert compare_paths(index.collection, index.parse(query, answer_type), system, 5)
 
 
-FUSED = {"count", "literals", "proximity", "voting", "balog2"}
-
-
-@pytest.mark.parametrize("name", [n for n, part in discover("fader.systems").items() if not issubclass(part, Learner)])
+@pytest.mark.parametrize("name", [n for n, part in PARTS_OF_SYSTEMS.items() if not issubclass(part, Learner)])
 def test_the_contract_of_every_system(name: str) -> None:
     """Every system that needs no training keeps the contract for plug-ins; those without a fused form are known."""
     assert check_fused(parse_system(name)) == (name in FUSED)

@@ -26,7 +26,8 @@ from fader.testing.fused import EVERY, compare_paths
 TYPES = [{"id": "t", "name": "t"}, {"id": "u", "name": "u"}]
 ENTITIES = [{"id": f"e{i}", "name": f"e{i}", "types": ["t" if i % 3 else "u"]} for i in range(40)]
 RAISED = Limits(literals=200, query_characters=10_000)
-SYSTEMS = ("proximity", "default", "count", "balog2", "voting(cutoff=7)")
+AROUND = ("plm", "entityengine", "balog2(window=0/20,association=frequency-candidate)")
+SYSTEMS = ("proximity", "default", "count", "balog2", "voting(cutoff=7)", *AROUND)
 
 
 def document(number: int, words: list[str], mentions: list[tuple[int, int, int]]) -> dict[str, Any]:

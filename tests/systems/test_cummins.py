@@ -114,7 +114,7 @@ def test_many_contexts_are_kept_as_sums_by_decile(scores: list[list[float]], dat
     """Ten numbers an entity at most, and the values of the formula."""
     decays = data.draw(st.lists(st.floats(0, 1), min_size=10, max_size=10))
     ranker = Cummins(family="deciles", decay=tuple(decays))
-    kept = ranker._rank_scores(_evidence(scores))
+    kept = ranker.rank_scores(_evidence(scores))
     assert np.diff(kept.at).tolist() == [min(len(s), 10) for s in scores]
     expected = [
         sum(decays[10 * r // len(mine)] * s for r, s in enumerate(sorted(mine, reverse=True))) for mine in scores
@@ -136,7 +136,7 @@ def test_golden() -> None:
         (Cummins(family="exponential", decay=(math.log(2),)), 5.25),
         (Cummins(family="deciles", decay=(1, 0, 0, 0.5, 0, 0, 0.25, 0, 0, 0)), 5.25),
     ):
-        assert ranker.values_of(ranker._rank_scores(evidence)).tolist() == pytest.approx([expected])
+        assert ranker.values_of(ranker.rank_scores(evidence)).tolist() == pytest.approx([expected])
 
 
 @settings(deadline=None)
@@ -161,7 +161,7 @@ def examples(family: str, seed: int, queries: int = 6, candidates: int = 30) -> 
             for i in range(candidates)
         ]
         evidence = _evidence(scores)
-        kept = Cummins(family=family)._rank_scores(evidence)
+        kept = Cummins(family=family).rank_scores(evidence)
         found.append(Example(kept, judge(evidence.entity, range(candidates), grades)))
     return found
 
@@ -200,7 +200,7 @@ def test_any_seed_will_do(family: str, seed: int) -> None:
 def test_where_the_sum_is_best_it_is_not_lost(family: str) -> None:
     """The search begins there: good entities are those with more contexts, all scores being equal."""
     evidence = _evidence([[1.0] * n for n in range(1, 20)])
-    kept = Cummins(family=family)._rank_scores(evidence)
+    kept = Cummins(family=family).rank_scores(evidence)
     training = [Example(kept, judge(evidence.entity, range(19), {18: 1, 17: 1}))]
     assert precision(Cummins(family=family).fit(training, seed=0), training) == 1.0
 

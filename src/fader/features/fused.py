@@ -4,7 +4,8 @@
 
 A term reads the distances of a mention's literals, its document's counts, its entity or the mention itself, and must
 give the bits that the map's own `score` gives for the same context. Distances come as codes: 0 for an absent literal,
-l(t) + 1 otherwise. Knows no kernel that reads the terms.
+l(t) + 1 otherwise. An `Around` term reads all occurrences of the literals in the document instead; a scoring has one of
+these, or a `ConfidenceColumn`. Knows no kernel that reads the terms.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from fader.contexts.statistics import Statistics
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +89,48 @@ class Addend:
     value: float
 
 
-Term = DistanceTable | Staircase | DocumentSum | EntityColumn | ConfidenceColumn | Addend
+@dataclass(frozen=True, slots=True, eq=False)
+class Propagation:
+    """ln of the query's likelihood where every occurrence reaches the mention: `systems.plm`.
+
+    `decay` is k(l), `mass` its sums from l = 1 on, `share` mu p(t|C) of the literals that the collection has.
+    """
+
+    decay: F64
+    mass: F64
+    reach: int
+    mu: float
+    share: F64
+    known: I64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Covering:
+    """How densely and in which order literals stand in the smallest window around: `systems.entityengine`."""
+
+    perplexity: F64
+    order: float
+    cap: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearShares:
+    """ln of the query's likelihood near the mentions of an entity in a document, all alike: `systems.balog2`.
+
+    `sizes` are those of windows, of weight `weight` each; `whole` is the weight of the whole document. A document of
+    length n is smoothed by beta / (beta + n), with the `share` p(t|C) of the literals that the collection has.
+    """
+
+    sizes: I64
+    weight: float
+    whole: float
+    beta: float
+    share: F64
+    known: I64
+
+
+Around = Propagation | Covering | NearShares
+Term = DistanceTable | Staircase | DocumentSum | EntityColumn | ConfidenceColumn | Addend | Around
 # The terms of a query, from its statistics and the largest distance that there can be.
 TermMaker = Callable[[Statistics, int], tuple[Term, ...]]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,10 @@ from fader.contexts.columns import (
 from fader.contexts.join import bounds_of, describe_entities, distinct, lay_sentences
 from fader.contexts.query import Query
 from fader.fused.arena import TypeList
-from fader.fused.kernels import AT, DOCUMENT, DOCUMENTS, LENGTH, POSITION, Documents, Lists, count_bits, find_from
+from fader.fused.kernels import AT, DOCUMENT, DOCUMENTS, LENGTH, POSITION, Documents, Lists, find_from, find_rows
 from fader.index.reader import IndexReader
 from fader.index.segment import Segment
-from fader.kernel import inner_kernel, kernel
+from fader.kernel import kernel
 
 I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
@@ -77,20 +77,12 @@ def _copy_positions(lists: Lists, number: I32, at: I64, out: I32) -> None:
                 n += 1
 
 
-@inner_kernel
-def _find_rows(lists: Lists, document: int) -> Any:
-    """Where the list of a document that mentions the type says which its rows are."""
-    word, bit = lists.words[lists.bits + (document >> 6)], np.uint64(1) << np.uint64(document & 63)
-    before = np.int64(count_bits(word & (bit - np.uint64(1))))
-    return lists.at + np.int64(lists.integers[lists.rank + (document >> 6)]) + before
-
-
 @kernel
 def _count_companions(lists: Lists, number: I32, at: I64) -> None:
     """Where the mentions of the type in some documents are, laid end to end."""
     for j in range(number.size):
-        r = _find_rows(lists, number[j])
-        at[j + 1] = at[j] + lists.integers[r + 1] - lists.integers[r]
+        begin, end = find_rows(lists, number[j])
+        at[j + 1] = at[j] + end - begin
 
 
 @kernel
@@ -98,8 +90,8 @@ def _copy_companions(lists: Lists, number: I32, entities: I32, at: I64, start: I
     """First token and entity of these mentions, by first token, and the different entities of each document."""
     integers = lists.integers
     for j in range(number.size):
-        first = integers[_find_rows(lists, number[j])]
-        for k in range(at[j + 1] - at[j]):
+        first, end = find_rows(lists, number[j])
+        for k in range(end - first):
             token, slot = integers[lists.start + first + k], integers[lists.slot + first + k]
             count[j] += slot & 1  # the last mention of an entity
             i = at[j] + k

@@ -257,15 +257,24 @@ def match_documents(lists: Lists, documents: int, scratch: Scratch, found: I32, 
     return n
 
 
+@inner_kernel
+def find_rows(lists: Lists, document: int) -> Any:
+    """The rows of the type in a document: begin and end, equal where it does not mention the type."""
+    word, bit = lists.words[lists.bits + (document >> 6)], np.uint64(1) << np.uint64(document & 63)
+    if word & bit == np.uint64(0):
+        return np.int64(0), np.int64(0)
+    before = np.int64(count_bits(word & (bit - np.uint64(1))))
+    r = lists.at + np.int64(lists.integers[lists.rank + (document >> 6)]) + before
+    return np.int64(lists.integers[r]), np.int64(lists.integers[r + 1])
+
+
 @kernel
 def count_mentions(lists: Lists, documents: I32) -> int:
     """How many mentions of the type some documents have."""
     total = 0
     for d in documents:
-        word, bit = lists.words[lists.bits + (d >> 6)], np.uint64(1) << np.uint64(d & 63)
-        if word & bit:
-            r = lists.at + lists.integers[lists.rank + (d >> 6)] + np.int64(count_bits(word & (bit - np.uint64(1))))
-            total += lists.integers[r + 1] - lists.integers[r]
+        begin, end = find_rows(lists, d)
+        total += end - begin
     return total
 
 

@@ -50,7 +50,7 @@ class Layout:
         self.integers: list[I32] = []
         self._numbers = self._integers = 0
         self.entity: F64 | None = None
-        self.reads_confidence = False
+        self.mention: F64 | None = None
 
     def add(
         self,
@@ -85,8 +85,12 @@ def write_program(
     entity_values: Callable[[EntityColumn], F64],
     confidence: Callable[[], F64],
     documents: F64 | None,
+    around: F64 | None,
 ) -> Program | None:
-    """The program of a scoring; None where its tables are too large."""
+    """The program of a scoring; None where its tables are too large.
+
+    `documents` are the values of documents and `around` those of mentions, where the scoring has such.
+    """
     terms = (*scoring.choice, *scoring.terms)
     tables = [t for t in terms if isinstance(t, DistanceTable)]
     stairs = [t for t in terms if isinstance(t, Staircase)]
@@ -97,20 +101,20 @@ def write_program(
         return None
     layout = Layout(cap, signed)
     for term in scoring.choice:
-        _write(layout, term, entity_values)
+        _write(layout, term, entity_values, confidence, around)
     if documents is not None:
         layout.add(kernels.DOCUMENT_COLUMN)
     for term in scoring.terms:
-        _write(layout, term, entity_values)
+        _write(layout, term, entity_values, confidence, around)
     accumulation = scoring.aggregator.accumulation or GROUPED
-    kind = KINDS.get(accumulation.kind, kernels.KEEP)
+    kind = KINDS.get(accumulation.kind, kernels.KEEP) if scoring.associate is None else kernels.KEEP
     return Program(
         terms=np.array(layout.terms, dtype=np.int64).reshape(-1, 6),
         choice=len(scoring.choice),
         numbers=np.concatenate([*layout.numbers, NO_NUMBERS]),
         integers=np.concatenate([*layout.integers, np.zeros(1, dtype=np.int32)]),
         entity=NO_NUMBERS if layout.entity is None else layout.entity,
-        mention=confidence() if layout.reads_confidence else NO_NUMBERS,
+        mention=NO_NUMBERS if layout.mention is None else layout.mention,
         document=NO_NUMBERS if documents is None else documents,
         cap=cap,
         signed=signed,
@@ -125,28 +129,40 @@ def write_program(
     )
 
 
-def _write(layout: Layout, term: Term, entity_values: Callable[[EntityColumn], F64]) -> None:
+def _write(
+    layout: Layout,
+    term: Term,
+    entity_values: Callable[[EntityColumn], F64],
+    confidence: Callable[[], F64],
+    around: F64 | None,
+) -> None:
     match term:
         case DistanceTable(table, scale, signed):
             wide = layout.widen(table, signed)
             layout.add(kernels.DISTANCE_TABLE, [np.array([scale]), wide], first=wide.shape[1])
         case Staircase():
             _write_staircase(layout, term)
-        case DocumentSum(column, weight, literal, squares, total, average):
-            numbers = [literal, np.array([squares, total, average]), weight]
+        case DocumentSum(column, weights, literal, squares, total, average):
+            numbers = [literal, np.array([squares, total, average]), weights]
             layout.add(kernels.DOCUMENT_SUM, numbers, [column], first=column.size)
         case EntityColumn():
-            own = entity_values(term)
-            if layout.entity is None:
-                layout.entity = own
-                layout.add(kernels.ENTITY_COLUMN)
-            else:
+            if layout.entity is not None:
                 raise ValueError("a scoring has one column of entities at most")
+            layout.entity = entity_values(term)
+            layout.add(kernels.ENTITY_COLUMN)
         case ConfidenceColumn(weight):
-            layout.reads_confidence = True
-            layout.add(kernels.MENTION_COLUMN, [np.array([weight])])
+            _write_mentions(layout, confidence(), weight)
         case Addend(value):
             layout.add(kernels.ADDEND, [np.array([value])])
+        case _ if around is not None:
+            _write_mentions(layout, around, 1.0)
+
+
+def _write_mentions(layout: Layout, values: F64, weight: float) -> None:
+    if layout.mention is not None:
+        raise ValueError("a scoring has one column of mentions at most")
+    layout.mention = values
+    layout.add(kernels.MENTION_COLUMN, [np.array([weight])])
 
 
 def _write_staircase(layout: Layout, term: Staircase) -> None:

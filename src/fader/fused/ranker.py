@@ -29,10 +29,11 @@ from fader.contexts.sought import SoughtLiterals
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import LimitError
-from fader.features.fused import EntityColumn
+from fader.features.fused import Around, EntityColumn
 from fader.features.noprox import bm25_scores
 from fader.fused import kernels
 from fader.fused.arena import Arena, FullError, LiteralList, TypeList
+from fader.fused.around import count_pairs, score_mentions
 from fader.fused.focus import FocusedColumns, hold_documents
 from fader.fused.kernels import Documents, Lists, Program, Scratch
 from fader.fused.lists import find_literal, find_type
@@ -137,14 +138,18 @@ class FusedRanker:
         if literals * rows > MOST_CODES:
             return None
         scratch = self._room.reset_scratch(literals, rows, matched.mentions.slots)
-        chosen, matched_documents, total = ALL, None, None
+        chosen, matched_documents, total, values = ALL, None, None, None
         if scoring.documents is not None or system.view.top:
             if scoring.documents is not None and not system.view.takes_all:
                 return None  # contexts outside of the chosen documents would have to be found to be counted
             chosen, values, total, matched_documents = plan.documents or self._choose_documents(
                 query, plan, scoring, scratch
             )
-            program = self._write_program(matched, scoring, system, values) if program is None else program
+        if program is None:
+            around = None
+            if scoring.around is not None:
+                around = self._score_around(matched, scoring.around, options, scratch)
+            program = self._write_program(matched, scoring, system, values, around)
         if program is None:
             return None
         aggregator, again = scoring.aggregator, system.reranking
@@ -164,7 +169,7 @@ class FusedRanker:
                 entity, candidates = matched.entities[slots], state[kernels.CANDIDATES]
                 ranking = Ranking(entity, score, counts, place, NOTHING, candidates, score)
             else:
-                every, entity_values, counts = self._value(matched, aggregator, program, scratch)
+                every, entity_values, counts = self._value(plan, aggregator, program, scratch)
                 if again is not None:
                     table = _make_table(query, plan, matched_documents)
                     valued = every, entity_values, counts
@@ -174,7 +179,7 @@ class FusedRanker:
             table = _make_table(query, plan, matched_documents)
             if not best or not ranking.entity.size:
                 return table, ranking, total, None
-            pairs = self._take_pairs(slots, ranking.support, scratch)
+            pairs = self._take_pairs(plan, slots, ranking.support, scratch)
             shown = self._show(plan, table, ranking, aggregator, pairs, program, best)
             return shown[0], shown[1], total, shown[2]
         finally:
@@ -201,8 +206,12 @@ class FusedRanker:
         scoring, program = None, None
         if not impossible:
             scoring = make(matched.statistics, self._farthest)
-            if scoring.documents is None:
-                program = self._write_program(matched, scoring, system, None)
+            if scoring.around is not None and (view.window is not None or not view.overlap):
+                return None  # these read occurrences, not which of them the view leaves
+            if scoring.associate is not None and system.reranking is not None:
+                return None  # a second stage chooses by scores as they are kept
+            if scoring.documents is None and scoring.around is None:
+                program = self._write_program(matched, scoring, system)
                 if program is None:
                     return None
         plan = _Plan(system, arena, matched, warnings, impossible, scoring, program)
@@ -221,15 +230,28 @@ class FusedRanker:
             self._kept_numbers += size
 
     def _write_program(
-        self, matched: _Matched, scoring: FusedScoring, system: System, values: F64 | None
+        self,
+        matched: _Matched,
+        scoring: FusedScoring,
+        system: System,
+        documents: F64 | None = None,
+        around: F64 | None = None,
     ) -> Program | None:
+        """The program of a scoring, given the values of documents, and of mentions by an `Around` term."""
         return write_program(
             scoring,
             system.view,
             lambda column: self._value_entities(matched, column),
             lambda: self._read_confidence(matched),
-            values,
+            documents,
+            around,
         )
+
+    def _score_around(self, matched: _Matched, term: Around, options: MatchOptions, scratch: Scratch) -> F64:
+        """The score of every mention of the type in documents that match."""
+        number, _counts = self._find_documents(matched, scratch)
+        quota, length = ContextQuota(options.limits, len(matched.lists.literals)), self._documents.length
+        return score_mentions(term, matched.lists, number, length, matched.mentions.mentions, quota)
 
     @cached_property
     def _documents(self) -> Documents:
@@ -339,17 +361,12 @@ class FusedRanker:
         are where not all of them are in these documents, and how many documents match.
         """
         matched, documents, top = plan.matched, self._documents, plan.system.view.top
-        literals = matched.lists.literals
-        most = min(int(literals[:, kernels.DOCUMENTS].sum()), documents.length.size)
-        found, counts = np.empty(most + 1, dtype=np.int32), np.zeros((len(literals), most + 1), dtype=np.int32)
-        count = kernels.match_documents(matched.lists, documents.length.size, scratch, found, counts)
-        budget.check()
-        scratch.pointer.fill(0)
-        number = found[:count]
+        number, counts = self._find_documents(matched, scratch)
+        count = number.size
         matching = DocumentValues(
             row=NO_INTEGERS,
             number=number,
-            counts=np.ascontiguousarray(counts[:, :count]),
+            counts=counts,
             length=documents.length[number],
             distinct=documents.distinct[number],
             square=documents.square[number],
@@ -371,6 +388,16 @@ class FusedRanker:
         if scoring.documents is None and number.size <= KEPT_DOCUMENTS:
             plan.documents = number.copy(), values, total, count
         return number, values, total, count
+
+    def _find_documents(self, matched: _Matched, scratch: Scratch) -> tuple[I32, I32]:
+        """The documents that match, ascending, and how often each has every literal, (literals, documents)."""
+        literals, documents = matched.lists.literals, self._documents.length.size
+        most = min(int(literals[:, kernels.DOCUMENTS].sum()), documents)
+        found, counts = np.empty(most + 1, dtype=np.int32), np.zeros((len(literals), most + 1), dtype=np.int32)
+        count = kernels.match_documents(matched.lists, documents, scratch, found, counts)
+        budget.check()
+        scratch.pointer.fill(0)
+        return found[:count], np.ascontiguousarray(counts[:, :count])
 
     def _value_entities(self, matched: _Matched, column: EntityColumn) -> F64:
         """A column of entities for the slots of the type."""
@@ -430,9 +457,7 @@ class FusedRanker:
             quota.reserve(rows - taken)
             taken = rows
 
-    def _value(
-        self, matched: _Matched, aggregator: Aggregator, program: Program, scratch: Scratch
-    ) -> tuple[I32, F64, I64]:
+    def _value(self, plan: _Plan, aggregator: Aggregator, program: Program, scratch: Scratch) -> tuple[I32, F64, I64]:
         """The slots that have contexts, the value of each, and how many contexts count."""
         slots = scratch.touched[: scratch.state[kernels.TOUCHED]]
         if program.kind != kernels.KEEP:
@@ -441,16 +466,20 @@ class FusedRanker:
             return slots, aggregator.finish(np.ascontiguousarray(total[:, kernels.VALUE]), counts), counts
         slots = np.sort(slots)
         counts = scratch.total[slots, kernels.HOW_MANY].astype(np.int64)
-        at, scores, _rows = self._take_pairs(slots.astype(np.int64), counts, scratch)
+        at, scores, _rows = self._take_pairs(plan, slots.astype(np.int64), counts, scratch)
         return slots, aggregator.values(scores, at), counts
 
-    def _take_pairs(self, slots: I64, counts: I64, scratch: Scratch) -> tuple[I64, F64, I32]:
+    def _take_pairs(self, plan: _Plan, slots: I64, counts: I64, scratch: Scratch) -> tuple[I64, F64, I32]:
         """The pairs of some slots: where each slot's begin, scores, and mentions."""
         at = np.zeros(slots.size + 1, dtype=np.int64)
         counts.cumsum(out=at[1:])
         size = at.item(slots.size)
         scores, rows = np.empty(size), np.empty(size, dtype=np.int32)
         kernels.take_pairs(self._room.pairs, scratch.kept, slots, at, scores, rows)
+        if plan.scoring is not None and plan.scoring.associate is not None:
+            lists, number = plan.matched.lists, self._documents_of(plan.matched, rows)
+            candidates = int(scratch.state[kernels.TOUCHED])
+            scores += np.log(plan.scoring.associate(count_pairs(lists, rows, number, at, candidates)))
         return at, scores, rows
 
     def _rerank(
@@ -474,7 +503,7 @@ class FusedRanker:
         chosen = choose_candidates(entity, values, again.candidates)
         own = self._score_again(plan, table.query, again, slots[chosen], entity[chosen], program, scratch, documents)
         if own is None:
-            pairs = self._take_pairs(slots[chosen].astype(np.int64), counts[chosen], scratch)
+            pairs = self._take_pairs(plan, slots[chosen].astype(np.int64), counts[chosen], scratch)
             focused, mentions = self._focus(matched, table, entity[chosen], pairs, program, documents, again.contexts)
             found = again.value(focused)[0]
             own = found.at, found.scores, mentions[found.row]

@@ -32,7 +32,7 @@ from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap, Piece
-from fader.features.fused import Term, TermMaker
+from fader.features.fused import Around, Term, TermMaker
 from fader.limits import DEFAULTS, Limits
 from fader.registry import write_part
 
@@ -125,6 +125,21 @@ class FeatureScoring:
         return self.features.score(contexts, self.weights)
 
 
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """Pairs of an entity and a document that mentions it, by entity: entity i has the pairs `at[i]:at[i+1]`.
+
+    `mentions` are those of the entity in the document, `every` those of all candidates in it, `named` how many
+    candidates it mentions, `candidates` how many there are in all.
+    """
+
+    at: I64
+    mentions: I64
+    named: I64
+    every: F64 | I64
+    candidates: int
+
+
 @dataclass(frozen=True, eq=False)
 class FusedScoring:
     """A system as data that can be ranked while contexts are matched, with the bits of `value_entities`.
@@ -132,7 +147,8 @@ class FusedScoring:
     The score of a context is the sum of `terms`; with `documents`, the value that it gives the context's document comes
     first. Under the policy `document`, the mention with the largest score counts, or by the terms of `choice` if there
     are any. `documents` takes a table without rows whose `matching` has all documents that match; it gives each one a
-    value, and says which of them can count (None: all).
+    value, and says which of them can count (None: all). `associate` has a number for each pair of entity and document,
+    from the counts of all pairs of some entities; its logarithm is added to the score.
     """
 
     terms: tuple[Term, ...]
@@ -140,6 +156,12 @@ class FusedScoring:
     policy: str
     choice: tuple[Term, ...] = ()
     documents: Callable[[Contexts], tuple[F64, NDArray[np.bool_] | None]] | None = None
+    associate: Callable[[PairCounts], F64] | None = None
+
+    @property
+    def around(self) -> Around | None:
+        """The term that reads all occurrences around a mention, if there is one."""
+        return next((term for term in self.terms if isinstance(term, Around)), None)
 
 
 # From the statistics of a query and the largest distance that there can be.

@@ -67,5 +67,5 @@ class Balog1(CandidateModel):
         return near_shares(contexts, self.window)
 
     def associate(self, pairs: EntityDocumentPairs) -> F64:
-        a = frequencies(pairs) if self.association == "frequency" else np.ones(pairs.row.size)
-        return per_entity(pairs, a) if self.normalise else a
+        a = frequencies(pairs.counts) if self.association == "frequency" else np.ones(pairs.row.size)
+        return per_entity(pairs.counts, a) if self.normalise else a

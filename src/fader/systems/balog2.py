@@ -29,17 +29,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from fader.aggregate.logsumexp import LogSumExp
-from fader.contexts.columns import DocumentValues
 from fader.contexts.policy import Evidence
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.checks import check_choice
-from fader.rank.system import FusedMaker, FusedScoring, Ranking, System
+from fader.features.fused import NearShares
+from fader.rank.system import FusedMaker, FusedScoring, PairCounts, Ranking, System
 from fader.systems.shared.likelihood import (
     F64,
     I32,
@@ -52,9 +53,11 @@ from fader.systems.shared.likelihood import (
     find_known_literals,
     frequencies,
     gains,
+    log_likelihoods,
     near_shares,
     pairs_of,
     per_entity,
+    split_window,
 )
 
 ASSOCIATIONS = ("boolean", "candidate", "document", "frequency", "frequency-candidate", "frequency-document")
@@ -96,53 +99,52 @@ class Balog2(System):
         terms = ranking.scores_of(i)
         return LogSumExp().shares(terms, np.array([0, terms.size], dtype=np.int64))
 
-    def prepare_fused(self) -> FusedMaker | None:
-        """A document's term depends on the document alone if neither windows nor associations look at mentions."""
-        if self.association != "boolean" or self.window != WHOLE:
-            return None
+    def prepare_fused(self) -> FusedMaker:
+        """Without windows the likelihood is that of a whole document, with windows that of an entity in a document."""
 
         def value(table: Contexts) -> tuple[F64, None]:
-            documents, share = table.matching, background(table)
-            lam = self._smoothing(table.statistics, documents)
+            documents = table.matching
             p = documents.counts * (1.0 / np.maximum(1, documents.length))
-            out = np.zeros(lam.size)
-            for t in find_known_literals(table):
-                out += np.log((1.0 - lam) * p[t] + lam * share[t])
-            return out, None
+            return log_likelihoods(p, self._smoothing(table.statistics, documents.length), table.statistics), None
 
+        associate = None if self.association == "boolean" else partial(_associate, self.association)
         choose = NEAREST.prepare_terms(np.ones(1))
-        return lambda statistics, farthest: FusedScoring(
-            (), LogSumExp(), "document", choose(statistics, farthest), value
-        )
+
+        def make(statistics: Statistics, farthest: int) -> FusedScoring:
+            choice, aggregator = choose(statistics, farthest), LogSumExp()
+            if self.window == WHOLE:
+                return FusedScoring((), aggregator, "document", choice, value, associate)
+            sizes, weight, whole = split_window(self.window)
+            beta = self.beta or statistics.average_length
+            term = NearShares(sizes, weight, whole, beta, background(statistics), find_known_literals(statistics))
+            return FusedScoring((term,), aggregator, "document", choice, associate=associate)
+
+        return make
 
     def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
-        pairs = pairs_of(contexts)
+        pairs, documents = pairs_of(contexts), contexts.documents
         p = near_shares(contexts, self.window)[:, pairs.of[rows]]
-        return gains(
-            contexts, rows, p, self._smoothing(contexts.statistics, contexts.documents)[contexts.documents.row[rows]]
-        )
+        return gains(contexts, rows, p, self._smoothing(contexts.statistics, documents.length[documents.row[rows]]))
 
-    def _smoothing(self, statistics: Statistics, documents: DocumentValues) -> F64:
-        """lam_d of each document."""
+    def _smoothing(self, statistics: Statistics, length: I32) -> F64:
+        """lam_d of documents of some lengths."""
         beta = self.beta or statistics.average_length
-        lam: F64 = beta / (beta + documents.length.astype(np.float64))
+        lam: F64 = beta / (beta + length.astype(np.float64))
         return lam
 
     def _terms(self, contexts: Contexts, pairs: EntityDocumentPairs) -> F64:
-        p, share = near_shares(contexts, self.window), background(contexts)
-        lam = self._smoothing(contexts.statistics, contexts.documents)[pairs.document]
-        out = np.log(_association(self.association, pairs))
-        for t in find_known_literals(contexts):
-            out += np.log((1.0 - lam) * p[t] + lam * share[t])
+        p, length = near_shares(contexts, self.window), contexts.documents.length[pairs.document]
+        out = log_likelihoods(p, self._smoothing(contexts.statistics, length), contexts.statistics)
+        if self.association != "boolean":
+            out += np.log(_associate(self.association, pairs.counts))
         return out
 
 
-def _association(kind: str, pairs: EntityDocumentPairs) -> F64:
+def _associate(kind: str, pairs: PairCounts) -> F64:
     """a(d, e) of each pair."""
     if kind == "document":
         return 1.0 / pairs.named
     if kind == "frequency-document":
-        mentions = np.bincount(pairs.document, weights=pairs.mentions)
-        return pairs.mentions / mentions[pairs.document]
-    a = frequencies(pairs) if kind.startswith("frequency") else np.ones(pairs.row.size)
+        return pairs.mentions / pairs.every
+    a = frequencies(pairs) if kind.startswith("frequency") else np.ones(pairs.mentions.size)
     return per_entity(pairs, a) if kind.endswith("candidate") else a

@@ -38,17 +38,20 @@ import numpy as np
 import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
 
+from fader.aggregate.base import Aggregator
 from fader.aggregate.ranked import sort_contexts
+from fader.aggregate.sum import spread
 from fader.contexts.policy import Evidence, check_policy, select
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
+from fader.features.base import FeatureMap
 from fader.features.checks import check_choice
 from fader.features.kernel import Kernel
 from fader.features.noprox import NoProx
 from fader.kernel import kernel
 from fader.learn.learner import Example, Learner
 from fader.measures import average_precision
-from fader.rank.system import Ranking
+from fader.rank.system import FusedMaker, FusedScoring, Ranking
 from fader.systems.shared.thinning import within
 
 F64 = NDArray[np.float64]
@@ -154,25 +157,33 @@ class Cummins(Learner):
     def is_fitted(self) -> bool:
         return bool(self.decay)
 
+    @property
+    def _features(self) -> FeatureMap:
+        return Kernel() if self.score == "proximity" else NoProx(self.score)
+
     def scores(self, contexts: Contexts) -> F64:
-        features = Kernel() if self.score == "proximity" else NoProx(self.score)
-        return features.score(contexts, np.ones(1))
+        return self._features.score(contexts, np.ones(1))
+
+    def prepare_fused(self) -> FusedMaker | None:
+        self.check_fitted()
+        make = self._features.prepare_terms(np.ones(1))
+        if make is None:
+            return None
+        return lambda statistics, farthest: FusedScoring(make(statistics, farthest), _ByRank(self), self.policy)
 
     def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
         self.check_fitted()
         evidence = select(contexts, self.scores(contexts), self.policy)
-        return evidence, self.values_of(self._rank_scores(evidence))
+        return evidence, _ByRank(self).values(evidence.scores, evidence.at)
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
         """D(r_x) score(x)."""
         scores = ranking.scores_of(i)
-        order = sort_contexts(scores, np.array([0, scores.size], dtype=np.int64))
-        out = np.empty(scores.size)
-        out[order] = self._decays(scores.size) * scores[order]
-        return out
+        return _ByRank(self).shares(scores, np.array([0, scores.size], dtype=np.int64))
 
     def encode(self, contexts: Contexts) -> RankedScores:
-        return self._rank_scores(select(contexts, self.scores(contexts), self.policy))
+        evidence = select(contexts, self.scores(contexts), self.policy)
+        return self.rank_scores(evidence)
 
     @property
     def encoding(self) -> Hashable:
@@ -216,7 +227,7 @@ class Cummins(Learner):
         most = float(x.max())
         return replace(self, decay=tuple((x / most).tolist() if most > 0 else x.tolist()))
 
-    def _decays(self, n: int) -> F64:
+    def decays(self, n: int) -> F64:
         """D(1), ..., D(n) of an entity with n contexts."""
         before = np.arange(n)
         if self.family == "deciles":
@@ -228,13 +239,14 @@ class Cummins(Learner):
     def _weights(self, most: int) -> F64:
         """What each cell counts: a row for every number of cells that an entity can have, or one for all."""
         if self.family != "deciles":
-            return self._decays(most)[None, :]
+            return self.decays(most)[None, :]
         out = np.zeros((DECILES, DECILES))
         for n in range(1, DECILES + 1):
-            out[n - 1, :n] = self._decays(n)
+            out[n - 1, :n] = self.decays(n)
         return out
 
-    def _rank_scores(self, evidence: Evidence) -> RankedScores:
+    def rank_scores(self, evidence: Evidence) -> RankedScores:
+        """The scores of each entity as training keeps them."""
         scores = evidence.scores[sort_contexts(evidence.scores, evidence.at)]
         if self.family != "deciles":
             return RankedScores(evidence.entity, evidence.at, scores)
@@ -243,3 +255,28 @@ class Cummins(Learner):
         cells = np.zeros(int(at[-1]))
         _decile_sums(scores, evidence.at, at, cells)
         return RankedScores(evidence.entity, at, cells)
+
+
+class _ByRank(Aggregator):
+    """V(e) by a decay that is fixed."""
+
+    name: ClassVar[str] = "cummins"
+
+    def __init__(self, system: Cummins) -> None:
+        self._system = system
+
+    def values(self, scores: F64, at: I64) -> F64:
+        every = np.arange(at.size - 1, dtype=np.int32)
+        return self._system.values_of(self._system.rank_scores(Evidence(every, every, at, scores)))
+
+    def shares(self, scores: F64, at: I64) -> F64:
+        return self._decay(scores, at) * scores
+
+    def gradient(self, scores: F64, at: I64, upstream: F64) -> F64:
+        return self._decay(scores, at) * spread(upstream, at)
+
+    def _decay(self, scores: F64, at: I64) -> F64:
+        """D(r_x) of each context."""
+        out = np.empty(scores.size)
+        out[sort_contexts(scores, at)] = np.concatenate([np.empty(0), *map(self._system.decays, np.diff(at).tolist())])
+        return out

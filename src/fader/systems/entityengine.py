@@ -25,30 +25,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
-from fader.aggregate.sum import sums
-from fader.contexts.policy import Evidence, check_policy, select
+from fader.aggregate.base import Aggregator
+from fader.aggregate.sum import spread, sums
+from fader.contexts.policy import check_policy
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
-from fader.kernel import kernel
-from fader.rank.system import Ranking, System
-from fader.systems.shared.covering import WEIGHT, first_from, smallest_windows
+from fader.features.fused import Covering
+from fader.features.occurring import find_first
+from fader.kernel import inner_kernel, kernel
+from fader.rank.system import ContextScorer, FusedMaker, FusedScoring
+from fader.systems.shared.covering import WEIGHT, Literals, smallest_windows, take_literals
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 
+@inner_kernel
+def find_strength(
+    place: I32, s: int, e: int, own: Literals, perplexity: F64, order: float, begin: int, size: int, held: int
+) -> Any:
+    """share * dense, less where out of order: of each literal the first occurrence behind the one before must end in
+    the window [begin, begin + size).
+    """
+    share, here, ordered, end = 0.0, begin, True, begin + size
+    for t in range(perplexity.size):
+        if own.distance[t] < 0:
+            continue
+        share += perplexity[t]
+        if not ordered:
+            continue
+        high, length = own.end[t], own.length[t]
+        i = find_first(place, own.begin[t], high, here)
+        if own.distance[t] > 0:  # what overlaps the mention is not meant, whether it was there or ignored
+            while i < high and place[i] < e and place[i] + length > s:
+                i += 1
+        ordered = i < high and place[i] + length <= end
+        if ordered:
+            here = place[i] + length
+    dense = min(1.0, (e - s + held) / size)
+    # Shares of IDF may add up to a last bit above 1.
+    return min(1.0, share * dense * (1.0 if ordered else 1.0 - order))
+
+
 @kernel
 def _strengths(
-    begin: I32,
-    size: I32,
-    held: I32,
+    windows: Any,
     first: I32,
     last: I32,
     row: I32,
@@ -62,29 +91,35 @@ def _strengths(
     to: int,
     out: F64,
 ) -> None:
-    """s_x / cap. In order: of each literal the first occurrence behind the one before; all must end in the window."""
+    """s_x / cap."""
+    begin, size, held = windows
+    room = np.empty((4, length.size), np.int64)
+    own = Literals(room[0], room[1], room[2], room[3])
     for x in range(from_, to):
-        share, here, ordered, end = 0.0, begin[x], True, begin[x] + size[x]
-        for t in range(distances.shape[0]):
-            if distances[t, x] < 0:
-                continue
-            share += perplexity[t]
-            if not ordered:
-                continue
-            high = at[t, row[x] + 1]
-            place = first_from(start, at[t, row[x]], high, here)
-            if distances[t, x] > 0:  # what overlaps the mention is not meant, whether it was there or ignored
-                while place < high and start[place] < last[x] and start[place] + length[t] > first[x]:
-                    place += 1
-            ordered = place < high and start[place] + length[t] <= end
-            if ordered:
-                here = start[place] + length[t]
-        dense = min(1.0, (last[x] - first[x] + held[x]) / size[x])
-        out[x] = share * dense * (1.0 if ordered else 1.0 - order)
+        take_literals(distances, at, length, x, np.int64(row[x]), own)
+        s, e, window = np.int64(first[x]), np.int64(last[x]), (np.int64(begin[x]), np.int64(size[x]))
+        out[x] = find_strength(start, s, e, own, perplexity, order, window[0], window[1], np.int64(held[x]))
+
+
+class _SoftOr(Aggregator):
+    """-sum of ln(1 - s_x) over scores that are chances below 1."""
+
+    name: ClassVar[str] = "entityengine"
+
+    def values(self, scores: F64, at: I64) -> F64:
+        return sums(self.shares(scores, at), at)
+
+    def shares(self, scores: F64, at: I64) -> F64:
+        shared: F64 = -np.log1p(-scores)
+        return shared
+
+    def gradient(self, scores: F64, at: I64, upstream: F64) -> F64:
+        slopes: F64 = spread(upstream, at) / (1.0 - scores)
+        return slopes
 
 
 @dataclass(frozen=True)
-class EntityEngine(System):
+class EntityEngine(ContextScorer):
     """Density of ordered and unordered windows around a mention, joined by soft-or."""
 
     name: ClassVar[str] = "entityengine"
@@ -103,6 +138,10 @@ class EntityEngine(System):
         if not 0 <= self.order <= 1:
             raise UsageError(f"entityengine: order must be from 0 to 1, not {self.order}")
 
+    @property
+    def entity_aggregator(self) -> Aggregator:
+        return _SoftOr()
+
     def scores(self, contexts: Contexts) -> F64:
         """s_x."""
         out = np.zeros(len(contexts))
@@ -111,9 +150,7 @@ class EntityEngine(System):
         windows, positions = smallest_windows(contexts), contexts.positions
         for a, b in budget.chunks(len(contexts), weight=WEIGHT * len(contexts.distances)):
             _strengths(
-                windows.begin,
-                windows.size,
-                windows.held,
+                (windows.begin, windows.size, windows.held),
                 contexts.start,
                 contexts.end,
                 contexts.documents.row,
@@ -127,14 +164,11 @@ class EntityEngine(System):
                 b,
                 out,
             )
-        # Shares of IDF may add up to a last bit above 1.
-        return np.minimum(out, 1.0) * self.cap
+        return out * self.cap
 
-    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
-        evidence = select(contexts, self.scores(contexts), self.policy)
-        return evidence, sums(-np.log1p(-evidence.scores), evidence.at)
+    def prepare_fused(self) -> FusedMaker:
+        def make(statistics: Statistics, _farthest: int) -> FusedScoring:
+            term = Covering(statistics.perplexity(), float(self.order), self.cap)
+            return FusedScoring((term,), self.entity_aggregator, self.policy)
 
-    def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
-        """-ln(1 - s_x)."""
-        shared: F64 = -np.log1p(-ranking.scores_of(i))
-        return shared
+        return make

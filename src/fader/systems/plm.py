@@ -19,28 +19,46 @@ language models for information retrieval", SIGIR 2009. Values are natural logar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from fader.aggregate.base import Aggregator
 from fader.aggregate.logsumexp import LogSumExp
 from fader.aggregate.max import Max
-from fader.contexts.policy import Evidence, check_policy, select
+from fader.contexts.policy import check_policy
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.checks import check_choice
-from fader.rank.system import Ranking, System
-from fader.systems.shared.kernels import check_width, propagate_counts
+from fader.features.fused import Propagation
+from fader.kernel import inline_kernel, kernel
+from fader.rank.system import ContextScorer, FusedMaker, FusedScoring
+from fader.systems.shared.kernels import check_width, decays_and_sums, propagate_counts
 from fader.systems.shared.likelihood import F64, I32, LEAST, background, find_known_literals
+
+
+@inline_kernel
+def log_of_literal(count: float, mass: float, mu: float, share: float) -> float:
+    """ln p(t|x); `share` is mu p(t|C)."""
+    return math.log((count + share) / (mass + mu))
+
+
+@kernel
+def _add_logs(count: F64, mass: F64, mu: float, share: float, out: F64) -> None:
+    for x in range(out.size):
+        out[x] += log_of_literal(count[x], mass[x], mu, share)
+
 
 KERNELS = ("gaussian", "triangle", "cosine", "circle", "passage")
 AGGREGATORS = {"sum": LogSumExp(), "max": Max()}
 
 
 @dataclass(frozen=True)
-class Plm(System):
+class Plm(ContextScorer):
     """Positional language model at each mention, a document's best one counting; likelihoods are added up."""
 
     name: ClassVar[str] = "plm"
@@ -64,34 +82,42 @@ class Plm(System):
         if not LEAST <= self.mu < float("inf"):
             raise UsageError(f"{self.name}: mu must be at least {LEAST:g} tokens, not {self.mu}")
 
+    @property
+    def entity_aggregator(self) -> Aggregator:
+        return AGGREGATORS[self.aggregator]
+
     def scores(self, contexts: Contexts) -> F64:
         """ln of the query's likelihood at each mention."""
-        (count, mass), share = self._propagate(contexts), background(contexts)
+        count, mass = self._propagate(contexts)
         out = np.zeros(len(contexts))
-        for t in find_known_literals(contexts):
-            out += np.log((count[t] + self.mu * share[t]) / (mass + self.mu))
+        for t in find_known_literals(contexts.statistics):
+            _add_logs(count[t], mass, self.mu, float(self.mu * background(contexts.statistics)[t]), out)
         return out
 
-    def value_entities(self, contexts: Contexts) -> tuple[Evidence, F64]:
-        evidence = select(contexts, self.scores(contexts), self.policy)
-        return evidence, AGGREGATORS[self.aggregator].values(evidence.scores, evidence.at)
+    def prepare_fused(self) -> FusedMaker:
+        def make(statistics: Statistics, farthest: int) -> FusedScoring:
+            decay, mass, reach = decays_and_sums(farthest, self._shape, self.width)
+            known, share = find_known_literals(statistics), self.mu * background(statistics)
+            term = Propagation(decay, mass, reach, self.mu, share, known)
+            return FusedScoring((term,), self.entity_aggregator, self.policy)
 
-    def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
-        scores = ranking.scores_of(i)
-        return AGGREGATORS[self.aggregator].shares(scores, np.array([0, scores.size], dtype=np.int64))
+        return make
 
     def literal_weights(self, contexts: Contexts, rows: I32) -> F64:
         """By how much each literal exceeds what it has without an occurrence, as a log ratio."""
         count, _mass = self._propagate(contexts)
-        floor = self.mu * background(contexts)[:, None]
+        floor = self.mu * background(contexts.statistics)[:, None]
         ratio = np.divide(count[:, rows], floor, out=np.zeros((floor.size, rows.size)), where=floor > 0)
         gain: F64 = np.where(contexts.distances[:, rows] >= 0, np.log1p(ratio), 0.0)
         return gain
 
+    @property
+    def _shape(self) -> str:
+        return "step" if self.kernel == "passage" else self.kernel
+
     def _propagate(self, contexts: Contexts) -> tuple[F64, F64]:
         """Computed once per query, kernel and width, for any mu and aggregator."""
-        shape = "step" if self.kernel == "passage" else self.kernel
         made: tuple[F64, F64] = contexts.compute_once(
-            ("propagated", shape, self.width), lambda: propagate_counts(contexts, shape, self.width)
+            ("propagated", self._shape, self.width), lambda: propagate_counts(contexts, self._shape, self.width)
         )
         return made

@@ -19,14 +19,15 @@ work is that of the occurrences nearby. Knows nothing of scores.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
 from fader.contexts.table import Contexts
-from fader.kernel import kernel
+from fader.features.occurring import find_first
+from fader.kernel import inner_kernel, kernel
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -46,16 +47,70 @@ class Windows:
     held: I32
 
 
-@kernel
-def first_from(start: I32, low: int, high: int, wanted: int) -> Any:
-    """The first of ascending `start[low:high]` that is not below `wanted`; `high` where none is."""
-    while low < high:
-        middle = (low + high) >> 1
-        if start[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+class Literals(NamedTuple):
+    """The literals of a context: where each one's occurrences in the document begin and end, and its distance.
+
+    `length` has the tokens of each, `distance` -1 for one that the context does not have.
+    """
+
+    begin: I64
+    end: I64
+    length: I64
+    distance: I64
+
+
+class Search(NamedTuple):
+    """Room for the search: of the k-th literal that the context has, where its first occurrence from here on ends,
+    its last place before here, its first place, and which literal it is.
+    """
+
+    ends: I64
+    before: I64
+    lowest: I64
+    which: I64
+
+
+@inner_kernel
+def find_window(place: I32, s: int, e: int, own: Literals, search: Search) -> Any:
+    """Begin and size of the smallest window around the mention [s, e), and the tokens that its literals need."""
+    ends, before, lowest, which = search
+    n, needed, right = 0, 0, e
+    for t in range(own.length.size):
+        if own.distance[t] < 0:
+            continue
+        low, high, beside = own.begin[t], own.end[t], own.distance[t] > 0
+        first = find_first(place, low, high, e if beside else s)
+        ends[n] = np.int64(place[first]) + own.length[t] if first < high else FAR
+        before[n] = find_first(place, low, first, s - own.length[t] + 1 if beside else s) - 1
+        lowest[n], which[n] = low, t
+        right = max(right, ends[n])
+        needed += own.length[t]
+        n += 1
+    best, best_begin = right - s, s
+    while True:
+        here = -1
+        for k in range(n):
+            if before[k] >= lowest[k]:
+                here = max(here, int(place[before[k]]))
+        if here < 0 or e - here >= best:
+            break
+        right = e
+        for k in range(n):
+            if before[k] >= lowest[k] and place[before[k]] == here:
+                ends[k] = here + own.length[which[k]]
+                before[k] -= 1
+            right = max(right, ends[k])
+        if right - here < best:
+            best, best_begin = right - here, here
+    return best_begin, best, needed
+
+
+@inner_kernel
+def take_literals(distances: I32, at: I64, length: I32, x: int, j: int, own: Literals) -> None:
+    """The literals of row x of a table, whose document is the j-th."""
+    for t in range(length.size):
+        own.begin[t], own.end[t] = at[t, j], at[t, j + 1]
+        own.length[t], own.distance[t] = length[t], distances[t, x]
 
 
 @kernel
@@ -73,42 +128,11 @@ def _smallest(
     size: I32,
     held: I32,
 ) -> None:
-    """`ends[k]` is where the k-th literal's first occurrence from here on ends, `before[k]` its last place before."""
-    literals = distances.shape[0]
-    ends, before = np.empty(literals, dtype=np.int64), np.empty(literals, dtype=np.int64)
-    lowest, which = np.empty(literals, dtype=np.int64), np.empty(literals, dtype=np.int64)
+    a, b = np.empty((4, length.size), np.int64), np.empty((4, length.size), np.int64)
+    own, search = Literals(a[0], a[1], a[2], a[3]), Search(b[0], b[1], b[2], b[3])
     for x in range(from_, to):
-        s, e, j = first[x], last[x], row[x]
-        n, needed, right = 0, 0, np.int64(e)
-        for t in range(literals):
-            if distances[t, x] < 0:
-                continue
-            low, high = at[t, j], at[t, j + 1]
-            beside = distances[t, x] > 0
-            place = first_from(start, low, high, e if beside else s)
-            ends[n] = start[place] + length[t] if place < high else FAR
-            before[n] = first_from(start, low, place, s - length[t] + 1 if beside else s) - 1
-            lowest[n], which[n] = low, t
-            right = max(right, ends[n])
-            needed += length[t]
-            n += 1
-        best, best_begin = right - s, np.int64(s)
-        while True:
-            here = np.int64(-1)
-            for k in range(n):
-                if before[k] >= lowest[k]:
-                    here = max(here, np.int64(start[before[k]]))
-            if here < 0 or e - here >= best:
-                break
-            right = np.int64(e)
-            for k in range(n):
-                if before[k] >= lowest[k] and start[before[k]] == here:
-                    ends[k] = here + length[which[k]]
-                    before[k] -= 1
-                right = max(right, ends[k])
-            if right - here < best:
-                best, best_begin = right - here, here
-        begin[x], size[x], held[x] = best_begin, best, needed
+        take_literals(distances, at, length, x, np.int64(row[x]), own)
+        begin[x], size[x], held[x] = find_window(start, np.int64(first[x]), np.int64(last[x]), own, search)
 
 
 def smallest_windows(contexts: Contexts) -> Windows:

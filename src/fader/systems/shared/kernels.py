@@ -14,6 +14,7 @@ document `alpha x x x` with a mention at token 1 has, for alpha, c' = 1/2 and Z 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ from fader import budget
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.kernel import decays
-from fader.kernel import kernel
+from fader.features.occurring import find_first
+from fader.kernel import inner_kernel, kernel
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -45,6 +47,29 @@ def decays_up_to(farthest: int, shape: str, width: float) -> F64:
     return decays(shape, width, np.arange(farthest + 1, dtype=np.int32))
 
 
+@inner_kernel
+def add_decays(place: I32, a: int, b: int, s: int, e: int, k: F64, reach: int) -> Any:
+    """c'(t, x) of a literal with the occurrences `place[a:b]`; k is 0 farther away than `reach`."""
+    total = 0.0
+    for i in range(find_first(place, a, b, s - reach), b):
+        p = np.int64(place[i])
+        if p >= e + reach:
+            break
+        if p < s:
+            total += k[s - p]
+        elif p < e:
+            total += k[0]
+        else:
+            total += k[p - e + 1]
+    return total
+
+
+@inner_kernel
+def add_mass(s: int, e: int, length: int, k: F64, sums: F64) -> Any:
+    """Z(x) in a document of `length` tokens; `sums[m]` is K(m)."""
+    return (e - s) * k[0] + sums[s] + sums[length - e]
+
+
 @kernel
 def _propagate(
     start: I32,
@@ -61,37 +86,37 @@ def _propagate(
     count: F64,
     mass: F64,
 ) -> None:
-    """`reach` is the largest distance at which k is not 0; occurrences beyond it are skipped by bisection."""
     for x in range(begin, stop):
-        s, e, j = start[x], end[x], row[x]
-        mass[x] = (e - s) * k[0] + sums[s] + sums[length[j] - e]
+        s, e, j = np.int64(start[x]), np.int64(end[x]), row[x]
+        mass[x] = add_mass(s, e, np.int64(length[j]), k, sums)
         for t in range(at.shape[0]):
-            low, high = at[t, j], at[t, j + 1]
-            i = low + np.searchsorted(first[low:high], s - reach)
-            total = 0.0
-            while i < high and first[i] < e + reach:
-                p = first[i]
-                if p < s:
-                    total += k[s - p]
-                elif p < e:
-                    total += k[0]
-                else:
-                    total += k[p - e + 1]
-                i += 1
-            count[t, x] = total
+            count[t, x] = add_decays(first, at[t, j], at[t, j + 1], s, e, k, reach)
+
+
+@lru_cache(maxsize=8)
+def decays_and_sums(farthest: int, shape: str, width: float) -> tuple[F64, F64, int]:
+    """k(l) up to a distance, K(m), and the largest distance at which k is not 0."""
+    k = decays_up_to(farthest, shape, width)
+    return k, np.concatenate([[0.0], np.cumsum(k[1:])]), int(np.flatnonzero(k)[-1])
 
 
 def propagate_counts(contexts: Contexts, shape: str, width: float) -> tuple[F64, F64]:
     """(literals, contexts) of c'(t, x), and Z(x) of each context; arrays of the caller's own."""
     positions, documents = contexts.positions, contexts.documents
     count, mass = np.zeros((positions.length.size, len(contexts))), np.empty(len(contexts))
-    k = decays_up_to(int(documents.length.max(initial=0)), shape, width)
-    sums = np.concatenate([[0.0], np.cumsum(k[1:])])
-    reach = int(np.flatnonzero(k)[-1])
+    k, sums, reach = decays_and_sums(int(documents.length.max(initial=0)), shape, width)
     tokens = contexts.start, contexts.end, documents.row, documents.length
     for a, b in budget.chunks(len(contexts), weight=WEIGHT * len(count)):
         _propagate(*tokens, positions.at, positions.start, k, sums, reach, a, b, count, mass)
     return count, mass
+
+
+@inner_kernel
+def share_of_window(place: I32, a: int, b: int, words: int, s: int, e: int, length: int, w: int, weight: float) -> Any:
+    """weight * p(t|window) of a literal of so many words with the occurrences `place[a:b]`."""
+    low, high = max(0, s - w), min(length, e + w)
+    first = find_first(place, a, b, low)
+    return weight * (find_first(place, first, b, high - words + 1) - first) / (high - low)
 
 
 @kernel
@@ -110,13 +135,10 @@ def _add_windows(
     out: F64,
 ) -> None:
     for x in range(begin, stop):
-        j = row[x]
-        low, high = max(0, start[x] - w), min(length[j], end[x] + w)
+        s, e, j = np.int64(start[x]), np.int64(end[x]), row[x]
         for t in range(at.shape[0]):
-            found = first[at[t, j] : at[t, j + 1]]
-            n = np.searchsorted(found, high - words[t] + 1) - np.searchsorted(found, low)
-            if n > 0:
-                out[t, x] += weight * n / (high - low)
+            a, b, size = at[t, j], at[t, j + 1], np.int64(words[t])
+            out[t, x] += share_of_window(first, a, b, size, s, e, np.int64(length[j]), w, weight)
 
 
 def add_window(contexts: Contexts, w: int, weight: float, out: F64) -> None:

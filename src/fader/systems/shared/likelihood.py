@@ -19,6 +19,7 @@ documents, which is that of p(d|e) where no document has t, scaled to add up to 
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 
@@ -28,11 +29,12 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.aggregate.sum import sums
 from fader.contexts.policy import Evidence, select
+from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
 from fader.features.kernel import Kernel
-from fader.kernel import kernel
-from fader.rank.system import Ranking, System
+from fader.kernel import inline_kernel, kernel
+from fader.rank.system import PairCounts, Ranking, System
 from fader.systems.shared.kernels import add_window
 
 F64 = NDArray[np.float64]
@@ -64,6 +66,12 @@ class EntityDocumentPairs:
     def evidence(self, scores: F64) -> Evidence:
         """The pairs as evidence, with their scores."""
         return Evidence(self.entity, self.row, self.at, scores)
+
+    @property
+    def counts(self) -> PairCounts:
+        """What associations are made of."""
+        every = np.bincount(self.document, weights=self.mentions)[self.document]
+        return PairCounts(self.at, self.mentions, self.named, every, self.entity.size)
 
 
 @kernel
@@ -123,15 +131,36 @@ def mean_of_mentions(pairs: EntityDocumentPairs, values: F64) -> F64:
     return out
 
 
-def find_known_literals(contexts: Contexts) -> I64:
+def find_known_literals(statistics: Statistics) -> I64:
     """The literals that occur in the collection."""
-    return np.flatnonzero(contexts.statistics.cf > 0)
+    return np.flatnonzero(statistics.cf > 0)
 
 
-def background(contexts: Contexts) -> F64:
+def background(statistics: Statistics) -> F64:
     """p(t|C) of each literal."""
-    share: F64 = contexts.statistics.cf / max(1, contexts.statistics.tokens)
+    share: F64 = statistics.cf / max(1, statistics.tokens)
     return share
+
+
+@inline_kernel
+def log_of_literal(p: float, lam: float, share: float) -> float:
+    """ln of p(t|d) smoothed by p(t|C)."""
+    return math.log((1.0 - lam) * p + lam * share)
+
+
+@kernel
+def _add_logs(p: F64, lam: F64, share: float, out: F64) -> None:
+    for i in range(out.size):
+        out[i] += log_of_literal(p[i], lam[i], share)
+
+
+def log_likelihoods(p: F64, lam: F64, statistics: Statistics) -> F64:
+    """ln p(q|d) of each column of p(t|d), (literals, columns), smoothed by `lam`."""
+    out, share = np.zeros(lam.size), background(statistics)
+    for t in find_known_literals(statistics):
+        budget.check()
+        _add_logs(p[t], lam, float(share[t]), out)
+    return out
 
 
 def near_shares(contexts: Contexts, window: tuple[float, ...]) -> F64:
@@ -143,26 +172,32 @@ def near_shares(contexts: Contexts, window: tuple[float, ...]) -> F64:
     return made
 
 
+def split_window(window: tuple[float, ...]) -> tuple[I64, float, float]:
+    """The sizes of windows, the weight of each, and that of the whole document."""
+    sizes, weight = np.array([int(w) for w in window if w], dtype=np.int64), 1.0 / len(window)
+    return sizes, weight, 1.0 - weight * sizes.size if sizes.size < len(window) else 0.0
+
+
 def _near_shares(contexts: Contexts, window: tuple[float, ...]) -> F64:
     pairs, documents = pairs_of(contexts), contexts.documents
-    sizes, weight = [int(w) for w in window if w], 1.0 / len(window)
-    found = np.zeros((documents.counts.shape[0], len(contexts) if sizes else 0))
+    sizes, weight, of_whole = split_window(window)
+    found = np.zeros((documents.counts.shape[0], len(contexts) if sizes.size else 0))
     for w in sizes:
-        add_window(contexts, w, weight, found)
-    out = mean_of_mentions(pairs, found) if sizes else np.zeros((documents.counts.shape[0], pairs.row.size))
-    if len(sizes) < len(window):
-        whole = documents.counts * ((1.0 - weight * len(sizes)) / np.maximum(1, documents.length))
+        add_window(contexts, int(w), weight, found)
+    out = mean_of_mentions(pairs, found) if sizes.size else np.zeros((documents.counts.shape[0], pairs.row.size))
+    if of_whole:
+        whole = documents.counts * (of_whole / np.maximum(1, documents.length))
         for t in range(out.shape[0]):
             out[t] += whole[t][pairs.document]
     return out
 
 
-def frequencies(pairs: EntityDocumentPairs) -> F64:
+def frequencies(pairs: PairCounts) -> F64:
     """The association `frequency` of each pair."""
-    return pairs.mentions.astype(np.float64) * np.log1p(pairs.entity.size / pairs.named)
+    return pairs.mentions.astype(np.float64) * np.log1p(pairs.candidates / pairs.named)
 
 
-def per_entity(pairs: EntityDocumentPairs, a: F64) -> F64:
+def per_entity(pairs: PairCounts, a: F64) -> F64:
     """Association divided by its sum over the entity's documents."""
     return a / np.repeat(sums(a, pairs.at), np.diff(pairs.at))
 
@@ -172,7 +207,7 @@ def gains(contexts: Contexts, rows: I32, p: F64, lam: F64) -> F64:
 
     `p` is (literals, rows), `lam` the smoothing of each row. Literals that a context does not have gain nothing.
     """
-    floor = lam * background(contexts)[:, None]
+    floor = lam * background(contexts.statistics)[:, None]
     ratio = np.divide((1.0 - lam) * p, floor, out=np.zeros(p.shape), where=floor > 0)
     masked: F64 = np.where(contexts.distances[:, rows] >= 0, np.log1p(ratio), 0.0)
     return masked
@@ -206,7 +241,7 @@ class CandidateModel(System):
 
     def associate(self, pairs: EntityDocumentPairs) -> F64:
         """p(d|e) of each pair; 1/|D_e| unless told otherwise."""
-        return per_entity(pairs, np.ones(pairs.row.size))
+        return per_entity(pairs.counts, np.ones(pairs.row.size))
 
     def smoothing(self, pairs: EntityDocumentPairs) -> F64:
         """lam_e of each entity."""
@@ -224,29 +259,30 @@ class CandidateModel(System):
             self.foreground(contexts),
             self.associate(pairs),
             self.smoothing(pairs),
-            background(contexts),
+            background(contexts.statistics),
         )
         value = np.zeros(pairs.entity.size)
-        for t in find_known_literals(contexts):
+        for t in find_known_literals(contexts.statistics):
             budget.check()
             value += np.log((1.0 - lam) * sums(p[t] * a, pairs.at) + lam * share[t])
         return pairs.evidence(self._alone(contexts, pairs)), value
 
     def _alone(self, contexts: Contexts, pairs: EntityDocumentPairs) -> F64:
-        p, share = self.foreground(contexts), background(contexts)
+        p, share = self.foreground(contexts), background(contexts.statistics)
         lam = np.repeat(self.smoothing(pairs), np.diff(pairs.at))
         out = np.zeros(pairs.row.size)
-        for t in find_known_literals(contexts):
+        for t in find_known_literals(contexts.statistics):
             budget.check()
             out += np.log((1.0 - lam) * p[t] + lam * share[t])
         return out
 
     def shares(self, contexts: Contexts, ranking: Ranking, i: int) -> F64:
-        pairs, mine, known = pairs_of(contexts), ranking.slice_of(i), find_known_literals(contexts)
+        pairs, mine, known = pairs_of(contexts), ranking.slice_of(i), find_known_literals(contexts.statistics)
         a, lam = self.associate(pairs)[mine], self.smoothing(pairs)[ranking.place[i]]
         terms = self.foreground(contexts)[known][:, mine] * a
         total = terms.sum(axis=1, keepdims=True)
-        logs = np.abs(np.log((1.0 - lam) * total + lam * background(contexts)[known][:, None]))
+        share = background(contexts.statistics)[known][:, None]
+        logs = np.abs(np.log((1.0 - lam) * total + lam * share))
         part = np.divide(terms, total, out=np.tile(a / a.sum(), (known.size, 1)), where=total > 0)
         weight = (part * logs).sum(axis=0)
         weight = weight if weight.sum() > 0 else a
