@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from docs.markdown import ROOT
+from fader.learn.learner import Learner
 from fader.registry import discover
 from fader.systems.base import parse_system
 
@@ -45,3 +46,14 @@ def test_a_row_says_what_the_code_says(part: Any) -> None:
         assert parse_system(f"{part.name}({name}={default})") == part()
         assert tried == ", ".join(part.tries.get(name, ()))
     assert source == (part.citation or source)
+
+
+def test_the_page_says_which_systems_need_the_table() -> None:
+    """Every system is in the list, and those that rank without training are where they belong."""
+    text = (ROOT / "docs" / "systems.md").read_text("utf-8").split("## Ranked in one pass")[1].split("\n## ")[0]
+    listed = {name: line.split("|")[1].strip() for line in text.splitlines() for name in re.findall(r"`(\w+)`", line)}
+    parts = discover(PACKAGE)
+    assert set(parts) <= set(listed)
+    for name, part in parts.items():
+        if not issubclass(part, Learner) and listed[name] != "as the system inside":
+            assert (parse_system(name).prepare_fused() is not None) == (listed[name] == "in one pass"), name
