@@ -58,7 +58,7 @@ def test_faults_and_counts() -> None:
     """What has no place is a fault that says what is there instead; every entity of a mention gets its own."""
     faults, counts = Faults(), dict[str, int]()
     given_ = [(0, 3, "Ada"), (4, 8, "Oak")]
-    linked = [Linked(given_[0], ["a", "b"], "f:0", more={"confidence": 1}), Linked(given_[1], ["c"], "f:1")]
+    linked = [Linked(given_[0], ["a", "b"], "f:0", confidence=1), Linked(given_[1], ["c"], "f:1")]
     found, kept = make_mentions("Ada sang", linked, faults, counts)
     assert kept == {"a", "b"}
     assert [(m["entity"], m["confidence"]) for m in found] == [("a", 1), ("b", 1)]

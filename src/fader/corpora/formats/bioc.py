@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from xml.etree import ElementTree
 
-from fader.corpora.frame.base import Batch, Importer, Records, option
+from fader.corpora.frame.base import Batch, Importer, MentionRow, Records, option
 from fader.corpora.frame.faults import PIECES, RELATIONS, UNLINKED, at, tally
 from fader.corpora.frame.store import Store
 from fader.corpora.parsers.biomedical.biocfiles import XML, cut_bioc
@@ -142,7 +142,7 @@ def _make_tree(element: ElementTree.Element) -> dict[str, Any]:
 def _add_document(tree: dict[str, Any], place: str, rows: ConceptRows, out: Records, faults: Faults) -> None:
     units = [unit for passage in tree.get("passages") or [] for unit in _list_units(passage, place, out.counts, faults)]
     tally(out.counts, RELATIONS, len(tree.get("relations") or ()))
-    text, mentions = "", list[dict[str, Any]]()
+    text, mentions = "", list[MentionRow]()
     for unit in units:
         base = len(text)
         for mention in _find_mentions(unit, place, rows, out.counts, faults):
@@ -198,7 +198,7 @@ def _write_infon(value: Any) -> str:
 
 def _find_mentions(
     unit: _Unit, place: str, rows: ConceptRows, counts: dict[str, int], faults: Faults
-) -> list[dict[str, Any]]:
+) -> list[MentionRow]:
     linked: list[Linked] = []
     notes: list[_Note] = []
     for note in unit.notes:

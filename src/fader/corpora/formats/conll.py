@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from fader.corpora.frame.base import Batch, Importer, Records, option
+from fader.corpora.frame.base import Batch, Importer, MentionRow, Records, option
 from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.frame.inputs import decode_lines, group_batches, head, stem
 from fader.corpora.parsers.text.tokens import (
@@ -187,7 +187,7 @@ class Conll(Importer):
             faults.add("halves of mentions", f"{at(source, document.line)}: {what}")
         text, spans = document.text.text, document.text.spans
         found = [(first, end, label.kind, label.entity) for first, end, label in find_labelled(document.labels)]
-        mentions: list[dict[str, Any]] = []
+        mentions: list[MentionRow] = []
         for first, end, kind, said in (*found, *document.brackets):
             start, stop = spans[first][0], spans[end - 1][1]
             entity = said

@@ -19,7 +19,7 @@ from urllib.parse import unquote_plus
 
 import msgspec
 
-from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
+from fader.corpora.frame.base import Batch, EntityRow, Importer, MentionRow, Records, TypeRow, option
 from fader.corpora.frame.faults import at
 from fader.corpora.frame.inputs import decode_line, group_batches, head, stem
 from fader.corpus.documents import Faults
@@ -98,9 +98,9 @@ class Elastic(Importer):
                 document[key] = fields[key]
         out.documents.append(document)
 
-    def _plain(self, marked: str, place: str, out: Records, faults: Faults) -> tuple[str, list[dict[str, Any]]]:
+    def _plain(self, marked: str, place: str, out: Records, faults: Faults) -> tuple[str, list[MentionRow]]:
         """The text without markup, and its mentions."""
-        pieces, mentions, last, size = list[str](), list[dict[str, Any]](), 0, 0
+        pieces, mentions, last, size = list[str](), list[MentionRow](), 0, 0
         for found in _MARKUP.finditer(marked):
             pieces += [marked[last : found.start()], found[1]]
             start = size + found.start() - last

@@ -166,9 +166,9 @@ def _add_document(
         elif indices is None:
             faults.add("phrases without indices", f"{place}: {phrase} has no begin or no end")
         else:
-            sure: dict[str, float] = {}
+            sure: float | None = None
             with suppress(ValueError):
-                sure = {"confidence": float(said.one("taConfidence"))}
+                sure = float(said.one("taConfidence"))
             linked.append(Linked((*indices, said.one("anchorOf")), names, place, "", sure))
             used.append(said)
     mentions, kept = make_mentions(text, linked, faults, out.counts)

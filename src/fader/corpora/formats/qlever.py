@@ -24,7 +24,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
+from fader.corpora.frame.base import Batch, EntityRow, Importer, MentionRow, Records, option
 from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import companion_lines, decode_line, decode_lines, line_batches, stem
 from fader.corpora.frame.textstore import map_array
@@ -229,7 +229,7 @@ def _find_words(text: str, words: list[_Posting]) -> list[tuple[int, int] | None
     return spans
 
 
-def _find_mentions(postings: list[_Posting], spans: list[tuple[int, int] | None], out: Records) -> list[dict[str, Any]]:
+def _find_mentions(postings: list[_Posting], spans: list[tuple[int, int] | None], out: Records) -> list[MentionRow]:
     """A mention for each entity and each run of words that it stands by."""
     numbers = list(accumulate((not posting.entity for posting in postings), initial=0))  # of words before a posting
     stands: dict[tuple[str, int], None] = {}
@@ -240,7 +240,7 @@ def _find_mentions(postings: list[_Posting], spans: list[tuple[int, int] | None]
                 tally(out.counts, LOST)
             else:
                 stands[posting.word, word] = None
-    mentions: list[dict[str, Any]] = []
+    mentions: list[MentionRow] = []
     for name, word in stands:
         if (name, word - 1) in stands:
             continue

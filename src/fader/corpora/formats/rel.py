@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, TypeRow, option
+from fader.corpora.frame.base import Batch, EntityRow, Importer, MentionRow, Records, TypeRow, option
 from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.frame.inputs import head, plain, stem, whole_files
 from fader.corpora.frame.store import Store
@@ -144,7 +144,7 @@ class Rel(Importer):
         if mmead:  # a file of texts may call text what MMEAD calls passage or body
             also = {key: ("passage", "body") if key in ("text", "contents", "segment") else () for key in known}
             links = {key: _find_list(said, (key, *also[key])) for key in known}
-        text, mentions = "", list[dict[str, Any]]()
+        text, mentions = "", list[MentionRow]()
         for key, found in links.items():
             base = len(text)
             for mention in self._mentions(found, known[key], f"{place}: document {quote(name)}", out, faults):
@@ -153,7 +153,7 @@ class Rel(Importer):
         more = {key: fields[key] for key in ("title", "url") if isinstance(fields.get(key), str)}
         out.documents.append({"id": name, "text": text.removesuffix("\n"), "mentions": mentions, **more})
 
-    def _mentions(self, links: list[Any], words: str, place: str, out: Records, faults: Faults) -> list[dict[str, Any]]:
+    def _mentions(self, links: list[Any], words: str, place: str, out: Records, faults: Faults) -> list[MentionRow]:
         found: list[_Link] = []
         for link in links:
             try:
@@ -166,8 +166,7 @@ class Rel(Importer):
             else:
                 found.append(made)
         linked = [
-            Linked((start, end, said), [entity], place, tag, {} if sure is None else {"confidence": sure})
-            for start, end, said, entity, tag, sure in found
+            Linked((start, end, said), [entity], place, tag, sure) for start, end, said, entity, tag, sure in found
         ]
         mentions, kept = make_mentions(words, linked, faults, out.counts)
         for link in found:

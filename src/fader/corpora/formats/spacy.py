@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from fader.corpora.frame.base import Batch, Importer, Records
+from fader.corpora.frame.base import Batch, Importer, MentionRow, Records
 from fader.corpora.frame.faults import UNLINKED, at, tally
 from fader.corpora.frame.inputs import stem, whole_files
 from fader.corpora.parsers.text.docbin_strings import murmur, number_strings
@@ -109,7 +109,7 @@ def _add_document(
     for number, blank in zip(rows[:, columns[ORTH]].tolist(), spaces.tolist(), strict=True):
         tokens.add(words[number], bool(blank))
     text, spans = tokens.text, tokens.spans
-    mentions: list[dict[str, Any]] = []
+    mentions: list[MentionRow] = []
     for first, end, label in find_labelled(_read_labels(rows, columns, words)):
         start, stop = spans[first][0], spans[end - 1][1]
         surface = "" if ENT_KB_ID in columns else text[start:stop]

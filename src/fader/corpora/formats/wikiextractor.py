@@ -22,7 +22,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
+from fader.corpora.frame.base import Batch, EntityRow, Importer, MentionRow, Records, option
 from fader.corpora.frame.faults import at, tally
 from fader.corpora.frame.inputs import decode_lines, group_batches, head
 from fader.corpora.parsers.wiki.kinds import Kinds
@@ -78,7 +78,7 @@ class Wikiextractor(Importer):
         language = _LANGUAGE.match(found.url)
         kinds = Kinds({}, not language or language[1] in ("en", "simple"), False)
         own, types = make_id(title), kinds.of_article(title, text, (), ())
-        mentions: list[dict[str, Any]] = [{"start": a, "end": b, "entity": e} for a, b, e in links]
+        mentions: list[MentionRow] = [{"start": a, "end": b, "entity": e} for a, b, e in links]
         if self.propagate:
             more = propagate_links(text, links, list_own_names(title, (), kinds.includes(types, "person")), own)
             mentions += [{"start": a, "end": b, "entity": e, "confidence": sure} for a, b, e, sure in more]

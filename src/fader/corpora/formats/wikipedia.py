@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from fader.corpora.frame.base import Batch, EntityRow, Importer, Records, option
+from fader.corpora.frame.base import Batch, EntityRow, Importer, MentionRow, Records, option
 from fader.corpora.frame.faults import tally
 from fader.corpora.frame.inputs import head, mark_batches
 from fader.corpora.frame.store import Store
@@ -172,7 +172,7 @@ class Wikipedia(Importer):
     def _document(self, article: _Article, entity: dict[str, str], state: _State, kinds: Kinds, out: Records) -> None:
         title, page, own = article.title, article.page, make_id(article.title)
         found = [(start, end, e) for start, end, name in page.links if (e := entity.get(name))]
-        mentions: list[dict[str, Any]] = [{"start": start, "end": end, "entity": e} for start, end, e in found]
+        mentions: list[MentionRow] = [{"start": start, "end": end, "entity": e} for start, end, e in found]
         categories = [_name_category(state.first.site, written) for written in page.categories]
         types = kinds.of_article(title, page.text, categories, page.templates)
         if self.propagate:

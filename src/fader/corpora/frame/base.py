@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NotRequired, TypedDict
 
 from fader.corpus.documents import Faults
 from fader.errors import UsageError, quote
@@ -57,13 +57,22 @@ class TypeRow(NamedTuple):
     supertypes: Sequence[str] = ()
 
 
+class MentionRow(TypedDict):
+    """A mention of a document; offsets count characters."""
+
+    start: int
+    end: int
+    entity: str
+    confidence: NotRequired[float]
+
+
 @dataclass(slots=True)
 class Records:
     """What a batch gives.
 
-    A document is `{"id", "text", "mentions": [{"start", "end", "entity", "confidence"?}], "title"?, "url"?, "prior"?}`,
-    further keys are kept; offsets count characters. A query is `{"id", "query", "type"?, "question"?}`, a judgment
-    `(query id, entity id, grade)`. `counts` are numbers for the report, added up over all batches.
+    A document is `{"id", "text", "mentions": [MentionRow], "title"?, "url"?, "prior"?}`; further keys are kept. A
+    query is `{"id", "query", "type"?, "question"?}`, a judgment `(query id, entity id, grade)`. `counts` are numbers
+    for the report, added up over all batches.
     """
 
     documents: list[dict[str, Any]] = field(default_factory=list)

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 import xxhash
 
-from fader.corpora.frame.base import EntityRow, Records, TypeRow
+from fader.corpora.frame.base import EntityRow, MentionRow, Records, TypeRow
 from fader.corpus.documents import Faults
 from fader.errors import quote
 from fader.limits import Limits
@@ -102,8 +102,8 @@ def _document(
 
 
 def _mentions(
-    given: list[dict[str, Any]], text: str, place: str, faults: Faults, limits: Limits, surfaces: _Surfaces
-) -> list[dict[str, Any]]:
+    given: list[MentionRow], text: str, place: str, faults: Faults, limits: Limits, surfaces: _Surfaces
+) -> list[MentionRow]:
     """The usable mentions in the order of the text, none twice."""
     keys = [(m["start"], m["end"], m["entity"]) for m in given]
     if not all(type(key[2]) is str and (key[2] in _sound or _is_sound(key[2])) for key in keys):
@@ -123,11 +123,11 @@ def _mentions(
     return given
 
 
-def _key(mention: dict[str, Any]) -> tuple[int, int, str]:
+def _key(mention: MentionRow) -> tuple[int, int, str]:
     return mention["start"], mention["end"], mention["entity"]
 
 
-def _usable_mention(mention: dict[str, Any], text: str, place: str, faults: Faults, limits: Limits) -> bool:
+def _usable_mention(mention: MentionRow, text: str, place: str, faults: Faults, limits: Limits) -> bool:
     """Whether a mention can be written; it is a fault where it cannot."""
     start, end, entity = _key(mention)
     where = f"{place}: mention {start}-{end}"

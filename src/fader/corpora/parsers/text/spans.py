@@ -12,10 +12,10 @@ Knows nothing of formats.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
+from fader.corpora.frame.base import MentionRow
 from fader.corpora.frame.faults import FURTHER, MOVED, REPEATED, tally
 from fader.corpus.documents import Faults
 from fader.errors import quote
@@ -57,18 +57,18 @@ def place_mentions(text: str, given: Sequence[Given]) -> Placed:
 
 
 class Linked(NamedTuple):
-    """A mention of entities; how a message about it begins, its type, and what else a document keeps of it."""
+    """A mention of entities; how a message about it begins, its type, and how sure it is."""
 
     given: Given
     entities: Sequence[str]
     place: str
     kind: str = ""
-    more: Mapping[str, Any] = MappingProxyType({})
+    confidence: float | None = None
 
 
 def make_mentions(
     text: str, linked: Sequence[Linked], faults: Faults, counts: dict[str, int]
-) -> tuple[list[dict[str, Any]], set[str]]:
+) -> tuple[list[MentionRow], set[str]]:
     """Mentions as documents have them, one for each entity of each and none twice; and the entities that they are of.
 
     What is in `linked` is a mention, a fault, or counted as repeated; further mentions of composite ones are counted
@@ -77,7 +77,7 @@ def make_mentions(
     found = place_mentions(text, [each.given for each in linked])
     tally(counts, MOVED, found.moved)
     tally(counts, f"documents with offsets in {found.unit}", found.unit != UNITS[0])
-    out: dict[tuple[int, int, str], dict[str, Any]] = {}
+    out: dict[tuple[int, int, str], MentionRow] = {}
     for each, span in zip(linked, found.spans, strict=True):
         if span is None:
             start, end, words = each.given
@@ -90,7 +90,10 @@ def make_mentions(
         tally(counts, FURTHER, len(each.entities) - 1)
         for entity in each.entities:
             tally(counts, REPEATED, (*span, entity) in out)
-            out.setdefault((*span, entity), {"start": span[0], "end": span[1], "entity": entity, **each.more})
+            mention: MentionRow = {"start": span[0], "end": span[1], "entity": entity}
+            if each.confidence is not None:
+                mention["confidence"] = each.confidence
+            out.setdefault((*span, entity), mention)
     return list(out.values()), {entity for _start, _end, entity in out}
 
 
