@@ -47,6 +47,7 @@ class Named(NamedTuple):
 
 
 NOTHING = Named(None, 1.0)
+NO_ENTITIES = np.empty(0, dtype=np.int32)
 
 
 def count_forms(reader: IndexReader, literals: Iterable[Literal]) -> list[FormCounts]:
@@ -68,8 +69,11 @@ def add_forms(parts: Sequence[FormCounts]) -> FormCounts:
     return FormCounts(*_add([(p.entity, p.count) for p in parts]), sum(p.occurrences for p in parts))
 
 
-def _add(parts: Iterable[tuple[I32, I32]]) -> tuple[I32, I32]:
-    parts = [(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)), *parts]
+def _add(parts: Sequence[tuple[I32, I32]]) -> tuple[I32, I32]:
+    """The sums of counts; entities of a part differ, and ascend."""
+    parts = [part for part in parts if part[0].size]
+    if len(parts) <= 1:
+        return parts[0] if parts else (NO_ENTITIES, NO_ENTITIES)
     entity, place = np.unique(np.concatenate([e for e, _n in parts]), return_inverse=True)
     count = np.bincount(place, np.concatenate([n for _e, n in parts]), entity.size)
     return entity.astype(np.int32), count.astype(np.int32)
@@ -79,12 +83,15 @@ def choose_entity(catalog: StoredCatalog, literal: Literal, counts: FormCounts) 
     """The entity that a literal names, given its counts in the whole collection."""
     labels = catalog.entity_labels
     a, b = labels.equal(fold(literal.text))
-    called = np.asarray(labels.owner[a:b], dtype=np.int32)
-    entity, count = _add([(counts.entity, counts.count), (called, np.ones(called.size, dtype=np.int32))])
-    total, best = int(count.sum()), int(count.argmax()) if count.size else 0
-    if not total or 2 * int(count[best]) < total:
+    total = int(counts.count.sum()) + b - a
+    if not total or (len(literal.terms) == 1 and 10 * total < 3 * counts.occurrences):
         return NOTHING
-    if len(literal.terms) == 1 and 10 * total < 3 * counts.occurrences:
+    entity, count = counts.entity, counts.count
+    if b > a:
+        called, names = np.unique(np.asarray(labels.owner[a:b], dtype=np.int32), return_counts=True)
+        entity, count = _add([(entity, count), (called, names)])
+    best = int(count.argmax())
+    if 2 * int(count[best]) < total:
         return NOTHING
     return Named(catalog.entity_ids[int(entity[best])], int(count[best]) / total)
 

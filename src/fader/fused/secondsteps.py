@@ -70,6 +70,7 @@ from fader.fused.secondkernels import (
     vote,
 )
 from fader.kernel import inner_kernel, kernel
+from fader.sorting import sort_part
 
 FEW = 64  # mentions of a document that are counted one by one; more are sorted
 
@@ -213,27 +214,6 @@ def _add_adjacent(lists: Lists, recipe: Recipe, step: Any, room: Chosen, out: F6
 
 
 @inner_kernel
-def _sort(values: I32, begin: int, end: int) -> None:
-    """Heap sort, in place."""
-    n = end - begin
-    for phase in range(n // 2 + n):
-        low, size = (n // 2 - 1 - phase, n) if phase < n // 2 else (0, n - 1 - (phase - n // 2))
-        if phase >= n // 2:
-            values[begin], values[begin + size] = values[begin + size], values[begin]
-        parent, value = low, values[begin + low] if size > 0 else np.int32(0)
-        while 2 * parent + 1 < size:
-            child = 2 * parent + 1
-            if child + 1 < size and values[begin + child + 1] > values[begin + child]:
-                child += 1
-            if values[begin + child] <= value:
-                break
-            values[begin + parent] = values[begin + child]
-            parent = child
-        if size > 0:
-            values[begin + parent] = value
-
-
-@inner_kernel
 def _sort_starts(lists: Lists, room: Chosen, used: int, j: int) -> Any:
     """Sort where the mentions of a document begin, unless that was done; how much of `sorted` is used then."""
     if room.known[j, SORTED_KNOWN]:
@@ -241,7 +221,7 @@ def _sort_starts(lists: Lists, room: Chosen, used: int, j: int) -> Any:
     begin, n = lists.start + room.begin[j], room.end[j] - room.begin[j]
     for i in range(n):
         room.sorted[used + i] = lists.integers[begin + i]
-    _sort(room.sorted, used, used + n)
+    sort_part(room.sorted, used, used + n)
     room.sorted_at[j], room.known[j, SORTED_KNOWN] = used, True
     return used + n
 

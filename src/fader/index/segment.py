@@ -25,6 +25,7 @@ from fader.index.catalog import StoredCatalog
 from fader.index.encoding.packed import check_ends, get
 from fader.index.encoding.shapes import damage_error
 from fader.index.files import DeletedFile, DocumentsFile, MentionsFile, TermsFile
+from fader.index.forms import MentionStarts
 from fader.index.format import Container
 from fader.index.manifest import CatalogEntry, SegmentEntry
 from fader.index.sentences import read_sentences
@@ -221,9 +222,11 @@ class Segment:
         """The entities of the mentions that cover exactly `length` tokens from one of some ascending positions on, and
         how many mentions of each do.
         """
-        rows = _find_rows(starts, length, self.start.rows, self.start.arrays, self.length.arrays)
-        entities, counts = np.unique(self.entity.gather(rows), return_counts=True)
-        return entities.astype(np.int32), counts.astype(np.int32)
+        return self._mention_starts.count_forms(starts, length)
+
+    @cached_property
+    def _mention_starts(self) -> MentionStarts:
+        return MentionStarts(self.start, self.length, self.entity, int(self.base[-1]))
 
     def mentions_of_type(self, type_number: int | None) -> Mentions:
         """The mentions of a type's entities, of all entities for None; recently used ones stay decoded."""
@@ -367,33 +370,6 @@ def _find_spans(
             token = get(s_base, s_at, s_words, row) - base[documents[i]]
             spans[at[i] + k, 0], spans[at[i] + k, 1] = token, token + get(l_base, l_at, l_words, row)
     return at, spans
-
-
-@kernel
-def _find_rows(starts: I32, length: int, rows: int, start: Any, lengths: Any) -> I32:
-    """The mentions of a length that begin at one of some ascending positions; mentions ascend by where they begin."""
-    base, at, words = start
-    l_base, l_at, l_words = lengths
-    found = np.empty(rows, dtype=np.int32)
-    n, row = 0, 0
-    for p in starts:
-        step = 1
-        while row + step < rows and get(base, at, words, row + step) < p:
-            row += step
-            step *= 2
-        high = min(rows, row + step)
-        while row < high:
-            middle = (row + high) >> 1
-            if get(base, at, words, middle) < p:
-                row = middle + 1
-            else:
-                high = middle
-        while row < rows and get(base, at, words, row) == p:
-            if get(l_base, l_at, l_words, row) == length:
-                found[n] = row
-                n += 1
-            row += 1
-    return found[:n].copy()
 
 
 @kernel
