@@ -21,7 +21,7 @@ from fader.limits import Limits
 from fader.search.local import rank_contexts
 from fader.search.models import resolve_model
 from fader.systems.base import parse_system
-from fader.testing.fused import EVERY, compare_paths
+from fader.testing.fused import compare_paths
 
 TYPES = [{"id": "t", "name": "t"}, {"id": "u", "name": "u"}]
 ENTITIES = [{"id": f"e{i}", "name": f"e{i}", "types": ["t" if i % 3 else "u"]} for i in range(40)]
@@ -127,9 +127,9 @@ def test_a_window_that_would_need_too_many_codes_is_left_to_the_table(
 def test_lists_that_do_not_fit_are_left_to_the_table(wide: Any) -> None:
     """A small arena begins anew when it is full, and gives up on lists larger than itself."""
     system = parse_system("proximity")
-    small = FusedRanker(wide.collection.reader, 1 << 10, EVERY)
+    small = FusedRanker(wide.collection.reader, 1 << 10)
     assert not compare(wide, "w1", "t", system, small)
-    fair = FusedRanker(wide.collection.reader, 200_000, EVERY)
+    fair = FusedRanker(wide.collection.reader, 200_000)
     for i in range(300):
         assert compare(wide, f"w{i}", "t", system, fair)
 
@@ -173,13 +173,6 @@ def test_time_and_contexts_are_limited_inside(wide: Any) -> None:
     assert strict.rank("+w1 +w2 +w3", k=5).entities is not None
 
 
-def test_a_large_type_is_decoded_when_it_is_asked_for_again(wide: Any) -> None:
-    """One query does not pay for the whole list of a type; the second one gets it, and the answer is the same."""
-    ranker = FusedRanker(wide.collection.reader, eager=100)
-    asked = [compare(wide, "w1 w2", "t", parse_system("proximity"), ranker) for _ in range(3)]
-    assert asked == [False, True, True]
-
-
 def test_many_snippets_are_those_of_a_full_order(wide: Any) -> None:
     """However many contexts are shown of an entity, they are the first of all its contexts by weight."""
     answers = {n: wide.search("w1 w2", type="t", k=2, snippets=n).results for n in (1, 3, 8, 9, 40)}
@@ -198,7 +191,7 @@ def test_documents_have_their_own_priors(tmp_path: Path) -> None:
 @pytest.mark.parametrize("top", ["0", "5"])
 def test_plans_are_kept(wide: Any, monkeypatch: pytest.MonkeyPatch, top: str) -> None:
     """A query that is asked again has its plan, and the same answer; with new lists, or too many plans, a new one."""
-    shared = FusedRanker(wide.collection.reader, eager=EVERY)
+    shared = FusedRanker(wide.collection.reader)
     system = feature_model("noprox+coverage", np.linspace(0.1, 1.0, feature_map("noprox+coverage").size), top=top)
     queries = [wide.parse(text, "t") for text in ("w1 w2", "+w1 w3", "w1 w2 -w4")]
     monkeypatch.setattr(ranker, "KEPT_PLANS", 2)

@@ -89,7 +89,7 @@ def choose_entity(catalog: StoredCatalog, literal: Literal, counts: FormCounts) 
     entity, count = counts.entity, counts.count
     if b > a:
         called, names = np.unique(np.asarray(labels.owner[a:b], dtype=np.int32), return_counts=True)
-        entity, count = _add([(entity, count), (called, names)])
+        entity, count = _add([(entity, count), (called, names.astype(np.int32))])
     best = int(count.argmax())
     if 2 * int(count[best]) < total:
         return NOTHING

@@ -18,6 +18,9 @@ from fader.contexts.occurrences import Occurrences
 from fader.contexts.sought import SoughtLiteral
 from fader.fused.arena import Arena, LiteralList, TypeList
 from fader.fused.kernels import find_from
+from fader.index.encoding.lists import decode_list
+from fader.index.encoding.packed import get
+from fader.index.encoding.shapes import damage_error
 from fader.index.reader import IndexReader
 from fader.index.segment import Segment, number_entities
 from fader.index.sound import CELL_BITS
@@ -29,6 +32,8 @@ U64 = NDArray[np.uint64]
 SPARE_WORDS = 64  # a window of documents may end behind the last one
 NOTHING = LiteralList(0, 0, 0, 0, 0)
 _NONE = np.empty(0, dtype=np.int32)
+_NO_ROWS = np.empty((5, 0), dtype=np.int32)
+DOCUMENT, ENTITY, START, END, ROW = range(5)  # columns of mentions while they are decoded
 
 
 def find_literal(arena: Arena, reader: IndexReader, literal: SoughtLiteral) -> LiteralList:
@@ -47,11 +52,42 @@ def find_type(arena: Arena, reader: IndexReader, number: int | None) -> TypeList
 
 
 def _decode_term(arena: Arena, reader: IndexReader, term: str) -> LiteralList:
+    if reader.numbered_as_stored:
+        (segment,) = reader.segments
+        number, occurrences = segment.find_term(term)
+        if number >= 0 and occurrences <= budget.CHUNK:
+            return _decode_at_once(arena, segment, number, occurrences)
+
     def decode(segment: Segment) -> I32:
         number = segment.find_term(term)[0]
         return segment.drop_deleted(segment.postings.values(number)) if number >= 0 else _NONE
 
     return _decode(arena, reader, decode)
+
+
+def _decode_at_once(arena: Arena, segment: Segment, number: int, occurrences: int) -> LiteralList:
+    """A term of a collection that is one segment, decoded where it belongs."""
+    budget.check()
+    documents = segment.documents_with(number)
+    places = arena.reserve(documents), arena.reserve(documents + 1), arena.reserve(occurrences)
+    sizes = documents, occurrences
+    if not _decode_list(segment.postings.arrays, number, sizes, segment.base, segment.cell, arena.integers, places):
+        raise damage_error(
+            segment.containers[0], f"list {number} of its terms is not sorted, or not as long as it says"
+        )
+    return LiteralList(places[0], documents, places[1], places[2], occurrences)
+
+
+@kernel
+def _decode_list(arrays: Any, i: int, sizes: Any, base: I32, cell: I32, out: I32, places: Any) -> Any:
+    """Documents, where each one's positions begin, and positions of a list, if it has as many as it says."""
+    (documents, occurrences), (document_at, at_at, position_at) = sizes, places
+    positions, is_sound = decode_list(arrays, i, 0, base[base.size - 1])
+    if not is_sound or positions.size != occurrences:
+        return False
+    document, at = out[document_at : document_at + documents], out[at_at : at_at + documents + 1]
+    position = out[position_at : position_at + occurrences]
+    return _split_by_document(positions, base, cell, document, at, position) == documents
 
 
 def _decode_union(arena: Arena, reader: IndexReader, literal: SoughtLiteral) -> LiteralList:
@@ -109,12 +145,17 @@ def _take_lists(values: I32, begin: I64, size: I32) -> I32:
 
 @kernel
 def _split_by_document(positions: I32, base: I32, cell: I32, document: I32, at: I32, position: I32) -> int:
-    """Documents with an occurrence, where each one's begin, and positions counted in the document."""
+    """Documents with an occurrence, where each one's begin, and positions counted in the document.
+
+    Returns how many documents there are, or -1 where `document` has no room for them.
+    """
     n, high = 0, np.int32(-1)
     low = np.int32(0)
     for k in range(positions.size):
         p = positions[k]
         if p >= high:
+            if n == document.size:
+                return -1
             d = cell[p >> CELL_BITS]
             while base[d + 1] <= p:
                 d += 1
@@ -189,77 +230,108 @@ def _retain(one: Any, other: Any, offset: int, out: Any) -> Any:
 
 
 def _decode_type(arena: Arena, reader: IndexReader, number: int | None) -> TypeList:
-    budget.check()
-    columns = []
+    parts = []
     for s, segment in enumerate(reader.segments):
         listed = np.arange(segment.mentions, dtype=np.int32) if number is None else segment.rows_of_type.values(number)
-        local = segment.document.gather(listed)
-        start, length = segment.start.gather(listed), segment.length.gather(listed)
-        start -= segment.base[local]
-        documents = local if reader.numbered_as_stored else reader.numbers[s][local]
-        entity = segment.entity.gather(listed)
-        parts = (documents, entity, start, start + length, listed)
-        if segment.alive is not None:
-            alive = np.flatnonzero(documents >= 0)
-            parts = tuple(part[alive] for part in parts)  # type: ignore[assignment]
-        columns.append(parts)
-    document, entity, start, end, row = (np.concatenate([_NONE, *each]) for each in zip(*columns, strict=True))
-    entities, slot = number_entities(entity)
+        part = _decode_rows(segment, listed)
+        if not reader.numbered_as_stored:
+            part[DOCUMENT] = reader.numbers[s][part[DOCUMENT]]
+        parts.append(part if segment.alive is None else part[:, part[DOCUMENT] >= 0])
+    rows = np.ascontiguousarray(parts[0] if len(parts) == 1 else np.hstack([_NO_ROWS, *parts]))
+    entities, rows[ENTITY] = number_entities(rows[ENTITY])
+    order = np.empty(rows.shape[1], dtype=np.int32)
+    _sort_mentions(rows, np.zeros(entities.size + 1, np.int32), np.zeros(reader.documents + 1, np.int32), order)
     budget.check()
-    order = _sort_by(document, _sort_by(slot, None, entities.size), reader.documents)
-    document, slot = document[order], slot[order]
-    words = -(-reader.documents // 64) + SPARE_WORDS
+    words, mentions = -(-reader.documents // 64) + SPARE_WORDS, rows.shape[1]
     bits, rank = np.zeros(words, dtype=np.uint64), np.zeros(words, dtype=np.int32)
-    at = np.empty(document.size + 1, dtype=np.int32)
-    documents, longest = _mark_documents(document, bits, rank, at)
-    _mark_last(document, slot)
+    at = np.empty(mentions + 1, dtype=np.int32)
+    documents, longest = _mark_documents(rows, order, bits, rank, at)
     bits_at = arena.reserve(2 * words)
     arena.words[bits_at // 2 : bits_at // 2 + words] = bits
+    start, end, slot, row = (arena.reserve(mentions) for _column in range(4))
+    for a, b in budget.chunks(mentions):
+        _arrange(rows, order, a, b, arena.integers, (start, end, slot, row))
     return TypeList(
         bits=bits_at // 2,
         rank=arena.put(rank),
         at=arena.put(at[: documents + 1]),
-        start=arena.put(start[order]),
-        end=arena.put(end[order]),
-        slot=arena.put(slot),
-        row=arena.put(row[order]),
-        mentions=document.size,
+        start=start,
+        end=end,
+        slot=slot,
+        row=row,
+        mentions=mentions,
         entity=arena.put(entities),
         slots=entities.size,
         longest=longest,
     )
 
 
-def _sort_by(key: I32, order: I32 | None, count: int) -> I32:
-    """What sorts rows by a key below `count`, rows of equal keys in the given order."""
-    given = np.arange(key.size, dtype=np.int32) if order is None else order
-    put = np.zeros(count + 1, dtype=np.int32)
-    out = np.empty(key.size, dtype=np.int32)
-    _counting_sort(key, given, put, out)
-    return out
+def _decode_rows(segment: Segment, listed: I32) -> I32:
+    """Document, entity, start, end and row of some mentions of a segment, tokens counted in the document."""
+    rows = np.empty((5, listed.size), dtype=np.int32)
+    columns = segment.document.arrays, segment.entity.arrays, segment.start.arrays, segment.length.arrays
+    for a, b in budget.chunks(listed.size):
+        _read_rows(listed, a, b, segment.base, columns, rows)
+    return rows
 
 
 @kernel
-def _counting_sort(key: I32, given: I32, put: I32, out: I32) -> None:
-    for k in key:
-        put[k + 1] += 1
-    for k in range(1, put.size):
-        put[k] += put[k - 1]
-    for i in given:
-        out[put[key[i]]] = i
-        put[key[i]] += 1
+def _read_rows(listed: I32, first: int, last: int, base: I32, columns: Any, rows: I32) -> None:
+    (d_base, d_at, d_words), (e_base, e_at, e_words), (s_base, s_at, s_words), (l_base, l_at, l_words) = columns
+    for i in range(first, last):
+        row = listed[i]
+        document = get(d_base, d_at, d_words, row)
+        start = get(s_base, s_at, s_words, row) - base[document]
+        rows[DOCUMENT, i], rows[ENTITY, i] = document, get(e_base, e_at, e_words, row)
+        rows[START, i], rows[END, i] = start, start + get(l_base, l_at, l_words, row)
+        rows[ROW, i] = row
 
 
 @kernel
-def _mark_documents(document: I32, bits: U64, rank: I32, at: I32) -> Any:
+def _sort_mentions(rows: I32, of_slot: I32, of_document: I32, order: I32) -> None:
+    """What sorts mentions by document and slot, those of a slot in the given order: two sorts by counting."""
+    by_slot = np.empty_like(order)
+    for i in range(order.size):
+        of_slot[rows[ENTITY, i] + 1] += 1
+        of_document[rows[DOCUMENT, i] + 1] += 1
+    for k in range(1, of_slot.size):
+        of_slot[k] += of_slot[k - 1]
+    for k in range(1, of_document.size):
+        of_document[k] += of_document[k - 1]
+    for i in range(order.size):
+        k = rows[ENTITY, i]
+        by_slot[of_slot[k]] = i
+        of_slot[k] += 1
+    for i in by_slot:
+        k = rows[DOCUMENT, i]
+        order[of_document[k]] = i
+        of_document[k] += 1
+
+
+@kernel
+def _arrange(rows: I32, order: I32, first: int, last: int, out: I32, places: Any) -> None:
+    """Write some of the sorted mentions, slots as slot << 1, and 1 more for the last row of a slot in a document."""
+    start, end, slot, row = places
+    for k in range(first, last):
+        i = order[k]
+        own, is_last = rows[ENTITY, i], True
+        if k + 1 < order.size:
+            j = order[k + 1]
+            is_last = rows[ENTITY, j] != own or rows[DOCUMENT, j] != rows[DOCUMENT, i]
+        out[start + k], out[end + k], out[row + k] = rows[START, i], rows[END, i], rows[ROW, i]
+        out[slot + k] = np.int32(own << 1 | np.int32(is_last))
+
+
+@kernel
+def _mark_documents(rows: I32, order: I32, bits: U64, rank: I32, at: I32) -> Any:
     """The bits of the documents of sorted rows, how many stand before each word, and where each one's rows begin.
 
     Returns how many documents there are, and the most rows of one.
     """
     n, longest, last = 0, 0, np.int32(-1)
     counted = np.zeros(bits.size, dtype=np.int32)
-    for i in range(document.size):
-        d = document[i]
+    for i in range(order.size):
+        d = rows[DOCUMENT, order[i]]
         if d != last:
             bits[d >> 6] |= np.uint64(1) << np.uint64(d & 63)
             counted[d >> 6] += np.int32(1)
@@ -267,18 +339,9 @@ def _mark_documents(document: I32, bits: U64, rank: I32, at: I32) -> Any:
             n += 1
             last = d
         longest = max(longest, i + 1 - at[n - 1])
-    at[n] = document.size
+    at[n] = order.size
     before = np.int32(0)
     for w in range(bits.size):
         rank[w] = before
         before += counted[w]
     return n, longest
-
-
-@kernel
-def _mark_last(document: I32, slot: I32) -> None:
-    """slot << 1, and 1 more for the last row of its entity in the document."""
-    n = slot.size
-    for i in range(n):
-        last = i + 1 == n or document[i + 1] != document[i] or slot[i + 1] != slot[i]
-        slot[i] = np.int32(slot[i] << 1 | np.int32(last))

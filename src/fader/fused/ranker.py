@@ -59,7 +59,6 @@ KEPT_COLUMNS = 64
 KEPT_PLANS = 512
 KEPT_DOCUMENTS = 4096  # of a plan
 KEPT_NUMBERS = 1 << 22  # of all plans that are kept: 32 MB
-EAGER = 1 << 14  # mentions of a type that are decoded for its first query
 SHARED = 3  # of so many parts of the arena one is for codes that queries share
 COMMON_MENTIONS = 1 << 14  # of a type from which on codes of common literals are shared
 _Chosen = tuple[I32, F64 | None, int | None, int]
@@ -105,14 +104,10 @@ class _Plan:
 
 @final
 class FusedRanker:
-    """Ranks queries of one reader. `integers` is how much room decoded lists have; with 0 it ranks nothing.
+    """Ranks queries of one reader. `integers` is how much room decoded lists have; with 0 it ranks nothing."""
 
-    A type of more than `eager` mentions is decoded when it is asked for again: for one query the table is quicker.
-    """
-
-    def __init__(self, reader: IndexReader, integers: int = ARENA, eager: int = EAGER) -> None:
-        self._reader, self._integers, self._eager = reader, integers, eager
-        self._asked: set[int | None] = set()
+    def __init__(self, reader: IndexReader, integers: int = ARENA) -> None:
+        self._reader, self._integers = reader, integers
         self._arena, self._lock = Arena(integers), threading.Lock()
         self._room, self._second = Room(), SecondRoom()
         self._columns: dict[Hashable, F64] = {}
@@ -293,9 +288,6 @@ class FusedRanker:
                 if arena.find(("type", number)) is None:
                     listed = sum(count_listed(segment, number) for segment in reader.segments)
                     ContextQuota(options.limits, len(query.literals)).check_list(listed)
-                    if listed > self._eager and number not in self._asked:
-                        self._asked.add(number)
-                        return None
                 mentions = find_type(arena, reader, number)
                 found = [find_literal(arena, reader, one) for one in sought.positive]
                 forbidden = [find_literal(arena, reader, one) for one in sought.forbidden]

@@ -25,8 +25,8 @@ from fader.index.catalog import StoredCatalog
 from fader.index.encoding.packed import check_ends, get
 from fader.index.encoding.shapes import damage_error
 from fader.index.files import DeletedFile, DocumentsFile, MentionsFile, TermsFile
-from fader.index.forms import MentionStarts
 from fader.index.format import Container
+from fader.index.forms import MentionStarts
 from fader.index.manifest import CatalogEntry, SegmentEntry
 from fader.index.sentences import read_sentences
 from fader.index.sound import check_buried, check_mentions

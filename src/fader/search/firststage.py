@@ -24,7 +24,6 @@ from fader.search.local import LocalCollection
 from fader.systems.rerank import Rerank
 
 F64 = NDArray[np.float64]
-EVERY = 1 << 40  # mentions of a type: lists of any length are decoded for their first query
 ALL = 1 << 30
 
 
@@ -58,7 +57,7 @@ class FirstStages:
     def __init__(self, index: Index) -> None:
         self.index = index
         collection = index.collection
-        self._ranker = FusedRanker(collection.reader, eager=EVERY) if isinstance(collection, LocalCollection) else None
+        self._ranker = FusedRanker(collection.reader) if isinstance(collection, LocalCollection) else None
 
     def find(self, query: Query, cascade: Rerank) -> FirstStage | None:
         """What the first stage leaves of a query; None where it has no fused form."""

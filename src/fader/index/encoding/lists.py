@@ -183,7 +183,7 @@ def ascends(values: I32, end: int) -> bool:
 
 
 @kernel
-def _decode(arrays: Any, i: int, margin: int, end: int) -> Any:
+def decode_list(arrays: Any, i: int, margin: int, end: int) -> Any:
     """All values of list i, and whether they are sound; with `margin` 1 a sentinel stands before and after them."""
     entry, entry_at, base, width, block_at, words = arrays
     n, _extra, block, tail = _read_head(entry, _seek(entry, entry_at, i))
@@ -386,7 +386,7 @@ class Lists:
         n = self.head(i)[0] if budget.is_counted() else 0
         if n <= budget.CHUNK:
             self._check_number(i)
-            out, is_sound = _decode(self.arrays, i, margin, self._end)
+            out, is_sound = decode_list(self.arrays, i, margin, self._end)
             return self._check(i, is_sound, out)
         out = np.empty(n + 2 * margin, dtype=np.int32)
         is_sound = True
