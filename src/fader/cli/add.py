@@ -10,6 +10,7 @@ import click
 
 from fader.cli.change import print_change
 from fader.cli.common import DocumentOptions, Output, folder_argument, speaks, takes
+from fader.cli.examples import keep_examples
 from fader.corpus.catalog_change import CatalogChange
 from fader.corpus.readers import read_lines
 from fader.corpus.same_as import SAME_HELP
@@ -80,6 +81,7 @@ def command(
     )
     with out.progress("Adding") as reporter:
         report = add(folder, list(corpus), options, reporter, change)
+    keep_examples(folder, report.manifest.live.documents)
     print_change(folder, report, time.perf_counter() - began, out)
     if corpus and not report.added:
         raise InputError(f"{folder}: no document was added: none of the files holds one that can be used")

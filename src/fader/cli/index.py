@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from fader.cli.common import DocumentOptions, Output, speaks, takes
+from fader.cli.examples import keep_examples
 from fader.corpora.files.corpus import annotate_sources, describe_read, split_sources
 from fader.corpus.analysis import Analysis, read_stopwords
 from fader.corpus.readers import read_lines
@@ -65,6 +66,7 @@ def command(sources: SourceOptions, options: BuildOptions, documents: DocumentOp
         report = build(folder, corpus, sources.entities, sources.types, options, reporter)
     reader = IndexReader(folder)
     counts = {"documents": reader.documents, "tokens": reader.tokens, "mentions": reader.mentions}
+    keep_examples(folder, reader.documents)
     remark_faults(report, out)
     seconds = time.perf_counter() - began
     shown = ", ".join(f"{v:,} {k}" for k, v in counts.items())

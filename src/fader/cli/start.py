@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 
 from fader.cli.common import Output, speaks, takes
+from fader.cli.examples import keep_examples
 from fader.cli.serve import check_packages, serve
 from fader.corpora.files.corpus import summarise
 from fader.corpus.tables import COLUMNS_HELP, ENTITIES_HELP, TYPES_HELP
 from fader.errors import UsageError
+from fader.index.reader import IndexReader
 from fader.options import option, options
 from fader.search.start import StartOptions, start
 
@@ -60,6 +62,7 @@ def command(given: StartSources, out: Output) -> None:
         check_packages()
     how = StartOptions(given.catalog, given.types, given.columns, given.discover, given.stemmer, given.processes)
     started = start(given.sources, given.folder, how, out.remark, out.progress)
+    keep_examples(started.index, IndexReader(started.index).documents)
     read, annotated = started.read, started.annotated
     summary = {
         "index": str(started.index),

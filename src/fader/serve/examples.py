@@ -14,7 +14,7 @@ from fader.corpus.queries import RawQuery
 from fader.errors import InputError, StorageError
 from fader.search.examples import ExampleQuery
 
-SHOWN, MADE = 12, 6
+SHOWN = 12
 LONGEST = 300
 
 

@@ -17,15 +17,15 @@ from fader.errors import QueryError, UsageError, did_you_mean, quote
 from fader.learn.model import Model
 from fader.registry import discover
 from fader.search.collection import Collection
-from fader.search.examples import ExampleQuery, find_popular_types, make_examples
+from fader.search.examples import ExampleQuery, PopularType, describe_popular_types
 from fader.search.index import Index
 from fader.search.info import describe_index
 from fader.search.models import DEFAULT, SHIPPED, resolve_model, shipped_model
-from fader.search.suggest import Suggester, TypeHint
+from fader.search.stored_examples import find_examples
+from fader.search.suggest import Suggester
 from fader.search.typetree import TypeTree
 from fader.serve.backing import Backing
 from fader.serve.errors import BadRequest, NotFound, Refusal
-from fader.serve.examples import MADE
 from fader.serve.requested import check_requested
 from fader.systems.base import parse_system
 
@@ -35,7 +35,7 @@ SHAPES = '+the "of the" -a in'  # required, a phrase, forbidden, optional
 QUESTION = "Which people are in the news?"
 PASSAGE = "window:20"  # as the page asks for
 TRIED, FEW = 50, 2_000  # entities whose names are tried, contexts that are few
-POPULAR = 10  # types that the page offers
+POPULAR = 24  # types that the page offers
 KEPT_SYSTEMS = 256  # texts of systems that are not parsed anew
 
 
@@ -75,13 +75,13 @@ class Served:
 
     @cached_property
     def examples(self) -> list[ExampleQuery]:
-        """Queries to begin with, made from the index."""
-        return make_examples(self.index, self.suggester, MADE)
+        """Queries to begin with: those that are kept beside the index, or else made now."""
+        return find_examples(self.index, self.suggester)
 
     @cached_property
-    def popular_types(self) -> list[TypeHint]:
+    def popular_types(self) -> list[PopularType]:
         """Types to begin with."""
-        return find_popular_types(self.suggester, POPULAR)
+        return describe_popular_types(self.suggester, POPULAR)
 
     @cached_property
     def described(self) -> dict[str, Any]:

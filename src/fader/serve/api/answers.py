@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from fader.judging.learn import LearnReport
 from fader.search.answer import Answer, Result
 from fader.search.entity import EntityCard, EntityEvidence, TypePath
-from fader.search.examples import ExampleQuery
+from fader.search.examples import ExampleQuery, PopularType
 from fader.search.suggest import EntityHint, TypeHint
 from fader.search.system_info import SystemFacts
 from fader.search.typetree import TypeNode
@@ -44,7 +44,7 @@ class Examples:
     """Queries and types to begin with."""
 
     examples: list[ExampleQuery]
-    types: list[TypeHint]
+    types: list[PopularType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,15 @@ class Systems:
 
     models: list[ModelName]
     systems: list[SystemFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the page would ask for first; it is written into the document."""
+
+    stats: Stats
+    systems: Systems
+    examples: Examples
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ ERRORS: dict[int, dict[str, Any]] = {
     431: {"code": "bad_request", "message": "the head of a request has at most 65,536 bytes", "hint": "send less"},
     500: {"code": "internal", "message": "something went wrong in the server", "request_id": "5d770696-1"},
     503: {"code": "overloaded", "message": "the server is full", "hint": "try again in 1 s"},
-    504: {"code": "out_of_time", "message": "the request needs more than its 1,000 ms", "hint": "ask with fewer words"},
+    504: {"code": "out_of_time", "message": "the request needs more than its 3,000 ms", "hint": "ask with fewer words"},
 }
 HEADERS = {
     "Fader-Index": "The index that answered",
