@@ -64,7 +64,7 @@ class Settings:
     k: int = 1_000
     snippets: int = 100
     time_ms: int = option(
-        1_000, help="Milliseconds per request, waiting included.", least=1, most=3_600_000, flags=("--timeout-ms",)
+        3_000, help="Milliseconds per request, waiting included.", least=1, most=3_600_000, flags=("--timeout-ms",)
     )
     keys: Path | None = option(
         None, help="Answer only requests with a key of this file; a line is: name key [rate] [rights].", metavar="FILE"
