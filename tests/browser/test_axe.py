@@ -66,8 +66,8 @@ def test_a_failure(visit: Visits) -> None:
 def test_the_dialog(visit: Visits) -> None:
     """The dialog that asks for a key."""
     page = visit(
-        "/",
-        prepare=lambda page: page.route("**/v1/stats", lambda route: route.fulfill(status=401, json={})),
+        "/types",
+        prepare=lambda page: page.route("**/v1/types*", lambda route: route.fulfill(status=401, json={})),
         refused=[401],
         wait=False,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -282,6 +283,22 @@ def test_files_are_sent_once(http: httpx.Client) -> None:
         assert reply.headers["content-type"].startswith(kind)
         again = http.get(f"/static/{name}", headers={"If-None-Match": reply.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_page_comes_in_three_files_and_needs_no_more(http: httpx.Client) -> None:
+    """Its script and its style are kept for good under their addresses; what it would ask for first stands in it."""
+    page = http.get("/")
+    for address, kind in re.findall(r'(?:href|src)="(/static/page\.(css|js)\?v=\w+)"', page.text):
+        reply = http.get(address)
+        assert "immutable" in reply.headers["cache-control"]
+        assert reply.headers["content-encoding"] == "gzip"
+        plain = http.get(address, headers={"Accept-Encoding": "identity"})
+        assert (plain.content, "content-encoding" in plain.headers) == (reply.content, False)
+        assert http.get(f"/static/page.{kind}?v=old").headers["cache-control"] == "no-cache"
+    opening = re.search(r'<script type="application/json" id="opening">(.*?)</script>', page.text)
+    assert opening is not None
+    found = json.loads(opening[1])
+    assert found == {name: http.get(f"/v1/{name}").json() for name in ("stats", "systems", "examples")}
 
 
 GETS = [

@@ -94,7 +94,7 @@ def create_app(settings: Settings) -> Application:
         about.router(settings),
         about.monitoring_router(),
         reports.router(settings, lambda request, work: run_in_lane(request, "light", work)),
-        pages.router(),
+        pages.router(about.write_opening),
     )
     for router in routers:  # one flat list: FastAPI matches the routes of an included router twice, on every request
         app.router.routes.extend(router.routes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Literal
 
@@ -9,13 +10,24 @@ from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
 from fader import __version__
+from fader.errors import FaderError
 from fader.registry import discover
 from fader.search.models import SHIPPED, shipped_model
 from fader.search.system_info import describe_system
-from fader.serve.api.answers import Health, ModelName, ServedLimits, Stats, Systems, encode, encode_health
+from fader.serve.api.answers import (
+    Examples,
+    Health,
+    ModelName,
+    Opening,
+    ServedLimits,
+    Stats,
+    Systems,
+    encode,
+    encode_health,
+)
 from fader.serve.api.openapi import MEANINGS, describe_errors, read_examples
 from fader.serve.api.parameters import IndexParameters, NoParameters
-from fader.serve.errors import JSON
+from fader.serve.errors import JSON, Refusal
 from fader.serve.metrics import FORM
 from fader.serve.open_index import Served
 from fader.serve.routes.answering import find_index, send_json, service_of
@@ -97,6 +109,17 @@ def systems_of(served: Served) -> Systems:
     models = {**served.models, **models}
     named = [ModelName(name, str(model), name == served.default) for name, model in models.items()]
     return Systems(named, [describe_system(part) for part in discover("fader.systems").values()])
+
+
+def write_opening(request: Request) -> bytes:
+    """What the page asks for first, of the first index; nothing where a key is needed, or the index is damaged."""
+    service = service_of(request)
+    if service.ready and service.settings.keys is None:
+        with suppress(FaderError, Refusal):
+            served = service.index()
+            examples = Examples(service.examples or served.examples, served.popular_types)
+            return encode(Opening(stats_of(service), systems_of(served), examples))
+    return b""
 
 
 def health_of(service: Service) -> Health:

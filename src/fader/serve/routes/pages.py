@@ -1,12 +1,15 @@
 """The page and its files. Paths of the page all give the same document, which finds out by itself what to show.
 
-Names are matched against a pattern that no path out of the folder fits. A client that has a file already is told so
-(ETag). Knows nothing of what is in the files.
+All modules are sent as one script and all styles as one file, under addresses that change with what is in them, so
+that a browser keeps them for good; other files are told by their tag (ETag). Names are matched against a pattern that
+no path out of the folder fits. Knows nothing of what is in the files.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,9 +18,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from fader.errors import quote
+from fader.serve.bundle import FOLDER, bundle_script, bundle_style
 from fader.serve.errors import NotFound
 
-FOLDER = Path(__file__).parent.parent / "static"
 PATHS = ("/", "/compare", "/types", "/entity", "/document", "/learn", "/reports", "/reports/{name}", "/api")
 TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -33,14 +36,18 @@ TYPES = {
 }
 _NAME = re.compile(r"(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-][A-Za-z0-9._-]*")
 LONGEST = 200
+BUNDLES = {"page.js": bundle_script, "page.css": bundle_style}
+OPENING = b'id="opening">'  # after which stands what the page would ask for first
+KEPT, ASKED = "public, max-age=31536000, immutable", "no-cache"
+Opening = Callable[[Request], bytes]
 
 
-def router() -> APIRouter:
-    """The routes."""
+def router(opening: Opening) -> APIRouter:
+    """The routes; `opening` gives, as JSON, what the page would ask for first, or nothing."""
     routes = APIRouter(include_in_schema=False)
 
     async def page(request: Request) -> Response:
-        return send_file(request, "index.html")
+        return _send(request, *_write_page(opening(request)), "index.html", ASKED)
 
     for path in PATHS:
         routes.add_api_route(path, page, methods=["GET"])
@@ -64,20 +71,29 @@ def is_for_person(request: Request) -> bool:
 
 def answer_not_found() -> Response:
     """The page, which says by itself that it has nothing to show there."""
-    return Response(read("index.html")[0], 404, {"Cache-Control": "no-cache", "Content-Type": TYPES[".html"]})
+    return Response(_write_page(b"")[0], 404, {"Cache-Control": ASKED, "Content-Type": TYPES[".html"]})
 
 
 def send_file(request: Request, name: str) -> Response:
     """A file of the page, or that it has not changed."""
     body, tag = read(name)
-    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    current = request.query_params.get("v") == tag
+    return _send(request, body, tag, name, KEPT if current else ASKED)
+
+
+def _send(request: Request, body: bytes, tag: str, name: str, control: str) -> Response:
+    headers = {"ETag": f'"{tag}"', "Cache-Control": control, "Vary": "Accept-Encoding"}
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
+    if name in BUNDLES and "gzip" in request.headers.get("accept-encoding", ""):
+        body, headers["Content-Encoding"] = _compress(body), "gzip"
     return Response(body, headers=headers | {"Content-Type": TYPES[Path(name).suffix]})
 
 
 def read(name: str) -> tuple[bytes, str]:
-    """The bytes of a file and their tag."""
+    """The bytes of a file or a bundle, and their tag."""
+    if name in BUNDLES:
+        return bundle(name)
     path = FOLDER / name
     try:
         if len(name) > LONGEST or not _NAME.fullmatch(name) or path.suffix not in TYPES or not path.is_file():
@@ -90,5 +106,28 @@ def read(name: str) -> tuple[bytes, str]:
 
 @lru_cache(256)
 def _read(path: Path, _changed: int, _size: int) -> tuple[bytes, str]:
-    body = path.read_bytes()
-    return body, f'"{xxhash.xxh3_64_hexdigest(body)}"'
+    return _tagged(path.read_bytes())
+
+
+@lru_cache
+def bundle(name: str) -> tuple[bytes, str]:
+    """The bytes of a bundle and their tag; made once in a process."""
+    return _tagged(BUNDLES[name]().encode())
+
+
+def _write_page(opening: bytes) -> tuple[bytes, str]:
+    """The document, with the addresses of the bundles as they are now, and what it would ask for first."""
+    body = read("index.html")[0]
+    for name in (*BUNDLES, "favicon.svg"):
+        address = f"/static/{name}".encode()
+        body = body.replace(address, b"%s?v=%s" % (address, read(name)[1].encode()))
+    return _tagged(body.replace(OPENING, OPENING + opening.replace(b"<", b"\\u003c")))
+
+
+def _tagged(body: bytes) -> tuple[bytes, str]:
+    return body, xxhash.xxh3_64_hexdigest(body)
+
+
+@lru_cache
+def _compress(body: bytes) -> bytes:
+    return gzip.compress(body, 9, mtime=0)

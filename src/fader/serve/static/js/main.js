@@ -5,25 +5,34 @@
 // what it left there. `context`: {stats, systems, index, path, signal}; `signal` aborts when another address is shown.
 // Knows no view from within.
 
+import * as apidocs from "./apidocs.js";
 import * as api from "./api.js";
+import * as compare from "./compare.js";
+import * as document_ from "./document.js";
 import { fill } from "./dom.js";
+import * as entity from "./entity.js";
+import * as learn from "./learn.js";
+import { opening } from "./opening.js";
+import * as report from "./report.js";
+import * as search from "./search.js";
 import { failure, skeleton } from "./states.js";
+import * as types from "./types.js";
 import * as url from "./url.js";
 
 const VIEWS = [
-  { path: /^\/$/, title: "Search", nav: "/", module: () => import("./search.js") },
-  { path: /^\/compare$/, title: "Compare", nav: "/compare", module: () => import("./compare.js") },
-  { path: /^\/types$/, title: "Types", nav: "/types", module: () => import("./types.js") },
-  { path: /^\/entity$/, title: "Entity", nav: "/", module: () => import("./entity.js") },
-  { path: /^\/learn$/, title: "Learn", nav: "/learn", module: () => import("./learn.js") },
-  { path: /^\/document$/, title: "Document", nav: "/", module: () => import("./document.js") },
-  { path: /^\/reports(\/[^/]+)?$/, title: "Reports", nav: "/reports", module: () => import("./report.js") },
-  { path: /^\/api$/, title: "API", nav: "/api", module: () => import("./apidocs.js") },
+  { path: /^\/$/, title: "Search", nav: "/", module: search },
+  { path: /^\/compare$/, title: "Compare", nav: "/compare", module: compare },
+  { path: /^\/types$/, title: "Types", nav: "/types", module: types },
+  { path: /^\/entity$/, title: "Entity", nav: "/", module: entity },
+  { path: /^\/learn$/, title: "Learn", nav: "/learn", module: learn },
+  { path: /^\/document$/, title: "Document", nav: "/", module: document_ },
+  { path: /^\/reports(\/[^/]+)?$/, title: "Reports", nav: "/reports", module: report },
+  { path: /^\/api$/, title: "API", nav: "/api", module: apidocs },
 ];
 
 const root = document.getElementById("view");
 const shown = { view: null, leave: null, abort: null };
-const loaded = { stats: null, systems: new Map() };
+const loaded = { stats: opening?.stats ?? null, systems: new Map(opening ? [["", opening.systems]] : []) };
 
 function viewOf(path) {
   return VIEWS.find((view) => view.path.test(path)) ?? VIEWS[0];
@@ -36,10 +45,10 @@ async function show(tried = false) {
   const abort = (shown.abort = new AbortController());
   const waiting = setTimeout(() => !abort.signal.aborted && shown.view !== view && fill(root, skeleton(4)), 150);
   try {
-    const [module, context] = await Promise.all([moduleOf(view), contextOf(params, path, abort.signal)]);
+    const context = await contextOf(params, path, abort.signal);
     if (abort.signal.aborted) return;
-    enter(view, module);
-    shown.leave = (await module.render(root, params, context)) ?? null;
+    enter(view);
+    shown.leave = (await view.module.render(root, params, context)) ?? null;
   } catch (error) {
     if (error.name === "AbortError" || abort.signal.aborted) return;
     shown.view = null;
@@ -49,19 +58,15 @@ async function show(tried = false) {
   }
 }
 
-/** A view's files are asked for when it is first shown; a TypeError says that they could not be had. */
-function moduleOf(view) {
-  return view.module().catch((error) => {
-    throw error instanceof TypeError ? api.unreached() : error;
-  });
-}
-
 /** Clear the place for a view, unless it is the one that is there and keeps what it has. */
-function enter(view, module) {
+function enter(view) {
   if (typeof shown.leave === "function") shown.leave();
   shown.leave = null;
-  const stays = shown.view === view && module.keeps;
-  if (!stays) root.replaceChildren();
+  const stays = shown.view === view && view.module.keeps;
+  if (!stays) {
+    root.replaceChildren();
+    root.className = "view";
+  }
   if (shown.view && shown.view !== view) root.focus({ preventScroll: true });
   if (shown.view !== view) {
     document.title = `${view.title} · Fader`;
@@ -77,10 +82,12 @@ function enter(view, module) {
 
 async function contextOf(params, path, signal) {
   const index = params.index ?? "";
-  loaded.stats ??= await api.get("/v1/stats");
-  if (!loaded.systems.has(index)) {
-    loaded.systems.set(index, await systemsOf(index));
-  }
+  const [stats, systems] = await Promise.all([
+    loaded.stats ?? api.get("/v1/stats"),
+    loaded.systems.get(index) ?? systemsOf(index),
+  ]);
+  loaded.stats = stats;
+  loaded.systems.set(index, systems);
   return { stats: loaded.stats, systems: loaded.systems.get(index), index, path, signal };
 }
 

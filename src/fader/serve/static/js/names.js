@@ -11,15 +11,14 @@ const ROOM = 4000; // characters that they may have together, so that no address
 const known = new Map();
 const wanted = new Map();
 
+/** What an id tells of the name of its type, until that is known: `head of state` of `head_of_state.1`. */
+export function likelyName(id) {
+  return id.replace(/\.\d+$/, "").replaceAll("_", " ");
+}
+
 /** The name of a type, sooner or later; its id where there is none. */
 export async function typeName(id, index = "") {
   return (await found(id, index))?.name || id;
-}
-
-/** Resolve when the names of all these types are known, or after `patience` ms. */
-export function typeNames(ids, index = "", patience = 150) {
-  const late = new Promise((resolve) => setTimeout(resolve, patience));
-  return Promise.race([Promise.all([...new Set(ids)].map((id) => typeName(id, index))), late]);
 }
 
 /** At most `most` types above a type, each right above the one after it; the first may have more above it. */
