@@ -112,14 +112,28 @@ def test_unknown_names(visit: Visits, asked: dict[str, str]) -> None:
 
 
 def test_nothing_found(visit: Visits) -> None:
-    """What to try is offered as links; the first of them finds something."""
+    """What to try is offered as links, none of which would find nothing again: no other type helps here."""
     page = visit("/", {"q": "violin +zzzzz", "type": "physicist"})
     expect(page.locator(".summary-title")).to_contain_text("Nothing found")
     tries = page.locator(".state-list")
-    expect(tries).to_contain_text("a wider type: ")
+    expect(tries.get_by_role("link")).to_have_text(["violin zzzzz"])
     tries.get_by_role("link", name="violin zzzzz").click()
     expect(page.locator(".result").first).to_be_visible()
     assert params_of(page)["q"] == "violin zzzzz"
+
+
+def test_nothing_can_help(visit: Visits) -> None:
+    """Where nothing finds anything, nothing is offered."""
+    page = visit("/", {"q": "zzzz +yyyy", "type": "physicist"})
+    page.wait_for_load_state("networkidle")
+    expect(page.locator(".state-list")).to_have_count(0)
+
+
+def test_a_slip_of_the_pen(visit: Visits) -> None:
+    """A query with a misspelt word is offered as it was meant."""
+    page = visit("/", {"q": "+violn", "type": "scientist"})
+    page.locator(".state-list").get_by_role("link", name="+violin").click()
+    expect(page.locator(".result").first).to_be_visible()
 
 
 def test_an_address_that_is_no_page(site: Site) -> None:
@@ -220,7 +234,9 @@ def test_a_failure_of_the_service(visit: Visits, settings: Settings, serve: Serv
 
 def test_too_many_requests(visit: Visits, settings: Settings, serve: Serve) -> None:
     """A client over its rate is told when it may go on, and the page does by itself."""
-    page = visit("/", ASKED, site=serve(replace(settings, rate=1.0)), refused=[429], wait=False)
+    slow = serve(replace(settings, rate=0.1))
+    slow.get("/v1/search", **ASKED)
+    page = visit("/", ASKED, site=slow, refused=[429], wait=False)
     expect(problem(page, "Too many requests")).to_contain_text("Trying again in")
 
 

@@ -15,11 +15,28 @@ def focused(page: Page) -> Locator:
 
 
 def tree(visit: Visits) -> Page:
-    """The page with the focus on the root."""
+    """The page with the focus on its only root, which is open at first, and closed here."""
     page = visit("/types")
+    root = page.get_by_role("treeitem").first
+    expect(root).to_have_attribute("aria-expanded", "true")
+    root.focus()
+    page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("treeitem")).to_have_count(1)
-    page.get_by_role("treeitem").first.focus()
     return page
+
+
+def test_it_opens_on_something_useful(visit: Visits, site: Site) -> None:
+    """The types with most entities, each with some of them; all of it by links, and the only root is open."""
+    page = visit("/types")
+    popular = site.get("/v1/examples")["types"]
+    names = page.locator(".types-start-name")
+    expect(names).to_have_text([each["name"] for each in popular])
+    assert all(each["known"] for each in popular)
+    page.get_by_role("link", name=popular[0]["known"][0]["name"]).first.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(popular[0]["known"][0]["name"])
+    page.go_back()
+    names.first.click()
+    expect(page.locator(".types-title")).to_have_text(popular[0]["name"])
 
 
 def test_arrows_walk_and_open(visit: Visits, site: Site) -> None:

@@ -75,10 +75,14 @@ export function askBox({ context, send }) {
       { class: "box" },
       several && index.element,
       query.element,
-      h("button", { class: "button primary ask-go", type: "submit" }, icon("search"), "Search"),
+      h(
+        "button",
+        { class: "button primary ask-go", type: "submit" },
+        icon("search"),
+        h("span", { class: "ask-go-text", text: "Search" }),
+      ),
     ),
-    h("div", { class: "reading" }, type.element, chips),
-    advanced,
+    h("div", { class: "reading" }, type.element, chips, advanced),
   );
 
   function drawChips() {

@@ -11,7 +11,6 @@ import { announce, cut, data, fill, h, icon, number, plural, score, svg, uid, vi
 import { snippet } from "./evidence.js";
 import { exportLinks } from "./export.js";
 import { defaultName, modelField, modelTitle } from "./fields.js";
-import { typeNames } from "./names.js";
 import { typeChips } from "./results.js";
 import { empty, failure, withProgress } from "./states.js";
 import * as url from "./url.js";
@@ -154,10 +153,6 @@ async function ask(made, params, context, tried = false) {
   try {
     const budget = context.stats.limits?.time_ms ?? null;
     const versus = await withProgress(made.output, get("/v1/compare", asked, { signal: context.signal }), { budget });
-    await typeNames(
-      versus.sides.flatMap((side) => side.results.flatMap((r) => r.types.slice(0, 3))),
-      params.index,
-    );
     if (!context.signal.aborted) show(made, titled(versus, params, context.systems), params, asked);
   } catch (error) {
     if (error.name === "AbortError") return;

@@ -5,7 +5,7 @@
 
 import { get } from "./api.js";
 import { announce, cut, data, fill, h, icon, number, plural, visible } from "./dom.js";
-import { webAddress } from "./evidence.js";
+import { titleOf, webAddress } from "./evidence.js";
 import { load } from "./states.js";
 import * as url from "./url.js";
 
@@ -29,14 +29,14 @@ export async function render(root, params, context) {
 }
 
 function shown(page, params) {
-  document.title = `${visible(cut(page.title || page.id, 60))} · Fader`;
+  document.title = `${visible(cut(titleOf(page.title || page.id), 60))} · Fader`;
   const address = webAddress(page.url);
   return [
     h(
       "header",
       { class: "document-head" },
       params.q && h("p", { class: "small" }, h("a", { href: back(params) }, "← Back to the answers")),
-      h("h1", { class: "page-title" }, data(page.title || page.id, 200)),
+      h("h1", { class: "page-title" }, data(titleOf(page.title || page.id), 200)),
       h(
         "p",
         { class: "small muted" },

@@ -65,7 +65,7 @@ function distances(matches) {
 }
 
 function source(item, passage) {
-  const title = data(item.title || item.doc, 70, { class: "snippet-title" });
+  const title = data(titleOf(item.title || item.doc), 70, { class: "snippet-title" });
   const address = webAddress(item.url);
   const within = passage ? h("a", { href: passage(item), title: "Read on in the document" }, title) : title;
   const named = [
@@ -93,6 +93,11 @@ function source(item, passage) {
       ` · annotation ${score(item.confidence)}`,
     );
   return h("span", { class: "snippet-source", title: visible(cut(`document ${item.doc}`, 200)) }, named, unsure);
+}
+
+/** A title for people: names of files and pages have underscores in the place of blanks. */
+export function titleOf(text) {
+  return /\s/.test(text) ? text : text.replaceAll("_", " ");
 }
 
 /** An address that may be linked: of the web, and nothing else. */

@@ -7,11 +7,10 @@ import { get } from "./api.js";
 import { cut, data, fill, h, number, plural, visible } from "./dom.js";
 import { language } from "./language.js";
 import { typeName } from "./names.js";
+import { opening } from "./opening.js";
 import { link } from "./url.js";
 
-const LEAD =
-  "Ask a question, or write a few words. Answers are things, not pages: people, places, works. " +
-  "Each comes with the sentences that speak for it.";
+const TYPES = 10;
 
 /** The introduction; its examples come when they are known. */
 export function intro(context) {
@@ -21,8 +20,6 @@ export function intro(context) {
   return h(
     "section",
     { class: "intro" },
-    h("h2", { class: "intro-title", text: "Ask for things, and see the evidence." }),
-    h("p", { class: "lead", text: LEAD }),
     samples,
     types,
     size(context),
@@ -51,13 +48,18 @@ async function patiently(work, tries = 3) {
 }
 
 async function offer({ index, signal }, samples, types) {
-  const found = await get("/v1/examples", { index }, { signal });
-  const chips = found.types.map((type) => chip(type, index));
+  const found = await beginnings(index, signal);
+  const chips = found.types.slice(0, TYPES).map((type) => chip(type, index));
   if (chips.length > 0) fill(types, heading("Kinds of things"), h("ul", { class: "chips" }, chips));
   if (found.examples.length > 0) {
     const cards = found.examples.map(({ q }) => h("li", {}, card(q, index)));
     fill(samples, heading("For example"), h("ul", { class: "intro-list" }, cards));
   } else fill(samples, heading("How to write a query"), language());
+}
+
+/** What to begin with: {examples, types}, as the document has it or as the service tells. */
+export async function beginnings(index, signal) {
+  return (!index && opening?.examples) || (await get("/v1/examples", { index }, { signal }));
 }
 
 function heading(text) {

@@ -6,11 +6,13 @@
 import { get, post } from "./api.js";
 import { announce, button, data, fill, h, number, plural } from "./dom.js";
 import { judgeButtons } from "./judge.js";
+import { opening } from "./opening.js";
 import { failure, load } from "./states.js";
 import { link } from "./url.js";
 
 const SOON = 700;
 const SHOWN = 10;
+const EXAMPLES = 3;
 
 export async function render(root, params, context) {
   const { index, signal, stats } = context;
@@ -30,24 +32,59 @@ export async function render(root, params, context) {
   }
   const [judged, training, next] = parts;
   const room = { index, signal, judged, training, next };
-  await Promise.all([showJudged(room), showTraining(room), showNext(room)]);
-  const again = () => showJudged(room);
+  await Promise.all([showJudged(room).then(() => showTraining(room)), showNext(room)]);
+  const again = async () => {
+    const none = room.judgments === 0;
+    await showJudged(room);
+    if (none) await showTraining(room);
+  };
   document.addEventListener("judged", again);
   return () => document.removeEventListener("judged", again);
 }
 
-async function showJudged({ judged, index, signal }) {
+async function showJudged(room) {
+  const { judged, index, signal } = room;
   await load(
     judged,
     () => get("/v1/judgments", { index }, { signal }),
-    ({ judgments, questions, people }) =>
-      h(
+    ({ judgments, questions, people }) => {
+      room.judgments = judgments;
+      if (judgments === 0) return firstSteps(index);
+      return h(
         "p",
         { class: "learn-count" },
         h("strong", { text: plural(judgments, "judgment") }),
         ` of ${plural(questions, "question")} by ${plural(people, "person", "people")}`,
-      ),
+      );
+    },
   );
+}
+
+/** What to do where nothing was judged yet. */
+function firstSteps(index) {
+  const questions = (opening?.examples.examples ?? []).slice(0, EXAMPLES);
+  return [
+    h(
+      "ol",
+      { class: "learn-steps" },
+      step("Ask", "a question whose answers you know."),
+      step("Judge", "its answers: right, partly or wrong, with the mouse or the keys r, p and w."),
+      step("Train", "here when a few questions are judged, and look at what got better before you adopt it."),
+    ),
+    !index &&
+      questions.length > 0 && [
+        h("p", { class: "small muted", text: "To begin with:" }),
+        h(
+          "ul",
+          { class: "chips" },
+          questions.map(({ q }) => h("li", {}, h("a", { class: "chip", href: link("/", { q }) }, data(q, 120)))),
+        ),
+      ],
+  ];
+}
+
+function step(name, text) {
+  return h("li", {}, h("div", {}, h("strong", { text: name }), ` ${text}`));
 }
 
 // ---- training ----
@@ -65,7 +102,7 @@ function stateOf(state, room) {
   if (state.state === "running") setTimeout(() => !room.signal.aborted && follow(room), SOON);
   return [
     h("h2", { text: "Train on your judgments" }),
-    state.state === "running" ? progress(state) : begin(room),
+    state.state === "running" ? progress(state) : begin(state, room),
     state.state === "failed" && h("p", { class: "warning" }, data(sentenceOf(state.error), 400)),
     state.report && comparison(state, room),
   ];
@@ -75,8 +112,13 @@ function sentenceOf(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function begin(room) {
-  return button("Train", (event) => act(room, event.currentTarget, "/v1/train", {}), { class: "button primary" });
+function begin(state, room) {
+  const none = room.judgments === 0 && !state.report;
+  const train = button("Train", (event) => act(room, event.currentTarget, "/v1/train", {}), {
+    class: "button primary",
+    disabled: none,
+  });
+  return [none && h("p", { class: "muted", text: "There is nothing to learn from yet." }), train];
 }
 
 function progress({ share, note }) {
@@ -197,9 +239,9 @@ async function showNext({ next, index, signal }) {
     next,
     () => get("/v1/propose", { index, limit: SHOWN }, { signal }),
     ({ proposals, gain }) => [
-      h("h2", { text: `Judge these ${proposals.length || SHOWN}` }),
+      h("h2", { text: proposals.length > 0 ? `Judge these ${proposals.length}` : "What to judge next" }),
       proposals.length === 0
-        ? h("p", { class: "muted", text: "Judge a few answers of a search first; then the most telling ones are here." })
+        ? h("p", { class: "muted", text: "When a few answers are judged, those that teach most are proposed here." })
         : h("p", {
             class: "small muted",
             text:

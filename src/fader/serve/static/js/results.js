@@ -8,7 +8,7 @@ import { announce, button, cut, data, h, icon, number, plural, score, visible } 
 import { snippet } from "./evidence.js";
 import { explained, light } from "./explained.js";
 import { judgeButtons } from "./judge.js";
-import { typeName } from "./names.js";
+import { likelyName, typeName } from "./names.js";
 import { opened, written } from "./opened.js";
 import { failure, sentence } from "./states.js";
 import * as url from "./url.js";
@@ -111,7 +111,7 @@ function card(result, share, params, more) {
     const asked = { q: question ?? q, query: q, type, index, entity: result.entity };
     actions.append(judgeButtons(asked, more.judged.get(result.entity), element));
   }
-  body.append(actions, facts(result, share), state.why.panel);
+  body.append(actions, facts(result, params.question ? null : share), state.why.panel);
   return state;
 }
 
@@ -124,13 +124,13 @@ function rank(result) {
   );
 }
 
-/** Score, contexts and id: for those who ask why. */
+/** Score, contexts and id: for those who ask why. A question's scores are over all readings, and are no share. */
 function facts(result, share) {
   return h(
     "div",
     { class: "result-facts" },
     entityId(result.entity),
-    h("div", { class: "result-score" }, bar(share, result.score < 0), numbers(result)),
+    share !== null && h("div", { class: "result-score" }, bar(share, result.score < 0), numbers(result)),
   );
 }
 
@@ -173,7 +173,7 @@ export function entityId(id) {
 export function typeChips(types, params, current = null) {
   const { why, more, question, as, ...kept } = params;
   const shown = types.slice(0, 6).map((type) => {
-    const label = data(type, 40);
+    const label = data(likelyName(type), 40);
     typeName(type, params.index).then((name) => (label.textContent = visible(cut(name, 40))));
     const props = {
       class: "chip",

@@ -17,7 +17,7 @@ import { hurry } from "./hurry.js";
 import { intro, ofType } from "./intro.js";
 import { judgedBefore } from "./judge.js";
 import { language } from "./language.js";
-import { typeName, typeNames } from "./names.js";
+import { likelyName, typeName } from "./names.js";
 import { PASSAGE, listResults } from "./results.js";
 import { empty, failure, sentence, skeleton, withProgress } from "./states.js";
 import * as url from "./url.js";
@@ -27,16 +27,20 @@ export const keeps = true;
 
 const SNIPPETS = 2;
 const OTHERS = 4; // readings that are offered beside the one that is shown
-const PATIENCE = 20; // ms that an answer waits for the names of types; later ones are filled in
+const WIDER = 2; // types above one that are offered where it has no answer
 const UNLIKELY = 0.01; // a reading below this probability helps nobody
+const TITLE = "Ask for things, and see the evidence.";
+const LEAD = "Ask a question, or write a few words. Answers are things, not pages, each with the sentences that speak for it.";
 const OPERATORS = /(^|\s)[+\-=](?=\S|$)|"|(^|\s)[+-]?(type|entity):/i;
 let view = null;
 
 export async function render(root, params, context) {
   if (!view || view.form.element.parentNode !== root) view = build(root, context);
   view.form.fit(params, context.systems, isTyped(params));
+  const title = params.q ? visible(cut(params.q, 200)) : TITLE;
+  view.title.textContent = title;
+  root.classList.toggle("is-asked", Boolean(params.q));
   if (!params.q) {
-    view.form.element.classList.remove("is-asked");
     document.title = "Fader";
     fill(view.output, params.type ? ofType(params.type, context) : intro(context));
     // A field that takes the focus would bring up the keyboard of a phone.
@@ -52,8 +56,9 @@ function build(root, context) {
     send: (asked) => url.go("/", asked),
   });
   const output = h("div", { class: "output" });
-  fill(root, h("h1", { class: "sr-only", text: "Search" }), form.element, output);
-  return { form, output };
+  const title = h("h1", { class: "hero-title" });
+  fill(root, h("div", { class: "hero" }, title, h("p", { class: "lead", text: LEAD })), form.element, output);
+  return { form, output, title };
 }
 
 /** Whether an address asks a query as it stands, and not a question. */
@@ -74,7 +79,6 @@ function question(params) {
 
 async function ask(made, params, context, tried = false) {
   const { path, asked } = question(params);
-  made.form.element.classList.add("is-asked");
   document.title = `${visible(cut(params.q, 60))} · Fader`;
   made.form.clear();
   const budget = context.stats.limits?.time_ms ?? null;
@@ -88,11 +92,6 @@ async function ask(made, params, context, tried = false) {
       budget,
     });
     if (answer.question !== undefined) answer.type = answer.chosen?.type ?? null;
-    await typeNames(
-      answer.results.flatMap((r) => r.types.slice(0, 6)),
-      params.index,
-      PATIENCE,
-    );
     const { signal, stats } = context;
     const aside = await beyond(answer, params, { limits: stats.limits, signal, snippets: SNIPPETS });
     const judged = before && (await before);
@@ -204,7 +203,7 @@ function corrected(answer, params) {
 function summary(answer, params, systems) {
   const type = h("span", {});
   if (answer.type) {
-    const name = data(answer.type, 60);
+    const name = data(likelyName(answer.type), 60);
     typeName(answer.type, params.index).then((text) => (name.textContent = visible(cut(text, 60))));
     fill(type, " of type ", h("a", { href: url.link("/types", { type: answer.type, index: params.index }) }, name));
   }
@@ -277,53 +276,78 @@ function nothing(answer, params) {
         ? "Documents match, but none of them mentions an entity of this type."
         : "No document has what the query asks for.",
     );
-  const tries = [];
-  const loose = params.q.replace(/(^|\s)\+(?=\S)/g, "$1");
-  const { why, more, as, any, ...kept } = params;
-  const offer = (text, changed) => h("a", { href: url.link("/", { ...kept, ...changed }) }, text);
-  if (loose !== params.q)
-    tries.push(["Let required words be optional: ", offer(data(loose, 80, { class: "mono" }), { q: loose })]);
-  const open = params.q.replace(/(^|\s)-(?:"[^"]*"|\S+)/g, "$1").trim();
-  if (open && open !== params.q)
-    tries.push(["Forbid nothing: ", offer(data(open, 80, { class: "mono" }), { q: open })]);
-  const bare = loose.replaceAll('"', "");
-  if (bare !== loose) tries.push(["Take phrases apart: ", offer(data(bare, 80, { class: "mono" }), { q: bare })]);
-  const wider = h("li", { hidden: true });
-  if (params.type) tries.push(["Ask for ", offer("entities of any type", { type: "" })]);
-  const state = empty(null, reasons, tries);
-  if (params.type) {
-    state.querySelector(".state-list")?.append(wider);
-    widen(answer.type ?? params.type, params, offer, wider);
-  }
-  if (answer.question === undefined) spell(params, offer, state);
+  const state = empty(null, reasons);
+  suggest(answer, params, state);
   return state;
 }
 
-/** Offer the query with words that the index has in the place of words that it lacks. */
-async function spell(params, offer, state) {
-  const bare = params.q.replace(/["+=]|(^|\s)-(?:"[^"]*"|\S+)/g, " ").trim();
-  const asked = { q: bare, k: 1, snippets: 0, index: params.index };
-  const found = bare && (await api.get("/v1/ask", asked).catch(() => null));
-  const pairs = Object.entries(found?.corrected ?? {});
-  if (pairs.length === 0 || !state.isConnected) return;
-  const q = pairs.reduce((text, [was, now]) => text.replaceAll(was, now), params.q);
-  state.prepend(h("p", { class: "corrected" }, "Did you mean ", offer(data(q, 80), { q }), "?"));
+/** Offer other queries, but none that would find nothing, too: each is asked before it is shown. */
+async function suggest(answer, params, state) {
+  const { why, more, as, any, ...kept } = params;
+  const rewritten = rewrite(params.q).map(([label, q]) => ({ label, shown: [q, "mono"], to: { ...kept, q } }));
+  const untyped = params.type ? [{ label: "Ask for", shown: ["entities of any type"], to: { ...kept, type: "" } }] : [];
+  const [spelled, wider] = await Promise.all([
+    answer.question === undefined ? spell(params) : [],
+    params.type ? widen(answer.type ?? params.type, params) : [],
+  ]);
+  const respelled = spelled.map((q) => ({ label: "Did you mean", shown: [q], to: { ...kept, q } }));
+  const above = wider.map(({ id, name }) => ({ label: "Ask for the wider type", shown: [name], to: { ...kept, type: id } }));
+  const tries = [...respelled, ...rewritten, ...above, ...untyped];
+  const counts = await Promise.all(tries.map(({ to }) => countAnswers(to)));
+  const helping = tries.map((each, i) => ({ ...each, count: counts[i] })).filter(({ count }) => count > 0);
+  if (helping.length === 0 || !state.isConnected) return;
+  state.append(
+    h("p", { class: "state-label", text: "What to try" }),
+    h(
+      "ul",
+      { class: "state-list" },
+      helping.map(({ label, shown: [text, looks = ""], to, count }) =>
+        h(
+          "li",
+          {},
+          `${label} `,
+          h("a", { href: url.link("/", to) }, data(text, 80, { class: looks })),
+          h("span", { class: "small muted" }, ` · ${plural(count, "entity", "entities")}`),
+        ),
+      ),
+    ),
+  );
 }
 
-/** Offer the types above the one that was asked for. */
-async function widen(type, params, offer, place) {
+/** A query that asks for less: [[what was done, the query], ...]. */
+function rewrite(q) {
+  const loose = q.replace(/(^|\s)\+(?=\S)/g, "$1");
+  const open = q.replace(/(^|\s)-(?:"[^"]*"|\S+)/g, "$1").trim();
+  const bare = loose.replaceAll('"', "");
+  return [
+    loose !== q && ["Let required words be optional:", loose],
+    open && open !== q && ["Forbid nothing:", open],
+    bare !== loose && ["Take phrases apart:", bare],
+  ].filter(Boolean);
+}
+
+/** How many entities an address would show; 0 where it cannot be asked. */
+async function countAnswers(params) {
+  const { path, asked } = question(params);
+  const found = await api.get(path, { ...asked, k: 1, snippets: 0 }).catch(() => null);
+  return found?.results.length ? found.candidates : 0;
+}
+
+/** The query with words that the index has in the place of words that it lacks. */
+async function spell(params) {
+  const bare = params.q.replace(/["+=]|(^|\s)-(?:"[^"]*"|\S+)/g, " ").trim();
+  const found = bare && (await api.get("/v1/ask", url.given({ q: bare, k: 1, snippets: 0, index: params.index })).catch(() => null));
+  const pairs = Object.entries(found?.corrected ?? {});
+  return pairs.length > 0 ? [pairs.reduce((text, [was, now]) => text.replaceAll(was, now), params.q)] : [];
+}
+
+/** The types above the one that was asked for, the nearest first. */
+async function widen(type, params) {
   const found = await api.get("/v1/types", { parent: type, limit: 1, index: params.index }).catch(() => null);
-  const above = (found?.path ?? [])
+  return (found?.path ?? [])
     .filter((node) => node.id !== type)
     .reverse()
-    .slice(0, 3);
-  if (above.length === 0) return;
-  fill(
-    place,
-    "Ask for a wider type: ",
-    above.map((node, i) => [i > 0 && ", ", offer(data(node.name, 40), { type: node.id })]),
-  );
-  place.hidden = false;
+    .slice(0, WIDER);
 }
 
 /** The types that an error suggests, as links that ask for them instead. */
@@ -334,9 +358,12 @@ function meant(error, params) {
   const { why, more, ...kept } = params;
   const names = [...text.slice(at).matchAll(/"([^"]+)"/g)].map((found) => found[1]);
   const different = names.filter(
-    (name, i) => names.findIndex((n) => n.replaceAll("_", " ") === name.replaceAll("_", " ")) === i,
+    (name, i) => names.findIndex((n) => likelyName(n) === likelyName(name)) === i,
   );
-  return different.map((name) =>
-    h("a", { class: "chip", href: url.link("/", { ...kept, type: name }) }, "Ask for ", data(name, 60)),
-  );
+  return different.map((name) => {
+    const to = { ...kept, type: name };
+    const link = h("a", { class: "chip", href: url.link("/", to) }, "Ask for ", data(likelyName(name), 60));
+    countAnswers(to).then((count) => count === 0 && link.remove());
+    return link;
+  });
 }

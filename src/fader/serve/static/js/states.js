@@ -111,7 +111,7 @@ export function failure(error, { retry = null, tried = false, links = [], title:
     { class: "state is-error", role: "group", "aria-label": title },
     h("h2", { class: "state-title" }, icon("warning"), title),
     h("p", { class: "state-text" }, data(sentence(error.message), 600)),
-    forPeople(error.hint) && !waits && h("p", { class: "state-text" }, data(sentence(error.hint), 600)),
+    forPeople(error.hint) && !waits && links.length === 0 && h("p", { class: "state-text" }, data(sentence(error.hint), 600)),
     links.length > 0 && h("div", { class: "row wrap" }, links),
     retry && again(waits ? error.retryAfter : null, retry),
     error.requestId &&

@@ -23,6 +23,10 @@ export function tree({ label, children, draw, onChoose }) {
     const { total, nodes } = await children(null, 0);
     append(element, nodes, total, null, 1);
     settle(rowsOf(element)[0]);
+    for (let only = rowsOf(element); only.length === 1 && known.get(only[0]).node.children > 0; ) {
+      await open(only[0]);
+      only = groupOf(only[0]) ? rowsOf(groupOf(only[0])) : [];
+    }
     return total;
   }
 

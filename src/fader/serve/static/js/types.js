@@ -7,6 +7,7 @@ import { get } from "./api.js";
 import { announce, cut, data, fill, h, number, plural, visible } from "./dom.js";
 import { exportLinks } from "./export.js";
 import { typeField } from "./fields.js";
+import { beginnings } from "./intro.js";
 import { empty, load } from "./states.js";
 import { tree } from "./tree.js";
 import * as url from "./url.js";
@@ -127,10 +128,10 @@ async function card(made, params, context) {
   const { index } = made;
   if (!params.type) {
     document.title = "Types · Fader";
-    return fill(
+    return load(
       made.card,
-      h("p", { class: "muted", text: "Choose a type to see what it holds." }),
-      h("p", { class: "muted small" }, "Arrow keys move in the tree, right opens a branch, Enter chooses."),
+      () => beginnings(index, context.signal),
+      ({ types }) => start(types, index),
     );
   }
   const asked = { parent: params.type, limit: LIMIT, index };
@@ -148,6 +149,38 @@ async function card(made, params, context) {
   await load(made.card, both, (found) => show(found, index, asked));
   if (made.picked && window.matchMedia("(max-width: 48rem)").matches) made.card.scrollIntoView({ block: "start" });
   made.picked = false;
+}
+
+/** Before a type is chosen: those with most entities, each with what it holds. */
+function start(types, index) {
+  return [
+    h("h2", { class: "types-title", text: "To begin with" }),
+    h("p", { class: "muted small" }, "In the tree arrow keys move, right opens a branch, Enter chooses."),
+    h(
+      "ul",
+      { class: "types-start" },
+      types.map((type) =>
+        h(
+          "li",
+          {},
+          h(
+            "a",
+            { class: "types-start-link", href: url.link("/types", { type: type.id, index }) },
+            h("span", { class: "types-start-name" }, data(type.name || type.id, 60)),
+            h("span", { class: "small muted tabular", text: plural(type.entities, "entity", "entities") }),
+          ),
+          h(
+            "p",
+            { class: "small muted" },
+            type.known.map(({ id, name }, i) => [
+              i > 0 && ", ",
+              h("a", { href: url.link("/entity", { id, type: type.id, index }) }, data(name || id, 40)),
+            ]),
+          ),
+        ),
+      ),
+    ),
+  ];
 }
 
 function show(found, index, asked) {
