@@ -57,9 +57,9 @@ TARGETS = {"overload p99 ratio": 2.0, "refusal p99 ms": 50.0, "restart s": 3.0, 
 class Server:
     """`fader serve` as a process."""
 
-    def __init__(self, index: Path, log: Path) -> None:
+    def __init__(self, index: Path, log: Path, *options: str) -> None:
         self.port = _free_port()
-        command = [sys.executable, "-m", "fader", "serve", str(index), "--port", str(self.port)]
+        command = [sys.executable, "-m", "fader", "serve", str(index), "--port", str(self.port), *options]
         with log.open("ab") as file:
             self.process = subprocess.Popen(command, stdout=file, stderr=file)
 
@@ -105,8 +105,8 @@ def _free_port() -> int:
 
 
 @contextmanager
-def serving(index: Path, work: Path) -> Iterator[Server]:
-    server = Server(index, work / "service.log")
+def serving(index: Path, work: Path, *options: str) -> Iterator[Server]:
+    server = Server(index, work / "service.log", *options)
     try:
         server.wait()
         yield server
