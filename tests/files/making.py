@@ -63,6 +63,15 @@ def word(*paragraphs: str, table: tuple[str, ...] = ()) -> bytes:
     return held.getvalue()
 
 
+def repack(docx_file: bytes, *pairs: bytes) -> bytes:
+    """A DOCX with other bytes in its document: each odd one is replaced by the next, once."""
+    with zipfile.ZipFile(io.BytesIO(docx_file)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for old, new in zip(pairs[::2], pairs[1::2], strict=True):
+        members["word/document.xml"] = members["word/document.xml"].replace(old, new, 1)
+    return zipped(members)
+
+
 def message(body: str = SENTENCE, subject: str = "News", sender: str = "Ada Lovelace <ada@example.org>") -> bytes:
     """A mail."""
     made = EmailMessage()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from cli.running import passed, refused
 from fader.corpora.discover.find import discover
 from fader.corpora.discover.names import find_names
 from fader.corpora.discover.patterns import find_types, type_by_words
+from fader.corpora.discover.spacy_names import find_model
 from fader.corpus.catalog import read_catalog
 from fader.corpus.singular import find_singular
 
@@ -100,3 +102,15 @@ def test_the_command_writes_a_catalog_that_is_read_back(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("nothing here\n")
     assert "no name was found" in refused(1, "discover", tmp_path / "b.txt", "-o", tmp_path / "none.tsv")
     assert not (tmp_path / "none.tsv").exists()
+
+
+def test_an_english_spacy_model_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of spaCy's own before others; one that is asked for and missing is an error."""
+    module = "fader.corpora.discover.spacy_names"
+    models = [EntryPoint(name, name, "spacy_models") for name in ("en_a", "en_core_web_md", "de_core_news_sm")]
+    for installed, best in ((models, "en_core_web_md"), (models[::2], "en_a"), (models[2:], None)):
+        monkeypatch.setattr(f"{module}.entry_points", lambda group, installed=installed: installed)
+        assert find_model() == best
+    (tmp_path / "a.txt").write_text("Grace Hopper met Grace Hopper.")
+    given = "discover", tmp_path / "a.txt", "-o", tmp_path / "c.tsv", "--spacy-model", "en_none"
+    assert 'spaCy has no model "en_none"' in refused(2, *given)

@@ -11,13 +11,7 @@ import pytest
 from cli.running import passed, refused
 from fader.search.start import StartOptions, start
 from files.making import SENTENCE, every_kind, message, pdf, write_all
-from files.support import answers
-
-
-def people(folder: Path) -> Path:
-    path = folder / "people.csv"
-    path.write_text("name,type\nGrace Hopper,admiral\nAda Lovelace,countess\nBob Ross,painter\n")
-    return path
+from files.support import answers, people
 
 
 def run(folder: Path, *more: str | Path) -> Any:

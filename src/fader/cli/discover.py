@@ -10,7 +10,7 @@ import click
 
 from fader.cli.common import DocumentOptions, Output, speaks, takes
 from fader.corpora.discover.find import LEAST, discover, read_texts, write_entities
-from fader.corpora.discover.spacy_names import MODEL, SpacyFinder, has_model
+from fader.corpora.discover.spacy_names import SpacyFinder, find_model
 from fader.corpora.files.corpus import describe_read, summarise, write_documents
 from fader.corpora.files.walk import find_files
 from fader.errors import InputError
@@ -25,7 +25,9 @@ class DiscoverOptions:
     output: str = option(help="The catalog.", flags=("-o", "--output"), metavar="FILE")
     least: int = option(LEAST, help="How often a name must be seen.", least=1, metavar="N")
     spacy: bool = option(True, help="Do not use a spaCy model, though one is installed.", flags=("--no-spacy",))
-    spacy_model: str = option(MODEL, help="The spaCy model that is used where it is installed.", metavar="NAME")
+    spacy_model: str | None = option(
+        None, help="A spaCy model; by default an English one that is installed.", metavar="NAME"
+    )
     overwrite: bool = option(False, help="Replace the catalog that is there.")
 
 
@@ -48,8 +50,8 @@ def command(options: DiscoverOptions, documents: DocumentOptions, out: Output) -
         held = Path(folder) / "documents.jsonl"
         read = write_documents(files, held, documents.on_error or "skip", documents.limits, reporter).report
         finder = None
-        if options.spacy and has_model(options.spacy_model):
-            finder = SpacyFinder(options.spacy_model, documents.limits.document_characters)
+        if options.spacy and (model := options.spacy_model or find_model()):
+            finder = SpacyFinder(model, documents.limits.document_characters)
         entities = discover(read_texts(held, reporter), options.least, finder)
     out.remark(*describe_read(read))
     if not entities:

@@ -15,6 +15,7 @@ from fader.corpus.tables import COLUMNS_HELP, ENTITIES_HELP, TYPES_HELP
 from fader.errors import UsageError
 from fader.index.reader import IndexReader
 from fader.options import option, options
+from fader.search.options import on_error_option
 from fader.search.start import StartOptions, start
 
 
@@ -33,6 +34,7 @@ class StartSources:
     )  # fmt: skip
     stemmer: str | None = option(None, help="A Snowball stemmer, such as english.", metavar="LANGUAGE")
     processes: int = option(1, help="Processes that annotate; the index is the same with any number.", least=1)
+    on_error: str | None = on_error_option()
     serve: bool = option(True, help="Do not serve the index at the end.", flags=("--no-serve",))
     port: int = option(8080, help="Where to serve; 0: any port that is free.", least=0, most=65_535)
     open_page: bool = option(False, help="Open the page in a browser.", flags=("--open",))
@@ -60,7 +62,9 @@ def command(given: StartSources, out: Output) -> None:
     """
     if given.serve:
         check_packages()
-    how = StartOptions(given.catalog, given.types, given.columns, given.discover, given.stemmer, given.processes)
+    how = StartOptions(
+        given.catalog, given.types, given.columns, given.discover, given.stemmer, given.processes, given.on_error
+    )
     started = start(given.sources, given.folder, how, out.remark, out.progress)
     keep_examples(started.index, IndexReader(started.index).documents)
     read, annotated = started.read, started.annotated

@@ -30,7 +30,7 @@ import xxhash
 from fader.corpora.annotate.options import Options
 from fader.corpora.annotate.run import AnnotateReport
 from fader.corpora.discover.find import LEAST, discover, read_texts, write_entities
-from fader.corpora.discover.spacy_names import SpacyFinder, has_model
+from fader.corpora.discover.spacy_names import SpacyFinder, find_model
 from fader.corpora.files.corpus import Documents, annotate_written, describe_read, write_documents
 from fader.corpora.files.walk import SourceFile, find_files
 from fader.corpus.analysis import Analysis
@@ -68,7 +68,11 @@ class State(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class StartOptions:
-    """How files become an index. Without a catalog, entities are found in the texts; `discover` finds them anew."""
+    """How files become an index. Without a catalog, entities are found in the texts; `discover` finds them anew.
+
+    Files that cannot be read are skipped and rows of the catalog that are faulty are an error, unless `on_error` says
+    what to do with both.
+    """
 
     catalog: str | None = None
     types: str | None = None
@@ -76,6 +80,11 @@ class StartOptions:
     discover: bool = False
     stemmer: str | None = None
     processes: int = 1
+    on_error: str | None = None
+
+    @property
+    def catalog_on_error(self) -> str:
+        return self.on_error or "fail"
 
 
 @dataclass(slots=True)
@@ -123,6 +132,8 @@ class _Run:
         files = find_files(self.sources, [self.folder, *filter(None, (self.options.catalog, self.options.types))])
         if files.hidden:
             self.say(f"{_count(files.hidden, 'hidden file or folder', 'hidden files or folders')} left out")
+        if files.links:
+            self.say(f"{_count(files.links, 'link to a folder', 'links to folders')} not followed")
         with storage_errors(self.folder):
             (self.folder / WORK).mkdir(parents=True, exist_ok=True)
         try:
@@ -179,6 +190,7 @@ class _Run:
 
         o = self.options
         found = {"catalog": digest(self._catalog), "types": digest(o.types), "columns": o.columns, "stemmer": o.stemmer}
+        found["on_error"] = o.catalog_on_error
         return found | {"fader": __version__}
 
     def _update(self, state: State | None, files: list[SourceFile]) -> Started:
@@ -213,7 +225,7 @@ class _Run:
     def _read(self, files: list[SourceFile], out: Path, again: bool) -> Documents:
         began = time.perf_counter()
         with self.reporting("Reading") as progress:
-            documents = write_documents(files, out, "skip", self.limits, progress)
+            documents = write_documents(files, out, self.options.on_error or "skip", self.limits, progress)
         first, *faults = describe_read(documents.report)
         what = "new or changed: " if again else ""
         self.say(f"Read {what}{first.removeprefix('read ')}, in {time.perf_counter() - began:.1f} s")
@@ -224,7 +236,8 @@ class _Run:
     def _discover(self, documents: Path) -> int:
         began = time.perf_counter()
         with self.reporting("Finding entities") as progress:
-            finder = SpacyFinder() if has_model() else None
+            model = find_model()
+            finder = SpacyFinder(model) if model else None
             entities = discover(read_texts(documents, progress), LEAST, finder)
         if not entities:
             raise InputError("no name was found in the texts; give a catalog: --catalog FILE")
@@ -246,7 +259,7 @@ class _Run:
                 work / "corpus.jsonl",
                 options,
                 self.options.processes,
-                "fail",
+                self.options.catalog_on_error,
                 progress,
                 self.limits,
             )
@@ -267,7 +280,11 @@ class _Run:
         corpus, index = str(work / "corpus.jsonl"), _quote(self._index)
         if started.fresh:
             options = BuildOptions(
-                Analysis(self.options.stemmer), overwrite=True, limits=self.limits, columns=self.options.columns
+                Analysis(self.options.stemmer),
+                overwrite=True,
+                limits=self.limits,
+                columns=self.options.columns,
+                catalog_on_error=self.options.catalog_on_error,
             )
             with self.reporting("Indexing") as progress:
                 report = build(self._index, [corpus], str(self._catalog), self.options.types, options, progress)

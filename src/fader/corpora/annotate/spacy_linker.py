@@ -27,10 +27,11 @@ def check_spacy(model: str) -> None:
     """Refuse at once where spaCy is not installed, or does not have the model."""
     if find_spec("spacy") is None:
         raise UsageError("--linker spacy needs spaCy: pip install 'fader[spacy]'; or use --linker dictionary")
-    _load(model)
+    load_model(model)
 
 
-def _load(model: str) -> Any:
+def load_model(model: str) -> Any:
+    """A spaCy pipeline by the name of its package or its folder."""
     try:
         return import_module("spacy").load(model)
     except (OSError, ValueError, ImportError) as error:
@@ -48,7 +49,7 @@ class SpacyAnnotator:
         self, dictionary: Dictionary, model: str, min_confidence: float = 0.0, most_characters: int = 0
     ) -> None:
         self._all = Annotator(dictionary, "all")
-        self._nlp = _load(model)
+        self._nlp = load_model(model)
         self._nlp.max_length = max(self._nlp.max_length, most_characters + 1)  # beyond, spaCy raises
         self._least = min_confidence
         self._numbers = {dictionary.entity_id(i): i for i in range(dictionary.entities)}

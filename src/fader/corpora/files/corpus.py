@@ -24,11 +24,12 @@ from fader.corpora.files.read import ReadReport, read_files
 from fader.corpora.files.walk import SourceFile, find_files
 from fader.corpora.frame.inputs import head
 from fader.corpus.documents import Faults
-from fader.errors import InputError, UsageError
+from fader.errors import InputError, UsageError, quote
 from fader.jobs.storage import storage_errors
 from fader.limits import Limits
 from fader.progress import Progress
 
+REPEATED = "repeated documents"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -43,14 +44,21 @@ class Documents:
 def write_documents(
     files: Sequence[SourceFile], out: Path, on_error: str, limits: Limits, progress: Progress | None = None
 ) -> Documents:
-    """Read files into JSON lines."""
+    """Read files into JSON lines; of several documents with one id the first is taken."""
     documents = Documents(ReadReport(faults=Faults(on_error)))
+    taken: dict[str, str] = {}
     with storage_errors(out), open(out, "wb") as file:
         for found in read_files(files, documents.report, limits, progress):
             own = documents.ids.setdefault(found.file.name, [])
             for document in found.documents:
+                identity = document["id"]
+                if identity in taken:
+                    message = f"{found.file.name}: {quote(identity)} is a document of {taken[identity]} already"
+                    documents.report.faults.add(REPEATED, message)
+                    continue
+                taken[identity] = found.file.name
                 file.write(_encode(document) + b"\n")
-                own.append(document["id"])
+                own.append(identity)
     return documents
 
 

@@ -66,7 +66,7 @@ def read_files(
     listed, shown = list(files), progress or Silent()
     try:
         for done, file in enumerate(listed, 1):
-            yield Found(file, reader.read(file.path, file.name))
+            yield Found(file, reader.read_source(file))
             shown.update(done, len(listed), f"{report.documents:,} documents")
     finally:
         reader.close()
@@ -82,8 +82,16 @@ class _Reader:
     def close(self) -> None:
         self._apart.close()
 
+    def read_source(self, file: SourceFile) -> Iterator[dict[str, Any]]:
+        """The documents of a file that was found; a fault that is known already is counted."""
+        if file.fault:
+            self._report.faults.add(DAMAGED, f"{_printable(file.name)}: {file.fault}")
+            return iter(())
+        return self.read(file.path, file.name)
+
     def read(self, path: str, name: str, deep: int = ARCHIVES) -> Iterator[dict[str, Any]]:
         """The documents of a file; a fault ends it, and is counted."""
+        said = _printable(name)
         try:
             head = self._head(path)
             kind = kinds.find_kind(path, name, head)
@@ -93,7 +101,7 @@ class _Reader:
             made = 0
             for piece in self._pieces(path, kind, head):
                 if isinstance(piece, UnreadableError):
-                    self._report.faults.add(piece.kind, f"{name}: {piece}")
+                    self._report.faults.add(piece.kind, f"{said}: {piece}")
                 elif document := self._document(piece, name):
                     made += 1
                     self._report.documents += 1
@@ -101,11 +109,11 @@ class _Reader:
             if made:
                 self._report.kinds[kind] = self._report.kinds.get(kind, 0) + 1
         except UnreadableError as error:
-            self._report.faults.add(error.kind, f"{name}: {error}")
+            self._report.faults.add(error.kind, f"{said}: {error}")
         except InputError as error:
-            self._report.faults.add(DAMAGED, str(error).replace(path, name, 1))
+            self._report.faults.add(DAMAGED, str(error).replace(path, said, 1))
         except OSError as error:
-            self._report.faults.add(DAMAGED, f"{name}: cannot be read: {error.strerror or error}")
+            self._report.faults.add(DAMAGED, f"{said}: cannot be read: {error.strerror or error}")
 
     def _head(self, path: str) -> bytes:
         with closing(read_chunks(path)) as chunks:  # type: ignore[type-var]
@@ -127,8 +135,10 @@ class _Reader:
             yield from rows.read_json(path, head, self._limits)
         else:
             readers = {kinds.HTML: plain.read_page, kinds.MARKDOWN: plain.read_markdown, kinds.MAIL: mail.read_mail}
+            # A text that is over the limit on characters whatever they are need not be unpacked.
+            most = 4 * self._limits.document_characters if kind in (kinds.TEXT, kinds.MARKDOWN) else None
             try:
-                yield readers.get(kind, plain.read_text)(self._whole(path))
+                yield readers.get(kind, plain.read_text)(self._whole(path, most))
             except RecursionError:
                 raise UnreadableError(DAMAGED, "is nested too deeply") from None
 
@@ -136,7 +146,7 @@ class _Reader:
         """The line of a corpus that a piece is; none, and a fault, where it is empty or over a limit."""
         identity = piece.id or f"{name}{piece.suffix}"
         if not piece.text.strip():
-            self._report.faults.add(EMPTY, f"{identity}: has no text")
+            self._report.faults.add(EMPTY, f"{_printable(identity)}: has no text")
             return None
         for what, size, limit in (
             ("a text", len(piece.text), "document_characters"),
@@ -144,7 +154,7 @@ class _Reader:
             ("a title", len(piece.title), "name_characters"),
         ):
             if size > getattr(self._limits, limit):
-                has = f"{identity[:200]}: {what} of {size:,} characters"
+                has = f"{_printable(identity[:200])}: {what} of {size:,} characters"
                 self._report.faults.add(OVER, f"{has}; {self._limits.at_most(limit)}")
                 return None
         document = {"id": identity, "text": piece.text, "title": piece.title or _title(name, piece.suffix)}
@@ -152,16 +162,19 @@ class _Reader:
             document["spans"] = msgspec.to_builtins(piece.spans)
         return document | {key: value for key, value in piece.fields.items() if key not in document}
 
-    def _whole(self, path: str) -> bytes:
-        return b"".join(self._bounded(chunk for chunk, _consumed in read_chunks(path)))
+    def _whole(self, path: str, most: int | None = None) -> bytes:
+        return b"".join(self._bounded((chunk for chunk, _consumed in read_chunks(path)), most))
 
-    def _bounded(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Chunks of a file, no more than its limit."""
+    def _bounded(self, chunks: Iterable[bytes], most: int | None = None) -> Iterator[bytes]:
+        """Chunks of a file, no more than its limit, nor than `most` bytes of a text."""
         size = 0
         for chunk in chunks:
             size += len(chunk)
             if size > self._limits.file_bytes:
                 raise UnreadableError(OVER, f"holds more bytes than {self._limits.at_most('file_bytes')}")
+            if most is not None and size > most:
+                reason = f"a text of more than {most:,} bytes; {self._limits.at_most('document_characters')}"
+                raise UnreadableError(OVER, reason)
             yield chunk
 
     @contextmanager
@@ -189,14 +202,23 @@ class _Reader:
         """The documents of an archive's members, each a file of its own."""
         if not deep:
             raise UnreadableError(OVER, f"is an archive {ARCHIVES} archives deep; unpack it")
+        before, is_empty = self._report.faults.total, True
         with self._plain_file(path) as plain_path:
             for member in members(plain_path, self._report.faults):
+                is_empty = False
                 shown = f"{name}/{os.path.relpath(member.name, plain_path)}"
                 try:
                     with self._copy(member.chunks) as copy:
                         yield from self.read(copy, shown, deep - 1)
                 except UnreadableError as error:
-                    self._report.faults.add(error.kind, f"{shown}: {error}")
+                    self._report.faults.add(error.kind, f"{_printable(shown)}: {error}")
+        if is_empty and self._report.faults.total == before:
+            raise UnreadableError(EMPTY, "is an archive without files")
+
+
+def _printable(name: str) -> str:
+    """A name for a message, without control characters."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def _title(name: str, suffix: str) -> str:

@@ -32,14 +32,14 @@ def read_table(path: str, limits: Limits) -> Iterator[Piece]:
     """The rows of a CSV or TSV file with a header."""
     lines = _lines(path, limits)
     first = next(lines, "")
-    delimiter = guess_delimiter([first])
+    delimiter, ids = guess_delimiter([first]), _Ids()
     before = csv.field_size_limit(limits.document_characters)
     try:
         rows = csv.reader(_chain(first, lines), delimiter=delimiter)
         header = [cell.strip() or f"Column {i}" for i, cell in enumerate(next(rows, []), 1)]
         for number, cells in enumerate(rows, 1):
             if any(map(str.strip, cells)):
-                yield make_piece(dict(zip(header, cells, strict=False)), number)
+                yield ids.tell_apart(make_piece(dict(zip(header, cells, strict=False)), number), number)
     except csv.Error as error:
         raise UnreadableError(DAMAGED, f"is no table that can be read ({error})") from None
     finally:
@@ -66,9 +66,9 @@ def read_parquet(path: str) -> Iterator[Piece]:
 
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            batches = file.iter_batches(batch_size=1024)
+            batches, ids = file.iter_batches(batch_size=1024), _Ids()
             for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
-                yield make_piece(row, number)
+                yield ids.tell_apart(make_piece(row, number), number)
     except (ArrowException, OSError) as error:
         raise UnreadableError(DAMAGED, f"is no Parquet file that can be read ({str(error)[:100]})") from None
 
@@ -92,10 +92,10 @@ def read_json(path: str, head: bytes, limits: Limits) -> Iterator[Piece | Unread
         value = msgspec.json.decode(b"\n".join(held))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise UnreadableError(DAMAGED, f"is no JSON that can be read ({str(error)[:100]})") from None
-    values = value if isinstance(value, list) else [value]
+    values, ids = value if isinstance(value, list) else [value], _Ids()
     for number, each in enumerate(values, 1):
         row = each if isinstance(each, dict) else {"text": each}
-        yield make_piece(row, number if isinstance(value, list) else 0)
+        yield ids.tell_apart(make_piece(row, number if isinstance(value, list) else 0), number)
 
 
 def _is_object(line: bytes) -> bool:
@@ -110,16 +110,32 @@ def _read_object(line: bytes, number: int, limits: Limits) -> Piece | Unreadable
     if isinstance(line, LongLine):
         return UnreadableError(OVER, f"line {number} has {line.size:,} bytes; {limits.at_most('line_bytes')}")
     try:
-        return make_piece(_decode(line), number)
+        return make_piece(_decode(line), number, is_document=True)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         return UnreadableError(DAMAGED, f"line {number} is no JSON object ({str(error)[:100]})")
 
 
-def make_piece(row: Mapping[str, Any], number: int) -> Piece:
-    """The document of a row; its number tells it from others where it has no id."""
+class _Ids:
+    """Tells rows of one id apart: each but the first is called by its number too."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def tell_apart(self, piece: Piece, number: int) -> Piece:
+        if piece.suffix in self._seen:
+            piece = msgspec.structs.replace(piece, suffix=f"{piece.suffix}:{number}")
+        self._seen.add(piece.suffix)
+        return piece
+
+
+def make_piece(row: Mapping[str, Any], number: int, is_document: bool = False) -> Piece:
+    """The document of a row; its number tells it from others where it has no id.
+
+    A line of a corpus, which has `id` and `text`, `is_document` as it is.
+    """
     plain = {_plain(key): key for key in reversed(list(row))}
     identity, title, text = (_find(plain, words, row) for words in (IDS, TITLES, TEXTS))
-    own = {"id", "text"} <= row.keys() or {"id", "contents"} <= row.keys()
+    own = is_document and ({"id", "text"} <= row.keys() or {"id", "contents"} <= row.keys())
     left_out = {identity, title, text, *KEPT, *(("mentions", "entities") if own else ())}
     rest = "\n".join(f"{key}: {said}" for key, value in row.items() if key not in left_out and (said := _say(value)))
     body = _say(row[text]) if text else ""
