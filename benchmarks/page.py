@@ -74,7 +74,7 @@ def open_home(browser: Browser, url: str) -> tuple[Page, list[str]]:
     page, asked = context.new_page(), []
 
     def note(request: Request) -> None:
-        if not request.url.endswith("favicon.svg"):  # which browsers ask for beside everything else
+        if "/favicon" not in request.url:  # which browsers ask for beside everything else
             asked.append(request.url.removeprefix(url))
 
     page.on("request", note)

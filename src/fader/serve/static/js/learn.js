@@ -104,7 +104,7 @@ function stateOf(state, room) {
     h("h2", { text: "Train on your judgments" }),
     state.state === "running" ? progress(state) : begin(state, room),
     state.state === "failed" && h("p", { class: "warning" }, data(sentenceOf(state.error), 400)),
-    state.report && comparison(state, room),
+    state.state !== "running" && state.report && comparison(state, room),
   ];
 }
 
@@ -127,7 +127,7 @@ function progress({ share, note }) {
     "p",
     { class: "learn-progress", role: "status" },
     h("progress", { max: 1, value: share, "aria-label": "Training" }),
-    h("span", { class: "small muted" }, ` ${label}, ${note}`),
+    h("span", { class: "small muted", text: `${label}, ${note}` }),
   );
 }
 
@@ -161,8 +161,8 @@ function comparison({ report, latest, adopted, ranks }, room) {
     h(
       "dl",
       { class: "learn-figures" },
-      figure("before", number(report.old_map)),
-      figure("after", number(report.new_map)),
+      figure("MAP before", measured(report.old_map)),
+      figure("MAP after", measured(report.new_map)),
       figure("questions better", number(report.better)),
       figure("questions worse", number(report.worse)),
     ),
@@ -171,16 +171,23 @@ function comparison({ report, latest, adopted, ranks }, room) {
       { class: "small muted" },
       `Mean average precision of ${plural(report.questions, "judged question")}, each ranked by a model that did not see `,
       `its judgments (${report.folds} folds), judged answers alone. Learning began from `,
-      data(report.base, 80),
-      `. ${change >= 0 ? "It is better by" : "It is worse by"} `,
-      `${number(Math.abs(change))}. ${sure} (p = ${number(report.p)}).`,
+      report.base === "default" ? "the model that Fader ships with" : data(report.base, 80),
+      `. It is ${change >= 0 ? "better" : "worse"} by ${measured(Math.abs(change))}. ${sure} `,
+      `(p ${report.p < 0.001 ? "< 0.001" : `= ${measured(report.p)}`}).`,
     ),
+    report.judgments < room.judgments &&
+      h("p", {
+        class: "small muted",
+        text:
+          `Learned from ${number(report.judgments)} of ${number(room.judgments)} judgments: of a person who has judged ` +
+          "much more than all others together, only some count.",
+      }),
     h(
       "div",
       { class: "row wrap" },
       adopted === latest
         ? h("span", { class: "learn-adopted", text: `${latest} ranks now.` })
-        : press("Adopt it", "/v1/train/adopt", { name: latest }, { class: "button primary" }),
+        : press("Adopt it", "/v1/train/adopt", { name: latest }, { class: change > 0 ? "button primary" : "button" }),
       adopted && press("Roll back", "/v1/train/rollback", {}),
       adopted !== latest &&
         h("span", { class: "small muted" }, `Or keep both: ${ranks} ranks, and ${latest} is in the list of what ranks.`),
@@ -191,7 +198,7 @@ function comparison({ report, latest, adopted, ranks }, room) {
       h("summary", { text: "What changed, question by question" }),
       table(
         ["Question", "Before", "After"],
-        report.per_question.map((each) => [each.question, number(each.old), number(each.new)]),
+        report.per_question.map((each) => [each.question, measured(each.old), measured(each.new)]),
       ),
     ),
     report.cells.length > 0 &&
@@ -205,6 +212,11 @@ function comparison({ report, latest, adopted, ranks }, room) {
         ),
       ),
   );
+}
+
+/** A measure with so many digits that columns can be compared. */
+function measured(x) {
+  return x.toFixed(3);
 }
 
 function percent(share) {
@@ -246,7 +258,7 @@ async function showNext({ next, index, signal }) {
             class: "small muted",
             text:
               "Models disagree most on these answers, so judging them teaches most: it may move the mean reciprocal " +
-              `rank of the judged questions by up to ${number(gain)}.`,
+              `rank of the judged questions by up to ${measured(gain)}.`,
           }),
       h(
         "ol",

@@ -75,8 +75,11 @@ function enter(view) {
   shown.view = view;
   document.getElementById("learn").hidden = !loaded.stats?.judging;
   for (const anchor of document.querySelectorAll(".nav a")) {
-    if (anchor.getAttribute("href") === view.nav) anchor.setAttribute("aria-current", "page");
-    else anchor.removeAttribute("aria-current");
+    if (anchor.getAttribute("href") === view.nav) {
+      anchor.setAttribute("aria-current", "page");
+      const nav = anchor.parentElement; // which scrolls on a narrow screen
+      nav.scrollLeft = Math.max(0, anchor.offsetLeft + anchor.offsetWidth - nav.offsetLeft - nav.clientWidth);
+    } else anchor.removeAttribute("aria-current");
   }
 }
 

@@ -155,7 +155,7 @@ async function card(made, params, context) {
 function start(types, index) {
   return [
     h("h2", { class: "types-title", text: "To begin with" }),
-    h("p", { class: "muted small" }, "In the tree arrow keys move, right opens a branch, Enter chooses."),
+    h("p", { class: "muted small types-keys" }, "In the tree arrow keys move, right opens a branch, Enter chooses."),
     h(
       "ul",
       { class: "types-start" },
