@@ -1,7 +1,7 @@
 """Judged questions: an interpreter trained from answers alone, and what reading costs, without leaks.
 
 A question keeps the entities in the order of their evidence, as `search.ask` has them, and which of them are good. The
-associations of words with type names, the words that many questions have, the weights and the calibration all come from
+associations of words with type names, the words that are no literals, the weights and the calibration all come from
 training questions; a training question's own answers are taken out of the associations before its features are
 computed. Knows nothing of files or terminals.
 """
@@ -9,7 +9,7 @@ computed. Knows nothing of files or terminals.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fader.contexts.query import Query
 from fader.corpus.queries import QueryLine
 from fader.errors import FaderError, UsageError
+from fader.index.names import fold as fold_case
 from fader.learn.interpreter import Associations, Interpreter
 from fader.learn.model import Model
 from fader.measures import average_precision
@@ -33,7 +34,7 @@ from fader.questions.train import (
     keep_telling,
     prune_associations,
 )
-from fader.questions.words import Words, language
+from fader.questions.words import Words
 from fader.rank.ranking import order_entities
 from fader.search.ask import match_question, read_question
 from fader.search.index import Index
@@ -42,7 +43,9 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 MOST_BAD = 400  # candidates of a question, by evidence, that training sets against the good ones
 MOST_TYPES = 60
-FRAME_SHARE = 0.05  # of the questions of a file have a word that belongs to their frame
+LEAST_TRIED = 5  # questions with a word, before it may be dropped
+LEAST_GAIN = 0.005  # of average precision without a word, on average, for it to be dropped
+NO_GAIN = 2.0  # questions without any gain, that a word's mean is drawn to
 CALIBRATED_ON = 10  # answers per question: those that a person sees
 FOLDS = 5
 
@@ -89,17 +92,6 @@ class TrainedReading:
     reliability: list[tuple[float, float, int]]
 
 
-def find_frame(lines: Sequence[QueryLine]) -> tuple[str, ...]:
-    """The words that many questions of a file have, beside function words."""
-    data = language()
-    count: Counter[str] = Counter()
-    for line in lines:
-        count.update({word.strip("?!.,:;\"'()").casefold() for word in line.question.split()})
-    least = max(5.0, FRAME_SHARE * len(lines))
-    known = data["function_words"] | data["question_words"]
-    return tuple(sorted(word for word, n in count.items() if word and n >= least and word not in known))
-
-
 class QuestionJudge:
     """Ranks the candidates of an index's judged questions by a model; what was ranked once is kept."""
 
@@ -110,9 +102,9 @@ class QuestionJudge:
         self._above = index.collection.catalog.ancestors()
         self._ranked: dict[str, tuple[I32, F64]] = {}
 
-    def judge(self, lines: Sequence[QueryLine], frame: tuple[str, ...]) -> list[JudgedQuestion]:
-        """The questions that have a good entity; one that cannot be read is left out."""
-        found, how = [], Interpreter(frame=frame)
+    def judge(self, lines: Sequence[QueryLine], dropped: tuple[str, ...], keep: bool = True) -> list[JudgedQuestion]:
+        """The questions that have a good entity; one that cannot be read is left out. `keep` the rankings for later."""
+        found, how = [], Interpreter(dropped=dropped)
         for line in lines:
             good = self._find_good(line)
             if good:
@@ -120,7 +112,7 @@ class QuestionJudge:
                     words, query = self._read(line, how)
                 except FaderError:
                     continue
-                entity, values = self._rank(query)
+                entity, values = self._rank(query, keep)
                 relevant = sum(grade > 0 for grade in self.grades[line.id].values())
                 hints, shares = self.reader.hints(words), self._share_names(good)
                 is_good = np.isin(entity, good)
@@ -139,13 +131,24 @@ class QuestionJudge:
         words = self.reader.split(line.question)
         return words, read_question(collection, self.reader, line.question, how, self._options, limits)[1]
 
-    def _rank(self, query: Query) -> tuple[I32, F64]:
-        if query.text not in self._ranked:
+    def find_words(self, line: QueryLine) -> frozenset[str]:
+        """The words of a question that are literals by themselves."""
+        try:
+            literals = self._read(line, Interpreter())[1].literals
+        except FaderError:
+            return frozenset()
+        return frozenset(fold_case(literal.text) for literal in literals if len(literal.terms) == 1)
+
+    def _rank(self, query: Query, keep: bool) -> tuple[I32, F64]:
+        found = self._ranked.get(query.text)
+        if found is None:
             collection = self.index.collection
             every = max(1, len(collection.catalog.entity_ids))
             ranking = collection.evidence(query, self._options, self.system, every, with_rows=False).ranking
-            self._ranked[query.text] = ranking.entity, ranking.score
-        return self._ranked[query.text]
+            found = ranking.entity, ranking.score
+            if keep:
+                self._ranked[query.text] = found
+        return found
 
     def _share_names(self, good: Sequence[int]) -> dict[str, float]:
         """The share of good entities below types of each name."""
@@ -159,7 +162,7 @@ class QuestionJudge:
 
 
 def train_interpreter(
-    questions: Sequence[JudgedQuestion], frame: tuple[str, ...] = (), base: Interpreter | None = None
+    questions: Sequence[JudgedQuestion], dropped: tuple[str, ...] = (), base: Interpreter | None = None
 ) -> Interpreter:
     """An interpreter from judged questions, of one index or of several together, on top of another.
 
@@ -175,7 +178,7 @@ def train_interpreter(
         found = count_associations([one.hints for one in own], shares)
         counted = add_associations(counted, keep_telling(found, shares) if len(by_index) > 1 else found)
     both = add_associations(base.associations, prune_associations(counted))
-    start = replace(base, associations=both, frame=tuple(sorted({*base.frame, *frame})), calibration=())
+    start = replace(base, associations=both, dropped=join_words(base.dropped, dropped), calibration=())
     return fit_weights(start, [_prepare(one, start) for one in questions])
 
 
@@ -236,16 +239,47 @@ def assign_folds(count: int, folds: int, seed: int) -> list[int]:
     return drawn
 
 
+def measure_drops(judge: QuestionJudge, lines: Sequence[QueryLine], base: Interpreter) -> dict[str, dict[str, float]]:
+    """By question, how much more average precision `base` reaches without each of its words that many others have."""
+    words = {line.id: judge.find_words(line) for line in lines}
+    count = Counter(word for line in lines for word in words[line.id])
+    found: dict[str, dict[str, float]] = {line.id: {} for line in lines}
+    before = {one.id: ask_judged(one, base).precision for one in judge.judge(lines, base.dropped)}
+    for word in sorted(word for word, n in count.items() if n >= LEAST_TRIED and word not in base.dropped):
+        having = [line for line in lines if word in words[line.id]]
+        for one in judge.judge(having, join_words(base.dropped, (word,)), keep=False):
+            found[one.id][word] = ask_judged(one, base).precision - before[one.id]
+    return found
+
+
+def choose_dropped(gains: Iterable[Mapping[str, float]]) -> tuple[str, ...]:
+    """The words without which questions are answered better, from the gains of each question."""
+    by_word: dict[str, list[float]] = {}
+    for gain in gains:
+        for word, amount in gain.items():
+            by_word.setdefault(word, []).append(amount)
+    return tuple(
+        word
+        for word, own in sorted(by_word.items())
+        if len(own) >= LEAST_TRIED and sum(own) / (len(own) + NO_GAIN) > LEAST_GAIN
+    )
+
+
+def join_words(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    """The words of both."""
+    return tuple(sorted({*one, *other}))
+
+
 def train_folds(
     judge: QuestionJudge, lines: Sequence[QueryLine], base: Interpreter, folds: int = FOLDS, seed: int = 0
 ) -> Iterator[tuple[Interpreter, list[JudgedQuestion]]]:
     """For each fold an interpreter that was trained on the others, on top of `base`, and the fold's questions."""
-    fold = assign_folds(len(lines), folds, seed)
+    fold, gains = assign_folds(len(lines), folds, seed), measure_drops(judge, lines, base)
     for k in range(folds):
         train = [line for line, f in zip(lines, fold, strict=True) if f != k]
         test = [line for line, f in zip(lines, fold, strict=True) if f == k]
-        frame = tuple(sorted({*base.frame, *find_frame(train)}))
-        yield train_interpreter(judge.judge(train, frame), frame, base), judge.judge(test, frame)
+        dropped = join_words(base.dropped, choose_dropped(gains[line.id] for line in train))
+        yield train_interpreter(judge.judge(train, dropped), dropped, base), judge.judge(test, dropped)
 
 
 def cross_validate_questions(
@@ -280,7 +314,7 @@ def train_questions(
     progress = progress or Silent()
     judge = QuestionJudge(index, grades, model)
     lines = [line for line in lines if any(grade > 0 for grade in grades.get(line.id, {}).values())]
-    before = judge.judge(lines, base.frame)
+    before = judge.judge(lines, base.dropped)
     if len(before) < 2 * FOLDS:
         raise UsageError(f"{len(before)} judged questions can be read, and training needs {2 * FOLDS}; judge more")
     progress.update(1, 3, "ranked")
@@ -288,8 +322,8 @@ def train_questions(
     progress.update(2, 3, "validated")
     asked = [(one, fold) for _question, one, fold in validated]
     error, bins = measure_calibration(*calibrate_across(asked))
-    frame = tuple(sorted({*base.frame, *find_frame(lines)}))
-    trained = train_interpreter(judge.judge(lines, frame), frame, base)
+    dropped = join_words(base.dropped, choose_dropped(measure_drops(judge, lines, base).values()))
+    trained = train_interpreter(judge.judge(lines, dropped), dropped, base)
     trained = replace(trained, calibration=fit_answers([one for one, _fold in asked]))
     progress.update(3, 3, "trained")
     return TrainedReading(

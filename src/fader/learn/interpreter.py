@@ -4,8 +4,8 @@
 
 An association is counted by the *names* of types, so that an interpreter carries over to catalogs with other ids: of
 `questions` with a hint (`asks:who`, `head:city`), the sum over questions of the share of good entities below a type of
-that name. `frame` are words that many questions have, which therefore are never required. The file is JSON. Knows
-nothing of catalogs or of how it was trained.
+that name. `dropped` are words that are no literals, because answers are better without them: "tutorial" in "Who could
+give a tutorial on". The file is JSON. Knows nothing of catalogs or of how it was trained.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Interpreter:
     weights: tuple[float, ...] = START
     temperature: float = 1.0
     associations: Associations = Associations()
-    frame: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     calibration: tuple[float, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 

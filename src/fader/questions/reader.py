@@ -117,7 +117,9 @@ class Reader:
     ) -> Read:
         """The readings of a question; `corrected` words are replaced by others, and a `choice` holds."""
         words, choice = self.split(question), choice or Choice()
-        query, notes = (choice.query, []) if choice.query is not None else self.write_query(words, corrected or {})
+        query, notes = choice.query, list[str]()
+        if query is None:
+            query, notes = self.write_query(words, corrected or {}, frozenset(interpreter.dropped))
         every = self.find_candidates(words, interpreter)
         probability = softmax(every.phi @ np.array(interpreter.weights))
         order = np.lexsort((every.types, -self._size(every.types), -probability))[:MOST_READINGS]
@@ -285,8 +287,10 @@ class Reader:
 
     # Literals
 
-    def write_query(self, words: Words, corrected: dict[str, str]) -> tuple[str, list[str]]:
-        """The literals in the query language, and notes."""
+    def write_query(
+        self, words: Words, corrected: dict[str, str], dropped: frozenset[str] = frozenset()
+    ) -> tuple[str, list[str]]:
+        """The literals in the query language, and notes; without `dropped` words where others are left."""
         n = len(words.folded)
         taken, pieces, notes = [False] * n, [], []
         for a, b in words.negated:
@@ -300,8 +304,11 @@ class Reader:
         for a, b in self.find_phrases(words, taken):
             pieces.append((a, self._quote(words, a, b, corrected)))
             taken[a:b] = [True] * (b - a)
-        single = (i for i in range(n) if not taken[i] and not words.is_function(i))
-        pieces += [(i, self._quote(words, i, i + 1, corrected)) for i in single]
+        single = [i for i in range(n) if not taken[i] and not words.is_function(i)]
+        kept = [i for i in single if words.folded[i] not in dropped]
+        if not kept and all(text.startswith("-") for _a, text in pieces):
+            kept = single
+        pieces += [(i, self._quote(words, i, i + 1, corrected)) for i in kept]
         texts = list(dict.fromkeys(text for _a, text in sorted(pieces)))
         if not any(not text.startswith("-") for text in texts):
             raise QueryError(

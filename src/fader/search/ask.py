@@ -1,8 +1,8 @@
 """Plain questions on a collection: read, ranked over all readings, shown with evidence.
 
     1. the question is read (`questions.reader`): types with probabilities, and literals
-    2. one literal is required, a name if there is one; one that occurs nowhere is corrected by the catalog's words, and
-       this is said; literals match by stems and by the entities that they name
+    2. a name is required; a literal that occurs nowhere is corrected by the catalog's words, and this is said; literals
+       match by stems and by the entities that they name
     3. every entity is ranked once, without a type, by the model
     4. s(e|q) = ln sum of the probabilities of the readings that cover e - b ln rank(e)      (`questions.mixture`)
 
@@ -49,6 +49,7 @@ I64 = NDArray[np.int64]
 SHORTEST_CORRECTED = 4
 MOST_COMPARED = 50_000  # words of the catalog that a misspelt one is compared with
 LIKENESS = 80.0
+MOST_WITH_NAME = 7  # literals of a question whose name is required
 READING_BYTES = 64  # of a candidate under a reading
 MOST_DEEP = 500  # entities by evidence whose best contexts are found together with their ranks
 
@@ -253,7 +254,7 @@ def read_question(
         query, counts = _count_literals(collection, read, options, limits)
         said = [f"{old} occurs nowhere, and is read as {new}" for old, new in corrected.items()]
         read = replace(read, notes=[*said, *read.notes])
-    query = _require_one(query, counts, frozenset(interpreter.frame), question)
+    query = _require_name(reader, query, counts, question)
     text = " ".join(_write_literal(one) for one in (*query.literals, *query.forbidden))
     readings = [replace(reading, query=text) for reading in read.readings]
     return replace(read, readings=readings), replace(query, text=text)
@@ -266,24 +267,25 @@ def _count_literals(
     return query, collection.count(query, options)
 
 
-def _require_one(query: Query, counts: Statistics, frame: frozenset[str], question: str) -> Query:
-    """The query with one literal required: of those that are names the one that fewest documents have, of equal ones
-    the last; without names a word, and without words a number. Words of the questions' frame are never required.
+def _require_name(reader: Reader, query: Query, counts: Statistics, question: str) -> Query:
+    """The query with one literal required: the name that fewest documents have, of equal ones the last.
+
+    A question of many literals describes its answer, and what is written of the answer need not have each name.
     """
     literals, df = list(query.literals), counts.df.tolist()
-    places = [i for i, one in enumerate(literals) if df[i] > 0 and fold(one.text) not in frame]
+    if len(literals) > MOST_WITH_NAME:
+        return query
+    places = [i for i, one in enumerate(literals) if df[i] > 0 and _is_name(reader, one.text, question)]
     if places:
-        chosen = min(places, key=lambda i: (_rank_kind(literals[i], question), df[i], -i))
+        chosen = min(places, key=lambda i: (df[i], -i))
         literals[chosen] = replace(literals[chosen], mode=REQUIRED)
     return replace(query, literals=tuple(literals))
 
 
-def _rank_kind(literal: Literal, question: str) -> int:
-    """0 for a name (a phrase, or a capital inside of the question), 1 for a word, 2 for a number."""
-    text = literal.text
-    if len(literal.terms) > 1 or (text[:1].isupper() and question.find(text) > 0):
-        return 0
-    return 2 if text[:1].isdigit() else 1
+def _is_name(reader: Reader, text: str, question: str) -> bool:
+    """Whether a literal is a name: a phrase, or a name of the catalog with a capital inside of the question."""
+    begin, end = reader.catalog.entity_labels.equal(fold(text))
+    return len(text.split()) > 1 or (text[:1].isupper() and question.find(text) > 0 and begin < end)
 
 
 def _write_literal(literal: Literal) -> str:
