@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -90,8 +91,28 @@ def test_a_cascade_is_trained_near_its_weights(tmp_path: Path, monkeypatch: pyte
     assert isinstance(fitted, Rerank)
     assert (fitted.prior, fitted.is_fitted) == (shipped.second_system.weights, True)
     assert tuned.precision >= max(tuned.tried.values()) - 1e-12
+    assert {text.split("lambda")[0] for text in tuned.tried} == {"", "relax, ", "stem, relax, "}
+    assert fitted.first_system.view == fitted.second_system.view
+    monkeypatch.setattr(warmstart, "ENOUGH", 12)  # some choose, and all train
+    drawn = tune(judged, "trained")
+    assert drawn.model.provenance["queries"] == len(judged) > warmstart.ENOUGH
+    assert {len(text) for text in drawn.tried} == {len(text) for text in tuned.tried}
+    monkeypatch.setattr(warmstart, "ENOUGH", len(judged))
     compared = compare_judged(judged, ["default", "trained"], 3, measures=["AP"])
     assert [len(system.values["AP"]) for system in compared.systems] == [len(judged)] * 2
+
+
+def test_alternatives_match_literals_in_other_ways() -> None:
+    """As it ships first; both stages of a cascade see the same, and begin with the same weights."""
+    shipped = default_model().system
+    assert isinstance(shipped, Rerank)
+    found = shipped.alternatives_near()
+    assert [(a.view.relax, a.view.stem) for a in found] == [(False, False), (True, False), (True, True)]
+    assert found[0] == shipped.start_near()
+    for one in found:
+        assert (one.first_system.view, one.prior) == (one.second_system.view, shipped.second_system.weights)
+    counted = Rerank("count", SECOND.split(",weights")[0].replace("policy=mention", "policy=document") + ")")
+    assert len(replace(counted, prior=(0.1,) * 23).alternatives_near()) == 1
 
 
 @pytest.mark.parametrize(

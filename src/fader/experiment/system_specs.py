@@ -59,11 +59,13 @@ class SystemSpec:
 
 
 def parse_spec(given: Any, collection: Collection) -> SystemSpec:
-    """What a text, a model file or a value stands for."""
+    """What a text, a model file or a value stands for; a `SystemSpec` is taken as it is."""
+    if isinstance(given, SystemSpec):
+        return given
     if given == TRAINED_DEFAULT:
         shipped = default_model().system
         assert isinstance(shipped, Rerank)
-        return SystemSpec(TRAINED_DEFAULT, (shipped.start_near(),), TRAINED_DEFAULT)
+        return SystemSpec(TRAINED_DEFAULT, shipped.alternatives_near(), TRAINED_DEFAULT)
     if isinstance(given, str):
         name = given.split("(")[0].strip()
         part = discover("fader.systems").get(name)

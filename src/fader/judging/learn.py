@@ -37,7 +37,7 @@ from fader.search.batch import parse_all
 from fader.search.index import Index
 from fader.search.models import DEFAULT, default_model
 from fader.systems.rerank import Rerank, encode_all
-from fader.systems.shared.warmstart import WarmTrainer
+from fader.systems.shared.warmstart import TakeFrom, WarmTrainer, alternative
 
 F64 = NDArray[np.float64]
 FOLDS = 5
@@ -117,8 +117,8 @@ class _Data:
         if not self.is_old_like and self.old_precision[training].mean() > self.base_precision[training].mean():
             return self.old.system
         examples = [self.examples[i] for i in training]
-        make = partial(WarmTrainer, self.cascade, examples, precision=measure_judged)
-        return self.cascade.fill_in(train(make, len(examples), workers=1)[0])
+        known = alternative(self.cascade, TakeFrom(examples), len(examples), measure_judged)
+        return self.cascade.fill_in(train(partial(WarmTrainer, [known]), len(examples), workers=1)[0].trained)
 
     def measure(self, system: System, i: int) -> float:
         """Average precision of a system that was taught, on a question."""

@@ -103,6 +103,10 @@ class JoinedLevel:
     def values(self, w: F64, weight: F64) -> F64:
         return self.aggregator.loss_values(self._score(w, weight), self._entity_at)
 
+    def rank_values(self, w: F64, weight: F64) -> F64:
+        """What entities are ranked by."""
+        return self.aggregator.values(self._score(w, weight), self._entity_at)
+
     def loss(self, w: F64, loss: Loss) -> tuple[float, F64]:
         weight = loss.labels.weight
         values, slopes = self.aggregator.loss_values_with_slopes(self._score(w, weight), self._entity_at)

@@ -10,6 +10,8 @@ cross-validation, cascades or storage.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,11 +26,12 @@ F64 = NDArray[np.float64]
 
 
 class NearFitter:
-    """Fits of one dataset, in which each context counts for itself, near one base."""
+    """Fits of one dataset, in which each context counts for itself, near one base; `dataset` is without contexts."""
 
     def __init__(self, dataset: Dataset, aggregator: Aggregator, base: F64) -> None:
-        self.dataset, self.base = dataset, base
-        self.values = JoinedLevel(dataset, aggregator)
+        self.base, self.values = base, JoinedLevel(dataset, aggregator)
+        # Contexts are in the joined table now; they need not be held twice.
+        self.dataset = replace(dataset, queries=tuple(replace(query, blocks=()) for query in dataset.queries))
 
     def fit(self, settings: FitSettings, weight: F64, start: F64 | None = None) -> Fit:
         """The weights near the base that suit queries that have a weight; the base itself where none can train."""

@@ -35,7 +35,7 @@ from fader.rank.rerank import VALUED_AGAIN, FirstStage, Reranking, choose_candid
 from fader.rank.system import F64, I32, I64, FeatureScoring, FusedMaker, Ranking, System, View
 from fader.registry import parse
 from fader.systems.fader import FeatureModel
-from fader.systems.shared.warmstart import WarmTrainer, is_telling
+from fader.systems.shared.warmstart import TakeFrom, Taught, WarmTrainer, alternative, is_telling
 
 JOINED_BYTES = 40  # of a context, while the evidence of both stages is joined
 NEAR = "0.1/0.3/1"  # lambdas to choose among when training begins with given weights
@@ -266,22 +266,47 @@ class Rerank(Learner):
         second = replace(self.second_system, weights=(), lam=NEAR)
         return replace(self, second=str(second), label="trained", prior=prior)
 
+    def alternatives_near(self) -> tuple[Rerank, ...]:
+        """`start_near`, and the same where required literals are preferred, and where words match by their stems too.
+
+        They are there where the first stage is features x aggregator, too.
+        """
+        near, first = self.start_near(), self.first_system
+        if not isinstance(first, FeatureModel):
+            return (near,)
+        both = []
+        for relax, stem in ((False, False), (True, False), (True, True)):
+            own = [replace(one, relax=one.relax or relax, stem=one.stem or stem) for one in (first, near.second_system)]
+            both.append((str(own[0]), str(own[1])))
+        return tuple(dict.fromkeys(replace(near, first=own, second=second) for own, second in both))
+
     def prepare(
         self, source: JudgedSource, learners: Sequence[Any], seed: int, workers: Workers, progress: Progress
     ) -> Callable[[Sequence[I64]], Trainer]:
-        """With a prior a trainer that stays near it; every query is encoded here, once, by the quick way if it can."""
-        if not self.prior or len(learners) > 1:
+        """With priors a trainer that stays near them; queries are encoded by the quick way if they can be.
+
+        Few queries choose nothing, so that they are encoded for the first alternative alone.
+        """
+        if not all(learner.prior for learner in learners):
             return super().prepare(source, learners, seed, workers, progress)
-        examples = encode_all(self, source, workers, progress)
-        if not any(is_telling(e.query.choose(e.judgments).judgments) for e in examples):
+        count, alternatives = len(source.ids), []
+        for learner in learners:
+            encode = partial(encode_some, learner, source, workers, progress)
+            alternatives.append(alternative(learner, encode, count))
+            if not alternatives[0].few.can_choose:
+                break
+        if not alternatives[0].few.telling:
             raise InputError("no query to train on has both a good and a bad candidate; check the judgments")
-        return partial(WarmTrainer, self, examples)
+        return partial(WarmTrainer, alternatives)
 
     def finish(self, found: Any) -> tuple[Self, dict[str, Any]]:
-        if not isinstance(found, Trained):
+        if not isinstance(found, Taught):
             return super().finish(found)
-        report = {"lambda": found.settings.lam if found.fit.iterations else 0.0, "objective": found.fit.objective}
-        return self.fill_in(found), report | {"loss": found.settings.loss, "iterations": found.fit.iterations}
+        trained = found.trained
+        lam = trained.settings.lam if trained.fit.iterations else 0.0
+        report: dict[str, Any] = {"lambda": lam, "objective": trained.fit.objective}
+        report |= {"loss": trained.settings.loss, "iterations": trained.fit.iterations}
+        return found.cascade.fill_in(trained), report
 
     def fill_in(self, found: Trained) -> Self:
         """The same cascade with what its second stage learned."""
@@ -290,7 +315,8 @@ class Rerank(Learner):
     def fit(self, examples: Sequence[Example], seed: int) -> Self:
         """The second system trained on the chosen candidates: those that the first ranks highest."""
         if self.prior:
-            return self.fill_in(train(partial(WarmTrainer, self, examples), len(examples), seed, workers=1)[0])
+            make = partial(WarmTrainer, [alternative(self, TakeFrom(examples), len(examples))])
+            return self.fill_in(train(make, len(examples), seed, workers=1)[0].trained)
         own = [e.query.choose(e.judgments) for e in examples]
         usable = [e for e in own if is_telling(e.judgments)]
         if not usable:
@@ -298,13 +324,20 @@ class Rerank(Learner):
         return replace(self, second=str(self.second_system.fit(usable, seed)))
 
 
-def encode_all(cascade: Rerank, source: JudgedSource, workers: Workers, progress: Progress) -> list[Example]:
-    """All judged queries of a source, as training needs them."""
+def encode_some(
+    cascade: Rerank, source: JudgedSource, workers: Workers, progress: Progress, queries: Sequence[int]
+) -> list[Example]:
+    """Some judged queries of a source, as training needs them."""
 
     def encode(i: int) -> Example:
         stage = source.first_stage(i, cascade)
         query = cascade.encode(source.contexts(i, cascade.view)) if stage is None else cascade.encode_stage(stage)
         return Example(query, judge(query.entity, query.entity.tolist(), source.grades[i]))
 
-    found: list[Example] = in_parallel(encode, range(len(source.ids)), workers, progress, "encoding contexts")
+    found: list[Example] = in_parallel(encode, queries, workers, progress, "encoding contexts")
     return found
+
+
+def encode_all(cascade: Rerank, source: JudgedSource, workers: Workers, progress: Progress) -> list[Example]:
+    """All judged queries of a source."""
+    return encode_some(cascade, source, workers, progress, range(len(source.ids)))
