@@ -30,9 +30,15 @@ from pathlib import Path
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOADED = (
-    "fader.cli.batch", "fader.cli.compare", "fader.cli.import_", "fader.cli.index", "fader.cli.search",
-    "fader.cli.train", "fader.experiment.compare", "fader.corpora.frame.run", "fader.search.index", "fader.cli.render",
-)  # fmt: skip
+    *(f"fader.cli.{name}" for name in "add annotate batch compare import_ index render search start train".split()),
+    "fader.corpora.frame.run",
+    "fader.experiment.compare",
+    "fader.experiment.reporting.report",
+    "fader.search.again",
+    "fader.search.index",
+    "matplotlib.figure",
+    "scipy.optimize",
+)
 
 
 @contextmanager

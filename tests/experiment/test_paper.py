@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from cli.running import fader, passed
 from fader.cli.paper import read_efforts
 from fader.demo.generate import generate
 from fader.errors import InputError, UsageError
@@ -30,14 +29,6 @@ SMALL = (*FEW, "--only", "^count$|balog2|=softcount")
 TABLES = ("Proximity features compared", "Effect of T, (+) and soft cutoffs", "End to end")
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """The command, by the Python that runs the tests."""
-    command = [sys.executable, "-m", "fader", "paper", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
-
-
 def rows(text: str) -> list[list[str]]:
     """The cells of all Markdown tables, without marks."""
     lines = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
@@ -55,9 +46,8 @@ def testbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def out(testbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the first run leaves; tests after it only read, but for the last."""
     folder = tmp_path_factory.mktemp("paper") / "out"
-    done = run("-o", folder, testbed, *SMALL)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[:-1] == [str(folder / name) for name in ("results.md", "results.json", "index.html")]
+    done = passed("paper", "-o", folder, testbed, *SMALL)
+    assert done.out.split("\n")[:-1] == [str(folder / name) for name in ("results.md", "results.json", "index.html")]
     return folder
 
 
@@ -125,7 +115,7 @@ def test_a_second_run_takes_what_was_kept(out: Path, testbed: Path) -> None:
     journal.keep(altered.stem, json.dumps(plain).encode())
     named["count"].unlink()
     left = {path: path.stat().st_mtime_ns for path in named.values() if path.exists()}
-    assert run("-o", out, testbed, *SMALL).returncode == 0
+    passed("paper", "-o", out, testbed, *SMALL)
     after = (out / "results.md").read_text(encoding="utf-8")
     assert {path: path.stat().st_mtime_ns for path in left} == left
     assert kept_results(out) == named
@@ -170,10 +160,10 @@ def test_what_finds_no_system_is_refused(only: str, said: str) -> None:
 def test_what_is_no_testbed_is_refused(testbed: Path, tmp_path: Path) -> None:
     """In one line that says what is missing, before anything is written."""
     (tmp_path / "empty").mkdir()
-    done = run("-o", tmp_path / "out", tmp_path / "empty", *SMALL)
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "no corpus.jsonl in it; a testbed has corpus.jsonl, entities.tsv, types.tsv" in done.stderr
+    done = fader("paper", "-o", tmp_path / "out", tmp_path / "empty", *SMALL)
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert "no corpus.jsonl in it; a testbed has corpus.jsonl, entities.tsv, types.tsv" in done.err
     assert not (tmp_path / "out").exists()
     with pytest.raises(UsageError, match="names that differ"):
         find_testbeds([testbed, testbed])
@@ -221,11 +211,11 @@ def test_memory_is_asked_for_before_the_start(judged: JudgedQueries, monkeypatch
 def test_an_index_serves_as_a_testbed(out: Path, testbed: Path, tmp_path: Path) -> None:
     """With its queries and judgments; --check only checks. Half of the three is wrong usage."""
     files = ("--queries", testbed / "queries.jsonl", "--qrels", testbed / "qrels.txt")
-    done = run("-o", tmp_path / "new", "--index", out / "demo", *files, "--check", *SMALL)
-    assert done.returncode == 0, done.stderr
-    assert "demo: 3 systems can run on 6 judged queries" in done.stderr
+    done = fader("paper", "-o", tmp_path / "new", "--index", out / "demo", *files, "--check", *SMALL)
+    assert done.code == 0, done.err
+    assert "demo: 3 systems can run on 6 judged queries" in done.err
     assert list((tmp_path / "new").iterdir()) == []
-    assert run("-o", tmp_path / "new", "--index", out / "demo").returncode == 2
+    assert fader("paper", "-o", tmp_path / "new", "--index", out / "demo").code == 2
 
 
 def test_the_tables_are_also_json(out: Path) -> None:
