@@ -25,9 +25,11 @@ class CatalogOptions:
     """What changes of the catalog, as files."""
 
     entities: str | None = option(
-        None, help="Entities to put in; one that is there is replaced.", flags=("--entities", "--catalog"),
+        None,
+        help="Entities to put in; one that is there is replaced.",
+        flags=("--entities", "--catalog"),
         metavar="FILE",
-    )  # fmt: skip
+    )
     types: str | None = option(None, help="Types to put in; one that is there is replaced.", metavar="FILE")
     remove_entities: str | None = option(None, help="A file of ids of entities to remove, one a line.", metavar="FILE")
     remove_types: str | None = option(None, help="A file of ids of types to remove, one a line.", metavar="FILE")

@@ -29,9 +29,11 @@ class StartSources:
     columns: str | None = option(None, help=COLUMNS_HELP, metavar="ROLE=COLUMN,...")
     discover: bool = option(False, help="Find the entities in the texts anew; the default without --catalog.")
     output: str | None = option(
-        None, help="The folder of index and catalog; by default the first source's name and .fader.",
-        flags=("-o", "--output"), metavar="DIR",
-    )  # fmt: skip
+        None,
+        help="The folder of index and catalog; by default the first source's name and .fader.",
+        flags=("-o", "--output"),
+        metavar="DIR",
+    )
     stemmer: str | None = option(None, help="A Snowball stemmer, such as english.", metavar="LANGUAGE")
     processes: int = option(1, help="Processes that annotate; the index is the same with any number.", least=1)
     on_error: str | None = on_error_option()

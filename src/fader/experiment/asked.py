@@ -85,9 +85,7 @@ class AskedExperiment:
         if not self.texts[i]:
             return self._judge(i, *NOBODY)
         try:
-            found = rank_question(
-                self.index.collection, self._reader, self.texts[i], how, system, self.index.limits
-            )  # fmt: skip
+            found = rank_question(self.index.collection, self._reader, self.texts[i], how, system, self.index.limits)
         except FaderError:
             return self._judge(i, *NOBODY)
         return self._judge(i, found.entity, found.score)

@@ -31,9 +31,17 @@ FAR = np.int32(2**31 - 1)
 
 @kernel
 def _add_shares(
-    start: I32, row: I32, at: I64, begin: I32, found_at: I64, place: I32, share: F64, beside_at: I64, beside: I32,
+    start: I32,
+    row: I32,
+    at: I64,
+    begin: I32,
+    found_at: I64,
+    place: I32,
+    share: F64,
+    beside_at: I64,
+    beside: I32,
     out: F64,
-) -> None:  # fmt: skip
+) -> None:
     """`begin[at[j]:at[j+1]]` are the sentences of document j, `beside` the first tokens of all candidates in it."""
     for x in range(start.size):
         a, b = at[row[x]], at[row[x] + 1]

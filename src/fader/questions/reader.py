@@ -267,10 +267,21 @@ class Reader:
             hinted = 1.0 / named.words
         known = [_log_lift(interpreter, hint, names, number, share, asked.own) for hint in asked.hints]
         return [
-            last, run, elsewhere, several, hinted, float(number in asked.above), asked.expected.get(number, 0.0),
-            known[0], known[1] if len(known) > 1 else 0.0, math.log(share + _SMOOTH / 10),
-            float(names.depths[number]) / 5.0, sense, float(share > 0.6), 0.0,
-        ]  # fmt: skip
+            last,
+            run,
+            elsewhere,
+            several,
+            hinted,
+            float(number in asked.above),
+            asked.expected.get(number, 0.0),
+            known[0],
+            known[1] if len(known) > 1 else 0.0,
+            math.log(share + _SMOOTH / 10),
+            float(names.depths[number]) / 5.0,
+            sense,
+            float(share > 0.6),
+            0.0,
+        ]
 
     def _explain(self, number: int, asked: _Asked) -> str:
         words, head, named = asked.words, asked.head, asked.named.get(number)

@@ -78,9 +78,14 @@ def fit_weights(interpreter: Interpreter, questions: Sequence[QuestionData], lam
     start = np.array([*interpreter.weights, interpreter.temperature])
     bounds = [(None, None)] * len(START) + [(0.05, None)]
     found = minimize(
-        measure_loss, start, (usable, lam, start), "L-BFGS-B", jac=True, bounds=bounds,
+        measure_loss,
+        start,
+        (usable, lam, start),
+        "L-BFGS-B",
+        jac=True,
+        bounds=bounds,
         options={"maxiter": 200},
-    )  # fmt: skip
+    )
     return replace(interpreter, weights=tuple(found.x[:-1].tolist()), temperature=float(found.x[-1]))
 
 

@@ -78,9 +78,16 @@ def split_question(text: str) -> Words:
     asks = next((word for i, word in enumerate(folded) if word in data["question_words"] and i not in relative), "")
     negated = _find_negated([text[a:b] for a, b in at], folded, content)
     return Words(
-        text, folded, tuple(map(find_singular, folded)), at, asks, tuple(_find_run(folded, content, gaps, relative)),
-        _find_quoted(text, at), negated, len(every) - len(at),
-    )  # fmt: skip
+        text,
+        folded,
+        tuple(map(find_singular, folded)),
+        at,
+        asks,
+        tuple(_find_run(folded, content, gaps, relative)),
+        _find_quoted(text, at),
+        negated,
+        len(every) - len(at),
+    )
 
 
 def _find_relatives(folded: tuple[str, ...], content: list[bool], gaps: list[str]) -> list[int]:

@@ -348,10 +348,21 @@ def rank_question(
         probable = apply_calibration(known, interpreter.calibration)
     empty = [contexts.empty_because] if contexts.empty_because else []
     return RankedQuestion(
-        read, query, options, ranking.entity[place], scores[place], ranking.support[place], place, member[place],
-        probable, contexts.matched_documents, found.total, [*read.notes, *contexts.warnings, *empty],
-        found if staged is None and len(contexts) == found.total else None, staged,
-    )  # fmt: skip
+        read,
+        query,
+        options,
+        ranking.entity[place],
+        scores[place],
+        ranking.support[place],
+        place,
+        member[place],
+        probable,
+        contexts.matched_documents,
+        found.total,
+        [*read.notes, *contexts.warnings, *empty],
+        found if staged is None and len(contexts) == found.total else None,
+        staged,
+    )
 
 
 def show_question(
@@ -369,12 +380,19 @@ def show_question(
     share = share_readings(found.member[:k], found.probability)
     return [
         AskedResult(
-            i + 1, entity, name, types, float(found.score[i]), _find_probability(found, i), int(found.place[i]) + 1,
-            int(found.support[i]), _share_score(found, share[i], float(found.score[i])),
+            i + 1,
+            entity,
+            name,
+            types,
+            float(found.score[i]),
+            _find_probability(found, i),
+            int(found.place[i]) + 1,
+            int(found.support[i]),
+            _share_score(found, share[i], float(found.score[i])),
             shown.get(int(entities[i]), []),
         )
         for i, (entity, name, types) in enumerate(described)
-    ]  # fmt: skip
+    ]
 
 
 def _cut_snippets(

@@ -40,10 +40,15 @@ def show_snippet(shown: Snippet) -> Safe:
 def show_results(results: Iterable[_Result], title: str, foot: str, warnings: Iterable[str]) -> str:
     """The entities of an answer with their evidence."""
     rows = [
-        (r.rank, join([element("b", r.name), Safe("<br>"), element("small", ", ".join(r.types), "color:gray")]),
-         r.score, r.support, join(element("div", show_snippet(each)) for each in r.evidence))
+        (
+            r.rank,
+            join([element("b", r.name), Safe("<br>"), element("small", ", ".join(r.types), "color:gray")]),
+            r.score,
+            r.support,
+            join(element("div", show_snippet(each)) for each in r.evidence),
+        )
         for r in results
-    ]  # fmt: skip
+    ]
     notes = join(element("div", f"Note: {warning}") for warning in warnings)
     shown = table(["", "entity", "score", "contexts", "evidence"], rows, title)
     return str(join([shown, element("small", foot, "color:gray"), notes]))

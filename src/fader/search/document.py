@@ -81,9 +81,7 @@ def read_document(collection: Collection, doc_id: str, query: Query | None = Non
         found = set(_find_matches(collection.analysis, text, tokens, query, mentions))
         matches = sorted(found, key=lambda match: (match.at, match.literal))
     sentences = _find_sentences(text, tokens)
-    return DocumentPage(
-        stored.id, stored.title, stored.url, len(stored.text), text, sentences, mentions, matches
-    )  # fmt: skip
+    return DocumentPage(stored.id, stored.title, stored.url, len(stored.text), text, sentences, mentions, matches)
 
 
 def _list_mentions(collection: Collection, number: int, tokens: list[Span]) -> list[DocumentMention]:
@@ -93,12 +91,14 @@ def _list_mentions(collection: Collection, number: int, tokens: list[Span]) -> l
     )
     return [
         DocumentMention(
-            catalog.entity_ids[entity], catalog.entity_names[entity],
+            catalog.entity_ids[entity],
+            catalog.entity_names[entity],
             (tokens[start][0], tokens[end - 1][1]) if end <= len(tokens) else None,
-            (start, end), confidence,
+            (start, end),
+            confidence,
         )
         for entity, start, end, confidence in columns
-    ]  # fmt: skip
+    ]
 
 
 def _find_sentences(text: str, tokens: list[Span]) -> list[Span]:

@@ -89,7 +89,7 @@ def _join_stages(
     shift = float(own.score.min() - lowest)
     return StagedRanking(
         query, options, first, deep, broad, shift, every.entity[best], score[best], every.support[best]
-    )  # fmt: skip
+    )
 
 
 def _show_some(

@@ -108,6 +108,13 @@ def _answer(service: Service, served: Served) -> TrainingAnswer:
     latest = run.name or (names[-1] if names else None)
     history = kept.history()
     return TrainingAnswer(
-        run.state, run.share, run.note, run.error, latest, kept.report(latest) if latest else None,
-        history[-1] if history else None, served.default, names,
-    )  # fmt: skip
+        run.state,
+        run.share,
+        run.note,
+        run.error,
+        latest,
+        kept.report(latest) if latest else None,
+        history[-1] if history else None,
+        served.default,
+        names,
+    )
