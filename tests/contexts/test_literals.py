@@ -176,3 +176,26 @@ def test_evidence_shows_the_mention(index: Any) -> None:
     assert all(
         m.literal != "ascorbic acid" for r in off.results for s in r.evidence if s.doc == "d2" for m in s.matches
     )
+
+
+@pytest.mark.parametrize("stemmer", [None, "english"])
+def test_exact_forms_under_both_analyses(tmp_path: Path, stemmer: str | None) -> None:
+    """Words tell the forms of a word apart, and `=` keeps a question's stems out; stems cannot, which is said."""
+    texts = {"run": "Ada runs.", "running": "Bob is running.", "ran": "Cid ran."}
+    corpus = [
+        {"id": n, "text": text, "mentions": [{"start": 0, "end": 3, "entity": text[:3]}]} for n, text in texts.items()
+    ]
+    people = [{"id": name, "name": name, "types": []} for name in ("Ada", "Bob", "Cid")]
+    index = fader.build(tmp_path / "index", corpus, people, [], stemmer=stemmer)
+    exact, by_stem = index.search("=runs"), index.search("runs", model="literals(plm,stem=true)")
+    assert {r.entity for r in by_stem.results} == {"Ada", "Bob"}
+    assert {r.entity for r in index.search("=runs", model="literals(plm,stem=true)").results} == (
+        {"Ada", "Bob"} if stemmer else {"Ada"}
+    )
+    assert {r.entity for r in exact.results} == ({"Ada", "Bob"} if stemmer else {"Ada"})
+    assert [w for w in exact.warnings if "= cannot tell a word's forms apart" in w] == (
+        exact.warnings if stemmer else []
+    )
+    assert bool(exact.warnings) == bool(stemmer)
+    marked = {word for r in by_stem.results for e in r.evidence for word in ("runs", "running") if word in e.snippet}
+    assert marked == {"runs", "running"}

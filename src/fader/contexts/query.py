@@ -100,6 +100,10 @@ def parse_query(text: str, analysis: Analysis, type: str | None = None, limits: 
     forbidden = tuple(lit for lit in kept.values() if lit.mode == FORBIDDEN)
     if not positive:
         raise QueryError(_nothing_to_look_for(forbidden, notes), 0)
+    if analysis.stemmer is not None and any(one.exact for one in (*positive, *forbidden)):
+        notes.append(
+            f"the index has stems ({analysis.stemmer}) in place of words, so that = cannot tell a word's forms apart"
+        )
     return Query(text, positive, forbidden, _one_type(named, type), tuple(notes))
 
 
