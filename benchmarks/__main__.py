@@ -27,6 +27,7 @@ from benchmarks import (
     query,
     service,
     stages,
+    start,
     suggest,
     systems,
     testbeds,
@@ -49,7 +50,7 @@ def main() -> None:
     if args.quick:
         benchmarks += [testbeds, stages, throughput]
     if args.quick and importlib.util.find_spec("fastapi"):
-        benchmarks.append(service)
+        benchmarks += [service, *([start] if importlib.util.find_spec("docx") else [])]
     for benchmark in benchmarks:
         print(f"\n== {benchmark.__name__.rpartition('.')[2]} ==\n", flush=True)
         benchmark.main(shared)
