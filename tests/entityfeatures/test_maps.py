@@ -13,6 +13,7 @@ from contracts.worlds import Document, Mention, World, worlds
 from fader.errors import UsageError
 from fader.features.noprox import bm25_scores
 from fader.registry import discover, parse
+from fader.testing import check_entity_map
 
 PACKAGE = "fader.entityfeatures"
 
@@ -129,8 +130,6 @@ def test_a_scale_is_the_spread_within_tables(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ORACLES)
-def test_no_contexts_are_no_error(name: str) -> None:
-    """An empty table has no entities, even where nothing else of it can be found."""
-    contexts = World((Document((9,), ()),), 1).contexts()
-    contexts.columns = None
-    assert parse(PACKAGE, name).values(contexts).shape == (0, parse(PACKAGE, name).size)
+def test_the_contract_of_entity_maps_holds(name: str) -> None:
+    """Shapes, finite values, entities that do not depend on each other, scales, the text, an empty table."""
+    check_entity_map(parse(PACKAGE, name))

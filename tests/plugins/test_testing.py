@@ -12,9 +12,10 @@ import pytest
 from fader.aggregate.base import F64, I64
 from fader.aggregate.sum import Sum
 from fader.contexts.table import Contexts
+from fader.entityfeatures.base import EntityMap
 from fader.features.kernel import Kernel
 from fader.registry import discover, load_plugin
-from fader.testing import check_aggregator, check_feature_map, check_importer, check_system
+from fader.testing import check_aggregator, check_entity_map, check_feature_map, check_importer, check_system
 
 PARTS = Path(__file__).parent / "my_parts.py"
 
@@ -60,8 +61,36 @@ class Sloppy(Sum):
         return np.zeros(scores.size)
 
 
+@dataclass(frozen=True)
+class Holdings(EntityMap):
+    """How many contexts an entity has."""
+
+    name: ClassVar[str] = "holdings"
+    columns: ClassVar[tuple[str, ...]] = ("log of contexts",)
+
+    def compute(self, contexts: Contexts) -> F64:
+        return np.log(np.diff(contexts.groups.at))[:, None]
+
+
+@dataclass(frozen=True)
+class Relative(Holdings):
+    """The share of an entity among the contexts of all candidates."""
+
+    name: ClassVar[str] = "relative"
+
+    def compute(self, contexts: Contexts) -> F64:
+        return np.diff(contexts.groups.at)[:, None] / len(contexts)
+
+
+def test_an_entity_map_of_a_user_passes() -> None:
+    """Without being registered."""
+    check_entity_map(Holdings())
+
+
 def test_what_is_wrong_is_said() -> None:
     """As an AssertionError with the rule that does not hold."""
+    with pytest.raises(AssertionError, match="depend on the other candidates"):
+        check_entity_map(Relative())
     with pytest.raises(AssertionError, match="literals do not add up to the score"):
         check_feature_map(Shifted())
     with pytest.raises(AssertionError, match="the gradient is not that of finite differences"):

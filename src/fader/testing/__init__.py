@@ -1,6 +1,6 @@
 """The contracts of parts and collections, for authors of plug-ins.
 
-    from fader.testing import check_aggregator, check_collection, check_feature_map, check_importer, check_system
+    from fader.testing import check_feature_map
 
     def test_my_map():
         check_feature_map(MyMap())
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from fader.testing.aggregators import check_aggregator
 from fader.testing.collections import check_collection
+from fader.testing.entityfeatures import check_entity_map
 from fader.testing.features import check_feature_map
 from fader.testing.fused import check_fused
 from fader.testing.importers import check_importer, check_variants
@@ -22,6 +23,7 @@ from fader.testing.systems import check_system
 __all__ = [
     "check_aggregator",
     "check_collection",
+    "check_entity_map",
     "check_feature_map",
     "check_fused",
     "check_importer",
