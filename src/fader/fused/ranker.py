@@ -45,7 +45,7 @@ from fader.fused.secondsteps import score_rows
 from fader.fused.shown import ShownColumns
 from fader.index.reader import IndexReader
 from fader.rank.ranking import ShownContexts, choose_contexts, order_entities
-from fader.rank.rerank import VALUED_AGAIN, Reranking, choose_candidates, join_values, keep_best
+from fader.rank.rerank import VALUED_AGAIN, FirstValues, Reranking, choose_candidates, join_values, keep_best
 from fader.rank.system import FusedScoring, Ranking, System
 
 F64 = NDArray[np.float64]
@@ -511,6 +511,7 @@ class FusedRanker:
         pairs = own_at, scores[items], mentions[items]
         shown = self._show(plan, table, ranking, aggregator, pairs, program, best)
         shown[0].memo[VALUED_AGAIN] = True
+        shown[0].memo[FirstValues] = FirstValues(entity, values, counts)
         return shown[0], shown[1], total, shown[2]
 
     def _score_again(

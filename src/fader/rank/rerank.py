@@ -49,6 +49,15 @@ class FirstStage:
     table: Contexts
 
 
+@dataclass(frozen=True, eq=False)
+class FirstValues:
+    """All candidates, in any order, with their first values and how many contexts each has."""
+
+    entity: I32
+    values: F64
+    support: I64
+
+
 def choose_candidates(entity: I32, values: F64, most: int) -> I64:
     """The places of the best candidates, by entity."""
     best = order_entities(entity, values, min(most, values.size))

@@ -1,7 +1,7 @@
 """All candidates in the order of their evidence, with the contexts of the few that the answer to a question shows.
 
-Entities that are shown may stand anywhere in the order of evidence. For a cascade two rankings give both without the
-table of all contexts:
+Entities that are shown may stand anywhere in the order of evidence. Both stages of a cascade give all of them without
+the table of all contexts:
 
     deep    the candidates of the second stage, each with the contexts that contribute most
     broad   all candidates by the first stage: those behind the deep ones are in its order
@@ -17,9 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.allowance import claim
 from fader.contexts.match import MatchOptions
 from fader.contexts.query import Query
 from fader.rank.ranking import ShownContexts, order_entities
+from fader.rank.rerank import FirstValues
 from fader.rank.system import System
 from fader.search.answer import Snippet
 from fader.search.collection import Collection, RankedContexts
@@ -31,6 +33,7 @@ from fader.systems.rerank import Rerank
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+JOINED_BYTES = 64  # of a candidate
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class StagedRanking:
     options: MatchOptions
     first: System
     deep: RankedContexts
-    broad: RankedContexts
+    broad: FirstValues
     shift: float  # from first values to those of entities behind the deep ones
     entity: I32
     score: F64
@@ -49,11 +52,12 @@ class StagedRanking:
 
     def show(self, collection: Collection, entities: I32, snippets: int, passage: Passage) -> dict[int, list[Snippet]]:
         """Snippets of some entities, whichever stage valued them."""
-        deep, broad = self.deep.ranking.entity, self.broad.ranking.entity
+        deep = self.deep.ranking.entity
         is_deep = np.isin(entities, deep)
         found = _show_some(collection, self.deep, deep, entities[is_deep], passage)
         behind = entities[~is_deep]
         if behind.size:
+            broad = self.broad.entity[order_entities(self.broad.entity, self.broad.values, self.broad.values.size)]
             depth = int(np.flatnonzero(np.isin(broad, behind))[-1]) + 1
             ranked = collection.evidence(self.query, self.options, self.first, depth, best=snippets)
             found |= _show_some(collection, ranked, broad[:depth], behind, passage, self.shift)
@@ -68,28 +72,31 @@ def rank_by_evidence(
     if snippets and isinstance(system, Rerank):
         deep = collection.evidence(query, options, system, system.candidates, best=snippets)
         if deep.shown is not None:
-            broad = collection.evidence(query, options, system.first_system, every, with_rows=False)
-            return broad, _join_stages(query, options, system.first_system, deep, broad)
+            first = deep.contexts.memo.get(FirstValues)
+            if first is None:
+                ranking = collection.evidence(query, options, system.first_system, every, with_rows=False).ranking
+                first = FirstValues(ranking.entity, ranking.score, ranking.support)
+            return deep, _join_stages(query, options, system.first_system, deep, first)
         if deep.total and len(deep.contexts) == deep.total:  # the whole table was made, and is ranked to its end
             return rank_contexts(deep.contexts, system, every), None
     return collection.evidence(query, options, system, every, with_rows=False), None
 
 
 def _join_stages(
-    query: Query, options: MatchOptions, first: System, deep: RankedContexts, broad: RankedContexts
+    query: Query, options: MatchOptions, first: System, deep: RankedContexts, broad: FirstValues
 ) -> StagedRanking:
     """The deep candidates with their values, all others behind them."""
-    own, every = deep.ranking, broad.ranking
-    order = np.argsort(every.entity)
-    place = order[np.searchsorted(every.entity, own.entity, sorter=order)]
-    lowest = every.score[place].min()
-    score = own.score.min() + (every.score - lowest)
+    claim(JOINED_BYTES * broad.entity.size)
+    own = deep.ranking
+    order = np.argsort(broad.entity)
+    place = order[np.searchsorted(broad.entity, own.entity, sorter=order)]
+    lowest = broad.values[place].min()
+    score = own.score.min() + (broad.values - lowest)
     score[place] = own.score
-    best = order_entities(every.entity, score, score.size)
+    best = order_entities(broad.entity, score, score.size)
     shift = float(own.score.min() - lowest)
-    return StagedRanking(
-        query, options, first, deep, broad, shift, every.entity[best], score[best], every.support[best]
-    )
+    entity, value, support = broad.entity[best], score[best], broad.support[best]
+    return StagedRanking(query, options, first, deep, broad, shift, entity, value, support)
 
 
 def _show_some(
