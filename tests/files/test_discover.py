@@ -53,6 +53,8 @@ def test_the_first_word_of_a_sentence_says_little() -> None:
         ("x Warsaw, the capital of Poland, is", {"capital"}),
         ("x Berlin and other cities", {"city"}),
         ("many instruments such as the Theremin", {"instrument"}),
+        ("x Phil Nelson <phil.nelson@acm.org> wrote it", {"person"}),
+        ("x Bob (at <home>) was here", set()),
         ("x Bob was a member of it", set()),
         ("x Bob is the largest", set()),
     ],

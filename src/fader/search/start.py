@@ -245,7 +245,7 @@ class _Run:
         typed = sum(bool(each.types) for each in entities)
         how = "by spaCy and by capitals" if finder else "by capitals"
         self.say(
-            f"Found {len(entities):,} entities {how}, {typed:,} with types, in {time.perf_counter() - began:.1f} s: "
+            f"Found {_count(len(entities), 'entity', 'entities')} {how}, {typed:,} with types, in {time.perf_counter() - began:.1f} s: "
             f"{self._catalog}, which you can edit"
         )
         self.say(f"  just this step: fader discover {self._shown()} -o {_quote(self._catalog)}")
@@ -265,7 +265,10 @@ class _Run:
             )
         for note in report.notes:
             self.say(note)
-        self.say(f"Annotated {report.mentions:,} mentions of {report.entities:,} entities, in {report.seconds:.1f} s")
+        self.say(
+            f"Annotated {_count(report.mentions, 'mention', 'mentions')} of "
+            f"{_count(report.entities, 'entity', 'entities')}, in {report.seconds:.1f} s"
+        )
         if not report.mentions:
             self.say("  no name of the catalog is in these texts; look at its names")
         self.say(f"  just this step: fader annotate {self._shown()} {self._with_catalog()} -o corpus.jsonl")
@@ -291,7 +294,9 @@ class _Run:
             started.manifest, started.added = report.manifest, report.manifest.live.documents
             for line in report.faults.lines():
                 self.say(f"  {line}")
-            self.say(f"Indexed {started.added:,} documents, in {time.perf_counter() - began:.1f} s: {self._index}")
+            self.say(
+                f"Indexed {_count(started.added, 'document', 'documents')}, in {time.perf_counter() - began:.1f} s: {self._index}"
+            )
             stem = f" --stemmer {self.options.stemmer}" if self.options.stemmer else ""
             self.say(f"  just this step: fader index corpus.jsonl {self._with_catalog()}{stem} -o {index}")
             return
@@ -304,12 +309,14 @@ class _Run:
         if documents.report.documents:
             change = add(self._index, [corpus], how)
             started.manifest, started.added = change.manifest, change.added
-            self.say(f"Added or replaced {change.added:,} documents: commit {change.manifest.commit}")
+            self.say(
+                f"Added or replaced {_count(change.added, 'document', 'documents')}: commit {change.manifest.commit}"
+            )
             self.say(f"  just this step: fader add {index} corpus.jsonl")
         if away:
             change = delete(self._index, away, how)
             started.manifest, started.deleted = change.manifest, change.deleted
-            self.say(f"Deleted {change.deleted:,} documents: commit {change.manifest.commit}")
+            self.say(f"Deleted {_count(change.deleted, 'document', 'documents')}: commit {change.manifest.commit}")
             self.say(f"  just this step: fader delete {index} --id {_quote(away[0])}{' ...' if len(away) > 1 else ''}")
         if not documents.report.documents and not away:
             self.say("Nothing has changed since the last time")

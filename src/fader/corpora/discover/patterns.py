@@ -5,6 +5,7 @@
     instruments such as the Theremin                instrument
     Berlin, Paris and other cities                  city
     the physicist Lise Meitner                      physicist, where another pattern knows the word as a type
+    Ada King <ada@example.org>                      person
     Acme Ltd, Lake Como, University of Oslo         company, lake, university: by a word of the name itself
     World Health Organization (WHO)                 WHO is another name
 
@@ -30,6 +31,7 @@ _SUCH = re.compile(
 _OTHER = re.compile(r",? (?:and|or) other ([a-z][a-z-]+(?: [a-z][a-z-]+)?)")
 _RIGHT_BEFORE = re.compile(r"[\s(“\"]([a-z][a-z-]{2,}) $")
 _BRACKET = re.compile(r" \(([A-Z][A-Za-z&.-]{1,9})\)")
+_ADDRESS = re.compile(r" ?[<(][\w.+-]+@[\w-]+\.[\w.-]+[>)]")
 _STOPS = frozenset(
     """of in on at for from with who which that whose whom by to and or as where when near located born known used based
     between during under since after before than but while into over about within without""".split()
@@ -77,7 +79,7 @@ _ADJECTIVES = (
 def find_types(text: str, name: Name) -> Iterator[tuple[str, bool]]:
     """Types that the words around a name give it; False where only a type that is known elsewhere counts."""
     after, before = text[name.end : name.end + NEXT], text[max(0, name.start - BEFORE) : name.start]
-    if name.titled:
+    if name.titled or _ADDRESS.match(after):
         yield PERSON, True
     for pattern in (_IS, _APPOSED):
         if (found := pattern.match(after)) and (kind := _head(found[1])):
