@@ -70,6 +70,8 @@ VALUE: dict[str, Callable[[Scores], Decimal]] = {
     "max": max,
     "median": median,
     "min": min,
+    "mixture": lambda a: (exps(a).ln() + max(a) + sum(a, Decimal(0))) / 3,
+    "mixture(of=min/sum,weights=2/0.5)": lambda a: 2 * min(a) + sum(a, Decimal(0)) / 2,
     "mnz": lambda a: len(a) * sum(a, Decimal(0)),
     "softcount": lambda a: sum(((1 + x).ln() for x in clipped(a)), Decimal(0)),
     "softcount(form=power,p=0.25)": lambda a: sum((x**POWER for x in clipped(a)), Decimal(0)),
@@ -97,6 +99,10 @@ SHARE: dict[str, Callable[[Scores], Scores]] = {
     "logsumexp": lambda a: in_proportion(a, VALUE["logsumexp"](a)),
     "max": lambda a: at_first(a, max(a)),
     "min": lambda a: at_first(a, min(a)),
+    "mixture": lambda a: [
+        (x + y + z) / 3 for x, y, z in zip(in_proportion(a, VALUE["logsumexp"](a)), at_first(a, max(a)), a, strict=True)
+    ],
+    "mixture(of=min/sum,weights=2/0.5)": lambda a: [2 * x + y / 2 for x, y in zip(at_first(a, min(a)), a, strict=True)],
     "mnz": lambda a: [len(a) * x for x in a],
     "softcount": lambda a: [(1 + x).ln() for x in clipped(a)],
     "softcount(form=power,p=0.25)": lambda a: [x**POWER for x in clipped(a)],

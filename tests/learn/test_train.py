@@ -10,6 +10,7 @@ import pytest
 
 import fader.learn.train as module
 from contracts.tables import TableColumns, sides_of
+from fader.aggregate.mixture import Mixture
 from fader.aggregate.softcutoff import SoftCutoff
 from fader.errors import InputError, UsageError
 from fader.features.combined import feature_map
@@ -153,7 +154,7 @@ def test_a_convex_problem_needs_one_start(name: str) -> None:
     if aggregator.constant:
         assert found.weights.tolist() == features.start().tolist()
     else:
-        assert len(found.starts) == (1 if aggregator.convex or name == "softcutoff" else 2)
+        assert len(found.starts) == (1 if aggregator.convex or name in ("softcutoff", "mixture") else 2)
         assert found.weights.tolist() != features.start().tolist()
     assert isinstance(trained, type(aggregator))
 
@@ -220,6 +221,21 @@ def test_a_soft_cutoff_learns_its_decay_for_the_weights_of_the_sum() -> None:
     assert isinstance(aggregator, SoftCutoff)
     assert aggregator.decay == pytest.approx(fit_decay(problems, 2.0).decay, rel=1e-6, abs=1e-9)
     assert aggregator.decay[0] > 0
+
+
+def test_a_mixture_learns_its_weights_with_those_of_the_features() -> None:
+    """Together they make the objective smaller than features alone; queries of weight 0 have no say."""
+    features, mixture = feature_map("noprox+rectangle(3x4)"), Mixture()
+    data, settings, weight = data_of(QUERIES, features, "mention"), FitSettings(), np.array([1.0, 1, 0, 1, 0, 1])
+    found, learned = fit_model(data, mixture, settings, weight)
+    assert isinstance(learned, Mixture)
+    away = np.array(learned.weight_of_parts) - 1 / 3
+    assert away.any()
+    assert found.objective + 0.5 * float(away @ away) < fit(data, mixture, settings, weight).objective
+    kept = [q for q, w in zip(QUERIES, weight, strict=True) if w]
+    alone = fit_model(data_of(kept, features, "mention"), mixture, settings)[1]
+    assert isinstance(alone, Mixture)
+    assert learned.weights == pytest.approx(alone.weights, rel=1e-3, abs=1e-4)
 
 
 def test_queries_of_weight_0_are_never_seen() -> None:

@@ -178,6 +178,10 @@ class Container:
             self._arrays[name] = found
         return found
 
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each array."""
+        return {name: np.dtype(dtype).itemsize * length for name, (dtype, length, _at) in self._places.items()}
+
     def slice(self, name: str, start: int, end: int) -> bytes:
         """Bytes [start, end) of a byte array, which is compared with its checksum only where it was asked for before.
 

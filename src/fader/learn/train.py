@@ -17,6 +17,7 @@ import scipy  # its subpackages load when they are first used
 from numpy.typing import NDArray
 
 from fader.aggregate.base import Aggregator
+from fader.aggregate.mixture import Mixture
 from fader.aggregate.softcutoff import SoftCutoff
 from fader.aggregate.sum import Sum
 from fader.errors import InputError, UsageError
@@ -24,6 +25,7 @@ from fader.learn.cutoff import fit_decay
 from fader.learn.dataset import Dataset
 from fader.learn.leaveoneout import knows_bounds, objective_of, problem_of, solve
 from fader.learn.loss import Loss, check_loss
+from fader.learn.mixing import fit_by_turns, fit_weights
 from fader.learn.objective import EntityLevel, RowSums, Values, labels_of, values_of
 from fader.learn.threads import one_blas_thread
 
@@ -233,7 +235,15 @@ def fit_model(
     start: F64 | None = None,
     sums: RowSums | None = None,
 ) -> tuple[Fit, Aggregator]:
-    """Weights, and the aggregator with what it learns itself: the soft cutoff's decay, for the weights of the sum."""
+    """Weights, and the aggregator with what it learns itself: the soft cutoff's decay, for the weights of the sum;
+    a mixture's weights, together with those of the features."""
+    if isinstance(aggregator, Mixture):
+        return fit_by_turns(
+            aggregator,
+            lambda mixture, begin: fit(dataset, mixture, settings, weight, begin, sums),
+            lambda mixture, w: fit_weights(dataset, mixture, settings.loss, settings.judged_only, w, weight),
+            start,
+        )
     if not isinstance(aggregator, SoftCutoff):
         return fit(dataset, aggregator, settings, weight, start, sums), aggregator
     found = fit(dataset, Sum(), settings, weight, start, sums)
