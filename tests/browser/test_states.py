@@ -129,13 +129,6 @@ def test_nothing_can_help(visit: Visits) -> None:
     expect(page.locator(".state-list")).to_have_count(0)
 
 
-def test_a_slip_of_the_pen(visit: Visits) -> None:
-    """A query with a misspelt word is offered as it was meant."""
-    page = visit("/", {"q": "+violn", "type": "scientist"})
-    page.locator(".state-list").get_by_role("link", name="+violin").click()
-    expect(page.locator(".result").first).to_be_visible()
-
-
 def test_an_address_that_is_no_page(site: Site) -> None:
     """An unknown path is a 404 in the form of all errors."""
     reply = site.client.get(f"{site.url}/nowhere")

@@ -9,9 +9,9 @@ import { whyPanel } from "./why.js";
 
 /**
  * {button, panel, open()} for what `asked` says: q, entity, type, model, index. `reveal(place, evidence)` shows a
- * context, `onChange(open, byHand)` is told of every change.
+ * context, `onChange(open, byHand)` is told of every change; `shown` is the rank among the answers to a question.
  */
-export function explained({ asked, budget, signal, reveal, onChange = () => {} }) {
+export function explained({ asked, budget, signal, reveal, shown = null, onChange = () => {} }) {
   const panel = h("section", { class: "why", hidden: true });
   const toggle = button(["Why this rank", icon("down")], () => (panel.hidden ? open() : close()), {
     class: "button quiet result-why",
@@ -38,7 +38,7 @@ export function explained({ asked, budget, signal, reveal, onChange = () => {} }
   async function ask(tried = false) {
     try {
       const why = await withProgress(panel, get("/v1/explain", asked, { signal }), { budget });
-      fill(panel, closer(close), whyPanel(why, { reveal: (place) => reveal(place, why.evidence) }));
+      fill(panel, closer(close), whyPanel(why, { reveal: (place) => reveal(place, why.evidence), shown }));
       panel.setAttribute("aria-label", `Why rank ${why.rank}`);
       announce("Explanation shown");
     } catch (error) {

@@ -278,6 +278,7 @@ function whyOf(state) {
   const { q, type, model, index } = params;
   return explained({
     asked: { q, entity: result.entity, type, model, index },
+    shown: params.question ? result.rank : null,
     budget: limits.time_ms,
     signal,
     reveal: (place, evidence) => reveal(state, place, evidence),

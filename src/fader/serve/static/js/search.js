@@ -290,24 +290,29 @@ async function suggest(answer, params, state) {
     answer.question === undefined ? spell(params) : [],
     params.type ? widen(answer.type ?? params.type, params) : [],
   ]);
-  const respelled = spelled.map((q) => ({ label: "Did you mean", shown: [q], to: { ...kept, q } }));
+  const respelled = spelled.map((q) => ({ label: null, shown: [q], to: { ...kept, q } }));
   const above = wider.map(({ id, name }) => ({ label: "Ask for the wider type", shown: [name], to: { ...kept, type: id } }));
   const tries = [...respelled, ...rewritten, ...above, ...untyped];
   const counts = await Promise.all(tries.map(({ to }) => countAnswers(to)));
   const helping = tries.map((each, i) => ({ ...each, count: counts[i] })).filter(({ count }) => count > 0);
-  if (helping.length === 0 || !state.isConnected) return;
+  if (!state.isConnected) return;
+  const meant = helping.filter(({ label }) => label === null);
+  const others = helping.filter(({ label }) => label !== null);
+  const link = ({ shown: [text, looks = ""], to }) => h("a", { href: url.link("/", to) }, data(text, 80, { class: looks }));
+  if (meant.length > 0) state.prepend(h("p", { class: "corrected" }, "Did you mean ", meant.map(link), "?"));
+  if (others.length === 0) return;
   state.append(
     h("p", { class: "state-label", text: "What to try" }),
     h(
       "ul",
       { class: "state-list" },
-      helping.map(({ label, shown: [text, looks = ""], to, count }) =>
+      others.map((each) =>
         h(
           "li",
           {},
-          `${label} `,
-          h("a", { href: url.link("/", to) }, data(text, 80, { class: looks })),
-          h("span", { class: "small muted" }, ` · ${plural(count, "entity", "entities")}`),
+          `${each.label} `,
+          link(each),
+          h("span", { class: "small muted" }, ` · ${plural(each.count, "entity", "entities")}`),
         ),
       ),
     ),

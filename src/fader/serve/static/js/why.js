@@ -10,8 +10,8 @@ import { scatterFigure } from "./scatter.js";
 
 const FIRST = 6;
 
-/** The insides of the panel. */
-export function whyPanel(why, { reveal }) {
+/** The insides of the panel; `shown` is the rank among the answers to a question, where it was asked as one. */
+export function whyPanel(why, { reveal, shown = null }) {
   const figures =
     why.grids.length > 0
       ? why.grids.map((grid) => gridFigure(grid, why.literals))
@@ -20,6 +20,12 @@ export function whyPanel(why, { reveal }) {
     "div",
     { class: "why-inner" },
     h("h4", { class: "why-title", text: `Why rank ${number(why.rank)} of ${number(why.candidates)}` }),
+    shown !== null &&
+      shown !== why.rank &&
+      h("p", {
+        class: "small muted",
+        text: `Rank ${number(shown)} is that of all readings of the question together; this is the reading that speaks most for it.`,
+      }),
     h("p", { class: "why-sum" }, summary(why)),
     warnings(why.warnings),
     h(
