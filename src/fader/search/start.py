@@ -244,8 +244,9 @@ class _Run:
         write_entities(entities, self._catalog)
         typed = sum(bool(each.types) for each in entities)
         how = "by spaCy and by capitals" if finder else "by capitals"
+        number = _count(len(entities), "entity", "entities")
         self.say(
-            f"Found {_count(len(entities), 'entity', 'entities')} {how}, {typed:,} with types, in {time.perf_counter() - began:.1f} s: "
+            f"Found {number} {how}, {typed:,} with types, in {time.perf_counter() - began:.1f} s: "
             f"{self._catalog}, which you can edit"
         )
         self.say(f"  just this step: fader discover {self._shown()} -o {_quote(self._catalog)}")
@@ -294,9 +295,8 @@ class _Run:
             started.manifest, started.added = report.manifest, report.manifest.live.documents
             for line in report.faults.lines():
                 self.say(f"  {line}")
-            self.say(
-                f"Indexed {_count(started.added, 'document', 'documents')}, in {time.perf_counter() - began:.1f} s: {self._index}"
-            )
+            number = _count(started.added, "document", "documents")
+            self.say(f"Indexed {number}, in {time.perf_counter() - began:.1f} s: {self._index}")
             stem = f" --stemmer {self.options.stemmer}" if self.options.stemmer else ""
             self.say(f"  just this step: fader index corpus.jsonl {self._with_catalog()}{stem} -o {index}")
             return
