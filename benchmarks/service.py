@@ -6,7 +6,9 @@ of a testbed (a folder with queries.jsonl, and corpus, entities and types unless
     python -m benchmarks.service FOLDER [--index DIR] [--parts latency,overload,memory,restart]
 
 latency   p50, p99 and throughput at 1, 8 and 32 clients, beside `index.search` called in one thread and in as many
-          as there are cores, in a process without a server; wrk's own figures where it is installed
+          as there are cores, in a process without a server; wrk's own figures where it is installed. *First*: a
+          query was never asked before, though its words and its type may have been, by the 150 queries that each
+          process begins with. *Again*: these 150, in turn
 overload  ten times what the server can do, as an open loop (requests fall due at ten times its throughput) and as a
           closed one (ten times the clients, which come back when they are told to): p99 of accepted requests and of
           refusals. Greedy clients, which come back at once, are shown too; with so many of them a refusal takes as
@@ -42,6 +44,8 @@ from benchmarks import common
 from benchmarks.load import HOST, Outcome, Plan, drive, get
 
 CLIENTS = (1, 8, 32)
+KNOWN = 150  # queries that a process begins with, and that are asked again
+FIRST, AGAIN = "first", "again"
 OVERLOAD = 10
 CONNECTIONS = 256  # of an open loop: more than a server holds at a time
 OK, REFUSED = 200, 503
@@ -150,11 +154,13 @@ def mixed(queries: Sequence[dict[str, str]], port: int, seed: int) -> list[bytes
 # --- the parts ---------------------------------------------------------------------------------------------
 
 
-def raw_times(index: Path, queries: Path, seed: int, threads: int, seconds: float) -> dict[str, float]:
-    """`index.search` without a server, in a process of its own."""
+def raw_times(index: Path, queries: Path, seed: int, threads: int, seconds: float) -> dict[str, dict[str, float]]:
+    """`index.search` without a server, in a process of its own: queries that are new, and those asked before."""
     plan = json.dumps([str(index), str(queries), seed, threads, seconds])
     command = [sys.executable, "-c", "from benchmarks import service; service.raw_main()", plan]
-    figures: dict[str, float] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    figures: dict[str, dict[str, float]] = json.loads(
+        subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    )
     return figures
 
 
@@ -164,24 +170,29 @@ def raw_main() -> None:
 
     folder, path, seed, threads, seconds = json.loads(sys.argv[1])
     index, queries = fader.open(folder), read_queries(Path(path), seed)
+    known, new = queries[:KNOWN], queries[KNOWN:]
 
-    def ask(share: int, end: float) -> list[float]:
+    def ask(queries: Sequence[dict[str, str]], share: int, end: float, is_repeated: bool) -> list[float]:
         times: list[float] = []
         at = share
-        while (began := time.perf_counter()) < end:
+        while (began := time.perf_counter()) < end and (is_repeated or at < len(queries)):
             query = queries[at % len(queries)]
             index.search(query["query"], query.get("type"))
             times.append(1000 * (time.perf_counter() - began))
             at += threads
         return times
 
-    ask(0, time.perf_counter() + seconds / 2)  # loads kernels and lists
-    cpu = time.process_time()
+    def load(queries: Sequence[dict[str, str]], is_repeated: bool) -> dict[str, float]:
+        cpu, began = time.process_time(), time.perf_counter()
+        shares = pool.map(lambda n: ask(queries, n, began + seconds, is_repeated), range(threads))
+        times = sorted(ms for part in shares for ms in part)
+        figures = {"p50": _rank(times, 50), "p99": _rank(times, 99)}
+        figures["throughput"] = len(times) / (time.perf_counter() - began)
+        return figures | {"cpu": 1000 * (time.process_time() - cpu) / len(times)}
+
     with ThreadPoolExecutor(threads) as pool:
-        end = time.perf_counter() + seconds
-        times = sorted(ms for part in pool.map(lambda n: ask(n, end), range(threads)) for ms in part)
-    figures = {"p50": _rank(times, 50), "p99": _rank(times, 99), "throughput": len(times) / seconds}
-    print(json.dumps(figures | {"cpu": 1000 * (time.process_time() - cpu) / len(times)}))
+        load(known, True)  # loads kernels and lists, and keeps plans and the buffers of threads
+        print(json.dumps({AGAIN: load(known, True), FIRST: load(new or known, False)}))
 
 
 def _rank(ordered: Sequence[float], percent: float) -> float:
@@ -202,12 +213,19 @@ def timed(server: Server, plan: Plan) -> dict[str, float]:
     return figures_of(outcome) | {"cpu": 1000 * (server.cpu() - began) / max(1, outcome.count())}
 
 
-def latency(server: Server, args: Any, queries: Sequence[dict[str, str]]) -> dict[str, Any]:
-    requests = searches(queries, server.port)
-    drive(Plan(server.port, requests, 2, args.seconds))  # loads kernels and lists
-    report = {f"{n} clients": timed(server, Plan(server.port, requests, n, args.seconds)) for n in CLIENTS}
-    if shutil.which("wrk"):
-        report |= {f"{n} clients, wrk": wrk(server.port, requests, n, args) for n in CLIENTS}
+def latency(index: Path, args: Any, queries: Sequence[dict[str, str]]) -> dict[str, Any]:
+    """Loads of queries asked before, and of new ones, each by a server that knows the same queries."""
+    report: dict[str, Any] = {}
+    for n in CLIENTS:
+        with serving(index, args.work) as server:
+            requests = searches(queries, server.port)
+            known, new = requests[:KNOWN], requests[KNOWN:]
+            drive(Plan(server.port, known, 2, args.seconds))  # loads kernels and lists, and keeps plans
+            report[f"{n} clients, {AGAIN}"] = timed(server, Plan(server.port, known, n, args.seconds))
+            if shutil.which("wrk"):
+                report[f"{n} clients, {AGAIN}, wrk"] = wrk(server.port, known, n, args)
+            count = len(new or known)
+            report[f"{n} clients, {FIRST}"] = timed(server, Plan(server.port, new or known, n, args.seconds, count))
     return report
 
 
@@ -311,14 +329,18 @@ def measure(args: Any) -> dict[str, Any]:
     queries = read_queries(path, args.seed)
     report: dict[str, Any] = {"index": index.name}
     parts: dict[str, Callable[[Server, Any, Sequence[dict[str, str]]], dict[str, Any]]] = {
-        "latency": latency, "overload": overload, "memory": memory,
+        "overload": overload, "memory": memory,
     }  # fmt: skip
     if "latency" in args.parts:
         for threads in (1, os.cpu_count() or 1):
-            report[f"raw, {threads} threads"] = raw_times(index, path, args.seed, threads, args.seconds)
+            found = raw_times(index, path, args.seed, threads, args.seconds)
+            report |= {f"raw, {threads} threads, {how}": figures for how, figures in found.items()}
     for name in args.parts:
         if name == "restart":
             report[name] = restart(index, args, queries)
+            continue
+        if name == "latency":
+            report[name] = latency(index, args, queries)
             continue
         with serving(index, args.work) as server:
             report[name] = parts[name](server, args, queries)
