@@ -81,7 +81,7 @@ class Index:
         self.collection = collection
         self.limits = limits or Limits.from_environment()
         self.report: BuildReport | ChangeReport | None = None
-        self._parsed: dict[tuple[str, str | None], Query] = {}
+        self._parsed: dict[tuple[str, str | None, bool], Query] = {}
 
     @classmethod
     def open(
@@ -124,6 +124,17 @@ class Index:
 
         Without `entity_literals` no literal names an entity, whatever the model says, unless it is written `entity:ID`.
         """
+        key = query, type, entity_literals
+        is_text = isinstance(query, str) and isinstance(type, str | None)  # what is not is refused below
+        found = self._parsed.get(key) if is_text else None
+        if found is None:
+            found = self._parse_anew(*key)
+            if len(self._parsed) >= KEPT_QUERIES:
+                self._parsed.clear()
+            self._parsed[key] = found
+        return found
+
+    def _parse_anew(self, query: str, type: str | None, entity_literals: bool) -> Query:
         parsed = parse_query(query, self.collection.analysis, type, self.limits)
         parsed = parsed if entity_literals else replace(parsed, named=True)
         catalog = self.collection.catalog
@@ -143,21 +154,10 @@ class Index:
 
     def _parse(self, query: str | Query, type: str | None) -> Query:
         if not isinstance(query, Query):
-            is_text = isinstance(query, str) and isinstance(type, str | None)
-            return self._parse_once(query, type) if is_text else self.parse(query, type)
+            return self.parse(query, type)
         if type is not None:
             raise UsageError("a parsed query has its type already; leave type out, or give the query as text")
         return query
-
-    def _parse_once(self, query: str, type: str | None) -> Query:
-        """A parsed query, from memory where it was asked before."""
-        found = self._parsed.get((query, type))
-        if found is None:
-            found = self.parse(query, type)
-            if len(self._parsed) >= KEPT_QUERIES:
-                self._parsed.clear()
-            self._parsed[query, type] = found
-        return found
 
     @contextmanager
     def _limited(self, timeout_ms: float | None) -> Iterator[None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
+from functools import lru_cache
 
 from starlette.datastructures import Headers
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -18,6 +19,7 @@ from fader.errors import UsageError, quote
 from fader.serve.errors import BadRequest
 from fader.serve.middleware.trace import refuse
 
+KEPT_HOSTS = 256  # whose form is known
 REMEDY = "ask for it by the name it is served under; its administrator allows a name with --allow-host NAME"
 
 
@@ -56,6 +58,7 @@ class Hosts:
             await TrustedHostMiddleware(answer, self._names, False)(scope, receive, refuse_in_our_form)
 
 
+@lru_cache(KEPT_HOSTS)
 def _is_address(host: str) -> bool:
     """Whether a host, its port aside, is an address: `192.168.1.7:80`, `[::1]`."""
     name, _, _port = host.rpartition(":") if host.rpartition(":")[2].isdecimal() else (host, "", "")

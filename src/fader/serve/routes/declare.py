@@ -19,6 +19,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, BeforeValidator
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from fader.serve.api.openapi import BODIES, EVERYWHERE, describe_answer, describe_errors
 from fader.serve.api.parameters import (
@@ -39,8 +40,20 @@ class CheckedRoute(APIRoute):
 
     The parameters of a query string are validated at once, by the field that FastAPI made of their model. FastAPI would
     take them out one by one first, which costs 45 µs of a look-up's 300 for its five parameters, and 80 µs for the ten
-    of a search.
+    of a search. Nor does such a route open FastAPI's stacks for what handlers depend on, which is nothing here, or catch
+    errors that the application catches again: 10% of the event loop's time for a search.
     """
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        if self.dependant.query_params:
+            handle = self.get_route_handler()
+
+            async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+                response = await handle(Request(scope, receive, send))
+                await response(scope, receive, send)
+
+            self.app = answer
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle_body = super().get_route_handler()
