@@ -106,7 +106,8 @@ def _plan(documents: I64, row: I64, wanted: Any, document_at: Any, samples: Any,
                 return -1
             p = n
             while p > own and out[p - 1, 0] > begin + low:
-                out[p] = out[p - 1]
+                for c in range(4):  # a copy of a row takes two seconds to compile
+                    out[p, c] = out[p - 1, c]
                 p -= 1
             out[p, 0], out[p, 1], out[p, 2], out[p, 3] = begin + low, begin + high, k << EVERY_BITS, character
             n += 1
@@ -116,7 +117,8 @@ def _plan(documents: I64, row: I64, wanted: Any, document_at: Any, samples: Any,
                 out[kept, 1] = max(out[kept, 1], out[p, 1])
             else:
                 kept += 1
-                out[kept] = out[p]
+                for c in range(4):
+                    out[kept, c] = out[p, c]
         n = min(n, kept + 1)
         for i in range(at[d], at[d + 1]):
             p = n - 1

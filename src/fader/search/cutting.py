@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fader.corpus.tokenise import character_spans, classes_of, scan_tokens
 from fader.errors import DamagedError
 from fader.index.excerpts import UNKNOWN, Excerpts
-from fader.kernel import inline_kernel, kernel
+from fader.kernel import inline_kernel, inner_kernel, kernel
 
 U8 = NDArray[np.uint8]
 I32 = NDArray[np.int32]
@@ -105,7 +105,7 @@ def _back(data: U8, i: int, begin: int, characters: int) -> Any:
     return i, n
 
 
-@kernel
+@inner_kernel
 def _around(
     data: U8, tokens: Any, base: int, low: int, high: int, count: int, start: int, end: int, margin: int, out: I64
 ) -> None:
@@ -143,18 +143,20 @@ def _around(
     out[REACHES] = last == count and not is_cut
 
 
-@kernel
+@inner_kernel
 def _join(pieces: I64, n: int, margin: int) -> int:
     """Sort pieces by their characters and make one of those that meet, or have no token and little else between them;
     returns how many are left."""
+    held = np.empty(COLUMNS, dtype=np.int64)
     for i in range(1, n):
-        held = pieces[i].copy()
+        for c in range(held.size):  # a copy of a row takes two seconds to compile
+            held[c] = pieces[i, c]
         j = i
         while j > 0 and (
             pieces[j - 1, BEGIN] > held[BEGIN]
             or (pieces[j - 1, BEGIN] == held[BEGIN] and pieces[j - 1, STOP] > held[STOP])
         ):
-            for c in range(held.size):  # a copy of a row takes two seconds to compile
+            for c in range(held.size):
                 pieces[j, c] = pieces[j - 1, c]
             j -= 1
         for c in range(held.size):
@@ -174,7 +176,7 @@ def _join(pieces: I64, n: int, margin: int) -> int:
     return min(n, kept + 1)
 
 
-@kernel
+@inner_kernel
 def _put(out: U8, o: int, has_blank: bool, has_blank_behind: bool) -> int:
     """An ellipsis, with blanks beside it."""
     if has_blank:

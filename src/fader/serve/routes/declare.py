@@ -40,8 +40,8 @@ class CheckedRoute(APIRoute):
 
     The parameters of a query string are validated at once, by the field that FastAPI made of their model. FastAPI would
     take them out one by one first, which costs 45 µs of a look-up's 300 for its five parameters, and 80 µs for the ten
-    of a search. Nor does such a route open FastAPI's stacks for what handlers depend on, which is nothing here, or catch
-    errors that the application catches again: 10% of the event loop's time for a search.
+    of a search. Nor does such a route open FastAPI's stacks for what handlers depend on, which is nothing here, or
+    catch errors that the application catches again: 10% of the event loop's time for a search.
     """
 
     def __init__(self, *given: Any, **settings: Any) -> None:
