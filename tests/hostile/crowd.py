@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 from fader.learn.learner import Learner
@@ -29,8 +30,9 @@ def document(number: int) -> dict[str, Any]:
     return {"id": f"d{number}", "title": f"w{number % 40} title", "text": " ".join(words), "mentions": mentions}
 
 
+@cache
 def make_system(name: str) -> Any:
-    """A system that can rank: one that learns is trained on small worlds."""
+    """A system that can rank: one that learns is trained on small worlds, once for all tests of a process."""
     if name in ("default", "joint"):
         return name
     system = parse_system(name)

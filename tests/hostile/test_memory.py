@@ -87,9 +87,9 @@ def test_what_is_taken_is_claimed(folders: dict[str, Path], name: str) -> None:
     """By every call, on collections that grow in different ways, through the table."""
     system = make_system(name)
     for world, folder in folders.items():
+        plain, index = fader.open(folder), fader.open(folder, limits=ROOMY, cache_mb=0)
         for query in ("w0", 'w0 +w1 "w2 w3" w4'):
-            entity = fader.open(folder).rank(query, None, 1, system).entities[0]
-            index = fader.open(folder, limits=ROOMY, cache_mb=0)
+            entity = plain.rank(query, None, 1, system).entities[0]
             for call, ask in list_calls(index, query, system, entity).items():
                 ask()  # what is made once for an index is no query's
                 with allowance(ROOMY) as counted:
