@@ -18,7 +18,7 @@ from fader.corpora.files.corpus import Documents, write_documents
 from fader.corpora.files.read import ReadReport, read_files
 from fader.corpora.files.walk import DEEPEST, find_files
 from fader.corpus.documents import Faults
-from fader.errors import CorpusError
+from fader.errors import CorpusError, StorageError
 from fader.limits import Limits
 from fader.search.start import StartOptions, start
 from files.making import SENTENCE, pdf, repack, word, write_all, zipped
@@ -206,6 +206,25 @@ def test_faulty_rows_of_a_catalog_can_be_left_out(tmp_path: Path) -> None:
     passed(*given, "--on-error", "skip")
     assert [name for name, _score in answers(out / "index", "compiler")] == ["Grace Hopper"]
     assert "in/b.txt: is empty" in refused(1, *given[:-1], "--no-serve", "--on-error", "fail")
+
+
+@pytest.mark.parametrize("step", ["annotate_written", "build"])
+def test_a_disk_that_is_full_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Whatever a step has left behind is removed; the next run does it all."""
+    out, catalog = tmp_path / "out", people(tmp_path)
+    write_all(tmp_path / "in", {"a.txt": TEXT})
+
+    def fail(*_given: Any, **_more: Any) -> None:
+        (out / "work" / "half.unfinished").mkdir()
+        raise StorageError(f"{out}: cannot be written: No space left on device")
+
+    given = ["start", tmp_path / "in", "--catalog", catalog, "-o", out, "--no-serve"]
+    with monkeypatch.context() as patched:
+        patched.setattr(f"fader.search.start.{step}", fail)
+        assert "No space left on device" in refused(1, *given)
+    assert not out.exists()
+    passed(*given)
+    assert [name for name, _score in answers(out / "index", "compiler")] == ["Grace Hopper"]
 
 
 def test_a_document_that_two_files_have_is_named(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -139,9 +140,7 @@ class _Run:
         try:
             return self._update(state, files.files)
         finally:
-            for path in (self.folder / WORK).iterdir():
-                path.unlink(missing_ok=True)
-            (self.folder / WORK).rmdir()
+            shutil.rmtree(self.folder / WORK, ignore_errors=True)
             if not any(self.folder.iterdir()):
                 self.folder.rmdir()
 
