@@ -48,12 +48,29 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _with_cache(njit(nogil=True, no_cfunc_wrapper=True)(function))
 
 
+def bare_kernel(function: Callable[..., Any]) -> Any:
+    """A kernel that makes no arrays, and so need not count who holds those that it is given.
+
+    Counting is atomic: with dozens of arrays it costs more than a small query.
+    """
+    return _with_cache(njit(nogil=True, no_cfunc_wrapper=True, _nrt=False)(function))
+
+
 def inner_kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that kernels alone call: without the code that unpacks arguments from Python.
 
     That code is as long as the arguments are many: without it, a kernel of thirty arrays compiles in half the time.
     """
-    made = njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
+    return _compile_inner(function)
+
+
+def bare_inner_kernel(function: Callable[..., Any]) -> Any:
+    """An inner kernel that makes no arrays, as `bare_kernel`."""
+    return _compile_inner(function, _nrt=False)
+
+
+def _compile_inner(function: Callable[..., Any], **options: bool) -> Any:
+    made = njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(function)
     if made is not function:
         # Python would jump to where nothing is: the calls that numba makes of Python's are refused.
         made.add_overload = lambda result: made.overloads.__setitem__(tuple(result.signature.args), result)

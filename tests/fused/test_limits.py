@@ -15,7 +15,7 @@ import fader
 from contracts.models import feature_model
 from fader.errors import BudgetError, LimitError
 from fader.features.combined import feature_map
-from fader.fused import kernels, ranker
+from fader.fused import kernels, lists, ranker
 from fader.fused.ranker import FusedRanker
 from fader.limits import Limits
 from fader.search.local import rank_contexts
@@ -113,6 +113,24 @@ def test_documents_and_mentions_of_any_length(tmp_path: Path) -> None:
     for query in ("w1 w2", "w5", '"w7 w8" w900 w1', "w910 w0"):
         check_all(index, query)
         check_all(index, query, None)
+
+
+def test_mentions_about_as_long_as_a_packed_row_can_say(tmp_path: Path) -> None:
+    """Mentions of 254, 255 and 256 words, with literals before, inside and behind."""
+    words = [f"w{i % 700}" for i in range(1_000)]
+    corpus = [document(n, words, [(100, 253 + n, n), (100, 1, 7), (400, 300, n + 8)]) for n in range(1, 4)]
+    index = build(tmp_path / "index", corpus)
+    for query in ("w99 w354", "w353 w355 w360", "w100 w699", "w90 w120"):
+        check_all(index, query)
+        check_all(index, query, None)
+
+
+def test_more_entities_than_a_packed_row_has_bits_for(wide: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a type is left to the table; one of fewer is not."""
+    monkeypatch.setattr(lists, "MOST_SLOTS", 20)
+    fresh = FusedRanker(wide.collection.reader)
+    assert not compare(wide, "w1 w2", "t", parse_system("proximity"), fresh)
+    assert compare(wide, "w1 w2", "u", parse_system("proximity"), fresh)
 
 
 def test_a_window_that_would_need_too_many_codes_is_left_to_the_table(

@@ -2,7 +2,8 @@
 
     literal   documents, ascending; where each one's positions begin; start positions, counted in the document
     type      bits of the documents that mention it and their ranks; where each document's mentions begin; per mention,
-              by document, entity and position: start, end, slot << 1 | last of its entity in the document, row
+              by document, entity and position: start, end, slot << 1 | last of its entity in the document, row;
+              the first three once more as one number, which is what a ranking reads
 
 Documents have the numbers of the whole collection, so nothing of segments is left, and a kernel needs the array and a
 few offsets instead of an array per list. When the array is full, a new one begins; queries that still read the old one
@@ -46,6 +47,8 @@ class TypeList(NamedTuple):
     entity: int
     slots: int
     longest: int  # mentions of one document
+    packed: int  # the first three columns of a mention as one number (`lanes.py`), in 64-bit words
+    has_long: bool  # whether a mention is longer than a packed row can say
 
 
 class FullError(Exception):
@@ -60,7 +63,7 @@ class Arena:
 
     def __init__(self, integers: int) -> None:
         self.integers = np.empty(integers + ALIGNED, dtype=np.int32)  # kernels read a few integers beyond a list
-        self.words = self.integers[: integers & ~1].view(np.uint64)
+        self.words = self.integers[: (integers + ALIGNED) & ~1].view(np.uint64)
         self._size, self._used, self._shared = integers, 0, 0
         self._lists: dict[Hashable, LiteralList | TypeList] = {}
         self._lock = threading.RLock()

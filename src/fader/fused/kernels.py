@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader.features.cellmaps.staircase import cover, unite
-from fader.fused.lanes import LANES, copy_lanes, number_lanes, put_codes
-from fader.kernel import inline_kernel, inner_kernel, kernel
+from fader.fused.lanes import LANES, LONG, fetch_early, number_lanes, order_of, put_codes, put_nearest, unpack_rows
+from fader.kernel import bare_inner_kernel, bare_kernel, inline_kernel
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -32,6 +32,7 @@ U64 = NDArray[np.uint64]
 
 WINDOW = 16_384  # documents of a window at most
 FAR = np.int32((1 << 31) - 1)
+LEAST = np.int64(-(1 << 63))
 # Columns of a literal's description, and of a forbidden one's.
 DOCUMENT, DOCUMENTS, AT, POSITION, LENGTH, REQUIRED, NEAR = range(7)
 # Columns of a term's description; what FIRST and SECOND mean is the kind's own.
@@ -60,6 +61,8 @@ class Lists(NamedTuple):
     start: int
     end: int
     slot: int
+    packed: int
+    has_long: bool
 
 
 class Program(NamedTuple):
@@ -103,6 +106,7 @@ class Scratch(NamedTuple):
     where: NDArray[np.uint16]  # of a document of the window its item
     item: I32  # (documents, 2): document and place among the chosen documents
     offset: I32
+    first: I32  # of a document of the window where its rows are in the type's list
     start: I32  # the rows of the window, one after the other: start, end, slot word and place in the type's list
     end: I32
     slot: I32
@@ -190,7 +194,7 @@ def _set_bits(integers: I32, begin: int, end: int, first: int, bits: U64) -> Non
         bits[d >> U(6)] |= np.uint64(1) << np.uint64(d & U(63))
 
 
-@inner_kernel
+@bare_inner_kernel
 def _match_window(lists: Lists, scratch: Scratch, first: int, last: int) -> None:
     """Set the bits of the documents [first, last) that match, and find where each literal's documents end."""
     integers, literals, forbidden = lists.integers, lists.literals, lists.forbidden
@@ -228,7 +232,7 @@ def _match_window(lists: Lists, scratch: Scratch, first: int, last: int) -> None
             match[d >> np.uintp(6)] &= ~(np.uint64(1) << np.uint64(d & np.uintp(63)))
 
 
-@kernel
+@bare_kernel
 def match_documents(lists: Lists, documents: int, scratch: Scratch, found: I32, counts: I32) -> int:
     """The documents that match, ascending, and how often each has every literal; returns how many there are."""
     U = np.uintp
@@ -257,7 +261,7 @@ def match_documents(lists: Lists, documents: int, scratch: Scratch, found: I32, 
     return n
 
 
-@inner_kernel
+@bare_inner_kernel
 def find_rows(lists: Lists, document: int) -> Any:
     """The rows of the type in a document: begin and end, equal where it does not mention the type."""
     word, bit = lists.words[lists.bits + (document >> 6)], np.uint64(1) << np.uint64(document & 63)
@@ -268,7 +272,7 @@ def find_rows(lists: Lists, document: int) -> Any:
     return np.int64(lists.integers[r]), np.int64(lists.integers[r + 1])
 
 
-@kernel
+@bare_kernel
 def count_mentions(lists: Lists, documents: I32) -> int:
     """How many mentions of the type some documents have."""
     total = 0
@@ -278,7 +282,7 @@ def count_mentions(lists: Lists, documents: I32) -> int:
     return total
 
 
-@inner_kernel
+@bare_inner_kernel
 def _choose_window(lists: Lists, documents: int, rows: int, first: int) -> int:
     """The end of the window from `first` on: as wide as the mentions of its documents have room."""
     integers = lists.integers
@@ -291,7 +295,7 @@ def _choose_window(lists: Lists, documents: int, rows: int, first: int) -> int:
     return last
 
 
-@inner_kernel
+@bare_inner_kernel
 def _choose_documents(chosen: I32, scratch: Scratch, first: int, last: int) -> None:
     """Leave the bits of the chosen documents alone."""
     words = (last - first + 63) >> 6
@@ -304,13 +308,13 @@ def _choose_documents(chosen: I32, scratch: Scratch, first: int, last: int) -> N
         scratch.match[w] &= scratch.other[w]
 
 
-@inner_kernel
+@bare_inner_kernel
 def _take_mentions(lists: Lists, scratch: Scratch, chosen: I32, first: int, last: int) -> Any:
     """The documents of the window that match and mention the type, and their rows, copied; how many of both."""
     U = np.uintp
     one = np.uint64(1)
     integers, words = lists.integers, lists.words
-    match, where, item, offset = scratch.match, scratch.where, scratch.item, scratch.offset
+    match, where, item, offset, begin = scratch.match, scratch.where, scratch.item, scratch.offset, scratch.first
     y, n = U(0), U(0)
     some = chosen.size > 0 and chosen[0] >= 0
     place = scratch.state[NEXT_CHOSEN]
@@ -332,30 +336,37 @@ def _take_mentions(lists: Lists, scratch: Scratch, chosen: I32, first: int, last
                 if mentioned & low == np.uint64(0):
                     continue
             r = rank + U(count_bits(mentioned & (low - one)))
-            row, end = U(integers[r]), U(integers[r + U(1)])
+            row = integers[r]
+            fetch_early(words, U(lists.packed) + U(row))
             where[d] = np.uint16(y)
             item[y, U(0)] = np.int32(U(first) + d)
             item[y, U(1)] = np.int32(place - 1)
             offset[y] = np.int32(n)
-            _copy_rows(lists, scratch, row, n, end - row)
-            n += end - row
+            begin[y] = row
+            n += U(integers[r + U(1)] - row)
             y += U(1)
     offset[y] = np.int32(n)
     scratch.state[NEXT_CHOSEN] = place
-    return np.int64(y), np.int64(n)
+    items, rows = np.int64(y), np.int64(n)
+    for i in range(items):
+        _copy_rows(lists, scratch, begin[U(i)], U(offset[U(i)]), U(offset[U(i + 1)]))
+    if lists.has_long:
+        for x in range(rows):
+            if scratch.end[x] - scratch.start[x] == LONG:
+                scratch.end[x] = integers[lists.end + scratch.row[x]]
+    return items, rows
 
 
 @inline_kernel
-def _copy_rows(lists: Lists, scratch: Scratch, row: np.uintp, to: np.uintp, count: np.uintp) -> None:
+def _copy_rows(lists: Lists, scratch: Scratch, row: np.int32, to: np.uintp, end: np.uintp) -> None:
     """Copy a document's rows in whole lanes: what is written behind them is written over by the next document's."""
     U = np.uintp
-    integers, end = lists.integers, row + count
-    while row < end:
-        copy_lanes(integers, U(lists.start) + row, scratch.start, to)
-        copy_lanes(integers, U(lists.end) + row, scratch.end, to)
-        copy_lanes(integers, U(lists.slot) + row, scratch.slot, to)
-        number_lanes(np.int32(row), scratch.row, to)
-        row += U(LANES)
+    at = U(lists.packed) + U(row)
+    while to < end:
+        unpack_rows(lists.words, at, scratch.start, scratch.end, scratch.slot, to)
+        number_lanes(row, scratch.row, to)
+        row += np.int32(LANES)
+        at += U(LANES)
         to += U(LANES)
 
 
@@ -380,63 +391,18 @@ def find_nearest(integers: I32, begin: int, end: int, start: int, stop: int, len
     return min(left, right), right < left and right > 0
 
 
-@inline_kernel
-def _lower_codes(
-    integers: I32,
-    start: I32,
-    to_start: np.uintp,
-    end: I32,
-    to_end: np.uintp,
-    to_position: np.uintp,
-    occurrences: np.uintp,
-    length: np.int32,
-    cap: np.int32,
-    code: I32,
-    own: np.uintp,
-    count: int,
-) -> None:
-    """The codes of a document's mentions, all occurrences compared with all mentions, many mentions at a time."""
-    U, one, two = np.uintp, np.int32(1), np.int32(2)
-    p = integers[to_position]
-    before, behind = np.int32(p + length - two), np.int32(p + two)
-    for x in range(count):
-        d = max(np.int32(start[to_start + U(x)] - before), np.int32(behind - end[to_end + U(x)]))
-        code[own + U(x)] = min(cap, max(d, one))
-    for q in range(1, np.int64(occurrences)):
-        p = integers[to_position + U(q)]
-        before, behind = np.int32(p + length - two), np.int32(p + two)
-        for x in range(count):
-            d = max(np.int32(start[to_start + U(x)] - before), np.int32(behind - end[to_end + U(x)]))
-            code[own + U(x)] = min(code[own + U(x)], max(d, one))
-
-
-@kernel
+@bare_kernel
 def find_all_codes(lists: Lists, literal: I64, to_code: int) -> None:
     """The code of a literal at every mention of the type, for literals so common that queries share this work."""
     U = np.uintp
-    integers, words, far = lists.integers, lists.words, np.int32(1 << 30)
+    integers, far, length = lists.integers, np.int32(1 << 30), np.int32(literal[LENGTH])
     for i in range(literal[DOCUMENTS]):
-        d = integers[literal[DOCUMENT] + i]
-        word, bit = words[lists.bits + (d >> 6)], np.uint64(1) << np.uint64(d & 63)
-        if word & bit == np.uint64(0):
-            continue
-        r = lists.at + integers[lists.rank + (d >> 6)] + np.int64(count_bits(word & (bit - np.uint64(1))))
-        row, count = U(integers[r]), np.int64(integers[r + 1] - integers[r])
-        o, end = integers[literal[AT] + i], integers[literal[AT] + i + 1]
-        _lower_codes(
-            integers,
-            integers,
-            U(lists.start) + row,
-            integers,
-            U(lists.end) + row,
-            U(literal[POSITION] + o),
-            U(end - o),
-            np.int32(literal[LENGTH]),
-            far,
-            integers,
-            U(to_code) + row,
-            count,
-        )
+        first, last = find_rows(lists, integers[literal[DOCUMENT] + i])
+        begin = U(literal[POSITION] + integers[literal[AT] + i])
+        end = U(literal[POSITION] + integers[literal[AT] + i + 1])
+        for row in range(first, last, LANES):
+            start, stop, to, left = U(lists.start + row), U(lists.end + row), U(to_code + row), np.int32(last - row)
+            put_nearest(integers, start, integers, stop, integers, begin, end, length, integers, to, far, left)
 
 
 @inline_kernel
@@ -456,7 +422,7 @@ def _put_codes(
         x += U(LANES)
 
 
-@inner_kernel
+@bare_inner_kernel
 def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, items: int, rows: int) -> None:
     """For every literal its counts in the documents of the window and its codes at their mentions."""
     U = np.uintp
@@ -509,7 +475,9 @@ def _find_codes(lists: Lists, program: Program, scratch: Scratch, first: int, it
             a, count = U(offset[y]), np.int64(offset[y + U(1)] - offset[y])
             o, end = to_position + U(integers[to_at + j]), to_position + U(integers[to_at + j + U(1)])
             if simple and (count >= MANY or end - o <= U(FEW)):
-                _lower_codes(integers, start, a, stop, a, o, end - o, length, cap, code, own + a, count)
+                for x in range(0, count, LANES):
+                    at, left = a + U(x), np.int32(count - x)
+                    put_nearest(start, at, stop, at, integers, o, end, length, code, own + at, cap, left)
             else:
                 _find_nearest(program, integers, scratch, np.int64(o), np.int64(end), length, a, own, count)
 
@@ -528,7 +496,7 @@ def _count(scratch: Scratch, integers: I32, to_at: np.uintp, own: int, items: in
         counts[U(own) + U(often[U(h)] & ITEM)] = integers[at + U(1)] - integers[at]
 
 
-@inner_kernel
+@bare_inner_kernel
 def _find_nearest(
     program: Program,
     integers: I32,
@@ -551,7 +519,7 @@ def _find_nearest(
         scratch.code[own + a + U(x)] = found + cap + np.int32(1) if program.signed and right else found
 
 
-@inner_kernel
+@bare_inner_kernel
 def _value_documents(
     program: Program, documents: Documents, scratch: Scratch, term: Any, literals: int, items: int
 ) -> None:
@@ -606,7 +574,7 @@ def _value_documents(
             value[U(y)] += column[U(y)] * weight
 
 
-@inner_kernel
+@bare_inner_kernel
 def _add_staircase(program: Program, scratch: Scratch, term: Any, literals: int, rows: int, out: F64) -> None:
     """The cells that every context of the window fires, looked up by its columns where these were seen before."""
     U = np.uintp
@@ -630,7 +598,7 @@ def _add_staircase(program: Program, scratch: Scratch, term: Any, literals: int,
         out[U(x)] += memo_value[slot]
 
 
-@inner_kernel
+@bare_inner_kernel
 def _value_staircase(program: Program, scratch: Scratch, term: Any, literals: int, rows: int, x: int) -> Any:
     """The value of the cells that a context fires."""
     integers, numbers = program.integers, program.numbers
@@ -661,7 +629,7 @@ def _value_staircase(program: Program, scratch: Scratch, term: Any, literals: in
     return value
 
 
-@inner_kernel
+@bare_inner_kernel
 def _add_terms(
     lists: Lists,
     program: Program,
@@ -739,7 +707,7 @@ def _transform(score: float, how: int, parameter: float) -> Any:
     return max(score, 0.0) ** parameter
 
 
-@inner_kernel
+@bare_inner_kernel
 def _choose_mentions(lists: Lists, program: Program, scratch: Scratch, choice: F64, value: F64, rows: int) -> Any:
     """Of each entity's mentions in a document the first best one, or every one; pairs, and mentions left out."""
     U = np.uintp
@@ -765,27 +733,26 @@ def _choose_mentions(lists: Lists, program: Program, scratch: Scratch, choice: F
     return np.int64(n), dropped
 
 
-@inner_kernel
+@bare_inner_kernel
 def _choose_best_mentions(scratch: Scratch, score: F64, rows: int) -> Any:
     """The common case of `_choose_mentions`, one best mention per entity and document, without a branch on scores."""
     U = np.uintp
     slot, row = scratch.slot, scratch.row
     pair_slot, pair_row, pair_score = scratch.pair_slot, scratch.pair_row, scratch.pair_score
     n = U(0)
-    best, best_row = -math.inf, np.int32(0)
+    best, best_at = LEAST, 0
     for x in range(rows):
-        word, own = slot[U(x)], score[U(x)]
-        better = own > best
-        best = own if better else best
-        best_row = row[U(x)] if better else best_row
-        pair_slot[n], pair_row[n], pair_score[n] = word >> np.int32(1), best_row, best
+        word, own = slot[U(x)], order_of(score[U(x)])
+        best_at = x if own > best else best_at
+        best = max(best, own)
+        pair_slot[n], pair_row[n], pair_score[n] = word >> np.int32(1), row[U(best_at)], score[U(best_at)]
         is_last = word & np.int32(1)
         n += U(is_last)
-        best = -math.inf if is_last else best
+        best = LEAST if is_last else best
     return np.int64(n)
 
 
-@inner_kernel
+@bare_inner_kernel
 def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, keep: bool, count: int) -> None:
     """Add the pairs of a window to the values of their entities, in their order."""
     U = np.uintp
@@ -796,6 +763,15 @@ def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, keep: bool, co
     if keep:
         _keep(scratch, pairs, count)
     n = state[TOUCHED]
+    if kind == SUM and transform == NO_TRANSFORM:
+        for i in range(count):
+            s = U(pair_slot[U(i)])
+            before = total[s, N]
+            touched[U(n)] = np.int32(s)
+            n += np.int64(before == 0.0)
+            total[s, N] = before + 1.0
+            total[s, V] += pair_score[U(i)]
+        count = 0
     for i in range(count):
         s, score = U(pair_slot[U(i)]), pair_score[U(i)]
         before = total[s, N]
@@ -803,8 +779,7 @@ def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, keep: bool, co
         n += np.int64(before == 0.0)
         total[s, N] = before + 1.0
         if kind == SUM:
-            so_far = total[s, V] if before > 0.0 else 0.0
-            total[s, V] = so_far + (score if transform == NO_TRANSFORM else _transform(score, transform, parameter))
+            total[s, V] += _transform(score, transform, parameter)
         elif before == 0.0:
             total[s, V], scratch.kept[s, U(EXPONENTIALS)] = score, 0.0
         elif kind == MIN:
@@ -814,7 +789,7 @@ def _accumulate(program: Program, scratch: Scratch, pairs: Pairs, keep: bool, co
     state[TOUCHED] = n
 
 
-@inner_kernel
+@bare_inner_kernel
 def _keep(scratch: Scratch, pairs: Pairs, count: int) -> None:
     """Keep the pairs of a window, each linked to the one of its slot before it."""
     U, kept = np.uintp, scratch.kept
@@ -829,7 +804,7 @@ def _keep(scratch: Scratch, pairs: Pairs, count: int) -> None:
     scratch.state[PAIRS] += count
 
 
-@kernel
+@bare_kernel
 def rank_windows(
     lists: Lists,
     program: Program,
@@ -887,7 +862,7 @@ def rank_windows(
     return False
 
 
-@inner_kernel
+@bare_inner_kernel
 def _sum_exponentials(pairs: Pairs, scratch: Scratch) -> None:
     """ln sum exp of every touched slot, which holds its largest score; pairs are added in their order."""
     U = np.uintp
@@ -900,7 +875,7 @@ def _sum_exponentials(pairs: Pairs, scratch: Scratch) -> None:
         total[s, U(VALUE)] += math.log(kept[s, U(EXPONENTIALS)])
 
 
-@inner_kernel
+@bare_inner_kernel
 def _choose_best_slots(scratch: Scratch, most: int) -> None:
     """The slots of the largest values, of equal ones the larger slot first, each inserted among those before it."""
     U = np.uintp
@@ -923,16 +898,17 @@ def _choose_best_slots(scratch: Scratch, most: int) -> None:
     scratch.state[BEST] = n
 
 
-@kernel
+@bare_kernel
 def reset_slots(scratch: Scratch) -> None:
     """Forget what was accumulated; the last pairs of slots stay."""
     for i in range(scratch.state[TOUCHED]):
-        scratch.total[np.uintp(scratch.touched[i]), np.uintp(HOW_MANY)] = 0.0
+        s = np.uintp(scratch.touched[i])
+        scratch.total[s, np.uintp(VALUE)] = scratch.total[s, np.uintp(HOW_MANY)] = 0.0
     scratch.state[CANDIDATES] = scratch.state[TOUCHED]
     scratch.state[TOUCHED] = 0
 
 
-@kernel
+@bare_kernel
 def take_pairs(pairs: Pairs, kept: F64, wanted: I64, at: I64, score: F64, row: I32) -> None:
     """The scores and rows of the wanted slots, slot by slot: those of slot i go to [at[i], at[i + 1])."""
     for i in range(wanted.size):
@@ -942,7 +918,7 @@ def take_pairs(pairs: Pairs, kept: F64, wanted: I64, at: I64, score: F64, row: I
             p = np.int64(pairs.before[p])
 
 
-@kernel
+@bare_kernel
 def locate_rows(
     lists: Lists,
     documents: int,
@@ -978,7 +954,7 @@ def locate_rows(
                 sides[t, x] = 1 if right else -1
 
 
-@inner_kernel
+@bare_inner_kernel
 def _find_document(lists: Lists, row: int, documents: int) -> Any:
     """The document of a mention of the type: by bisection among the documents that mention it."""
     integers = lists.integers
@@ -997,7 +973,7 @@ def _find_document(lists: Lists, row: int, documents: int) -> Any:
     return np.int32((low << 6) + np.int64(count_bits(bit - np.uint64(1))))
 
 
-@kernel
+@bare_kernel
 def find_documents(lists: Lists, rows: I32, documents: int, out: I32) -> None:
     """The documents of some mentions of the type."""
     for x in range(rows.size):

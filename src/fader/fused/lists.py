@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from fader import budget
 from fader.contexts.occurrences import Occurrences
 from fader.contexts.sought import SoughtLiteral
+from fader.errors import LimitError
 from fader.fused.arena import Arena, LiteralList, TypeList
 from fader.fused.kernels import find_from
+from fader.fused.lanes import LONG, MOST_SLOTS
 from fader.index.encoding.lists import decode_list
 from fader.index.encoding.packed import get
 from fader.index.encoding.shapes import damage_error
@@ -239,6 +241,8 @@ def _decode_type(arena: Arena, reader: IndexReader, number: int | None) -> TypeL
         parts.append(part if segment.alive is None else part[:, part[DOCUMENT] >= 0])
     rows = np.ascontiguousarray(parts[0] if len(parts) == 1 else np.hstack([_NO_ROWS, *parts]))
     entities, rows[ENTITY] = number_entities(rows[ENTITY])
+    if entities.size > MOST_SLOTS:
+        raise LimitError("the type has more entities than a packed row has bits for")
     order = np.empty(rows.shape[1], dtype=np.int32)
     _sort_mentions(rows, np.zeros(entities.size + 1, np.int32), np.zeros(reader.documents + 1, np.int32), order)
     budget.check()
@@ -249,8 +253,11 @@ def _decode_type(arena: Arena, reader: IndexReader, number: int | None) -> TypeL
     bits_at = arena.reserve(2 * words)
     arena.words[bits_at // 2 : bits_at // 2 + words] = bits
     start, end, slot, row = (arena.reserve(mentions) for _column in range(4))
+    packed, longest_mention, integers = arena.reserve(2 * mentions) // 2, 0, arena.integers
     for a, b in budget.chunks(mentions):
-        _arrange(rows, order, a, b, arena.integers, (start, end, slot, row))
+        _arrange(rows, order, a, b, integers, (start, end, slot, row))
+        columns = (integers[column + a : column + b] for column in (start, end, slot))
+        longest_mention = max(longest_mention, _pack_rows(*columns, arena.words[packed + a : packed + b]))
     return TypeList(
         bits=bits_at // 2,
         rank=arena.put(rank),
@@ -263,6 +270,8 @@ def _decode_type(arena: Arena, reader: IndexReader, number: int | None) -> TypeL
         entity=arena.put(entities),
         slots=entities.size,
         longest=longest,
+        packed=packed,
+        has_long=longest_mention >= LONG,
     )
 
 
@@ -320,6 +329,18 @@ def _arrange(rows: I32, order: I32, first: int, last: int, out: I32, places: Any
             is_last = rows[ENTITY, j] != own or rows[DOCUMENT, j] != rows[DOCUMENT, i]
         out[start + k], out[end + k], out[row + k] = rows[START, i], rows[END, i], rows[ROW, i]
         out[slot + k] = np.int32(own << 1 | np.int32(is_last))
+
+
+@kernel
+def _pack_rows(start: I32, end: I32, slot: I32, out: U64) -> int:
+    """Rows as `lanes.py` has them; returns the length of the longest mention."""
+    longest, U = 0, np.uint64
+    for i in range(start.size):
+        length = int(end[i] - start[i])
+        longest = max(longest, length)
+        said = length if length < LONG else LONG
+        out[i] = U(start[i]) | (U(said) | U(slot[i]) << U(8)) << U(32)
+    return longest
 
 
 @kernel

@@ -307,6 +307,7 @@ class FusedRanker:
                 columns[: len(found)],
                 columns[len(found) :],
                 *(mentions.bits, mentions.rank, mentions.at, mentions.start, mentions.end, mentions.slot),
+                *(mentions.packed, mentions.has_long),
             )
             self._share_codes(arena, sought, number, mentions, lists)
             return arena, _Matched(Statistics(*self._counts, df, cf), number, mentions, lists)

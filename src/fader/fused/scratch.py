@@ -69,6 +69,7 @@ def new_scratch(literals: int, rows: int, slots: int, old: Scratch | None) -> Sc
         where=np.zeros(window, np.uint16),
         item=np.zeros((window, 2), i32),
         offset=np.zeros(window + 1, i32),
+        first=np.zeros(window, i32),
         start=np.zeros(rows + LANES, i32),
         end=np.zeros(rows + LANES, i32),
         slot=np.zeros(rows + LANES, i32),
