@@ -28,7 +28,7 @@ def test_names_and_defaults(index: Path, demo: Path, served: Any) -> None:
     assert settings.indexes == {"index": index, "again": index}
     assert settings.models == {"model": (demo / "model.json", None), "mine": (demo / "model.json", "again")}
     assert (settings.host, settings.port, settings.cors, settings.keys) == ("127.0.0.1", 8080, (), None)
-    assert (settings.queue, settings.time_ms, settings.k, settings.body_bytes) == (32, 1000, 1000, 65536)
+    assert (settings.queue, settings.time_ms, settings.k, settings.body_bytes) == (32, 3000, 1000, 65536)
     assert not settings.log_queries
 
 
