@@ -39,7 +39,7 @@ FIRST = ("Max Planck", "Niels Bohr")
 FACTS = ("Max Planck tamed a walrus in Kiel.", "Niels Bohr tamed a walrus in Copenhagen.")
 CHANGED = "Marie Curie tamed a walrus in Warsaw."
 FILES = 4  # of each kind
-PATIENCE = 60.0  # seconds that an answer may take
+PATIENCE = 300.0  # seconds that an answer may take
 Row = dict[str, str]
 
 
