@@ -69,7 +69,7 @@ def train(beds: Sequence[Testbed]) -> Interpreter:
         return train_interpreter([one for bed in beds for one in bed.judge.judge(bed.lines, dropped)], dropped)
 
     first = train_without(())
-    gains = (gain for bed in beds for gain in measure_drops(bed.judge, bed.lines, first).values())
+    gains = (gain for bed in beds for gain in measure_drops(bed.judge, bed.lines, first, keep=True).values())
     return train_without(choose_dropped(gains))
 
 

@@ -239,15 +239,20 @@ def assign_folds(count: int, folds: int, seed: int) -> list[int]:
     return drawn
 
 
-def measure_drops(judge: QuestionJudge, lines: Sequence[QueryLine], base: Interpreter) -> dict[str, dict[str, float]]:
-    """By question, how much more average precision `base` reaches without each of its words that many others have."""
+def measure_drops(
+    judge: QuestionJudge, lines: Sequence[QueryLine], base: Interpreter, keep: bool = False
+) -> dict[str, dict[str, float]]:
+    """By question, how much more average precision `base` reaches without each of its words that many others have.
+
+    `keep` the rankings, which takes much room, where this is measured again with another interpreter.
+    """
     words = {line.id: judge.find_words(line) for line in lines}
     count = Counter(word for line in lines for word in words[line.id])
     found: dict[str, dict[str, float]] = {line.id: {} for line in lines}
     before = {one.id: ask_judged(one, base).precision for one in judge.judge(lines, base.dropped)}
     for word in sorted(word for word, n in count.items() if n >= LEAST_TRIED and word not in base.dropped):
         having = [line for line in lines if word in words[line.id]]
-        for one in judge.judge(having, join_words(base.dropped, (word,)), keep=False):
+        for one in judge.judge(having, join_words(base.dropped, (word,)), keep):
             found[one.id][word] = ask_judged(one, base).precision - before[one.id]
     return found
 
