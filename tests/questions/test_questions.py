@@ -147,6 +147,13 @@ def test_dropped_words_are_no_literals(index: fader.Index) -> None:
     assert read("Who painted, but not in Arles?") == "painted -Arles"
 
 
+def test_a_forbidden_name_has_its_particles(index: fader.Index) -> None:
+    """A particle between capitals belongs to the name, and other words after a name do not."""
+    read = lambda question: index.read(question).readings[0].query  # noqa: E731
+    assert read("Which haystacks are not by Vincent van Gogh?") == 'haystacks -"Vincent van Gogh"'
+    assert read("Which haystacks are not by Vincent in Arles?") == "haystacks +Arles -Vincent"
+
+
 def test_words_are_dropped_that_cost_precision() -> None:
     """Of five questions or more, where the mean of the gains and of two zeros is above .005."""
     gains = [{"tutorial": 0.008, "rare": 1.0, "either": 0.1 * (-1.0) ** (i + 1), "less": 0.006} for i in range(5)]

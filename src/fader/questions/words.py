@@ -166,6 +166,11 @@ def _find_negated(written: list[str], folded: tuple[str, ...], content: list[boo
             b = a
             while b < len(folded) and content[b] and (b == a or (written[a][0].isupper() and written[b][0].isupper())):
                 b += 1
+                c = b
+                while c < len(folded) and folded[c] in data["name_particles"]:
+                    c += 1
+                if b < c < len(folded) and written[c][0].isupper():  # "Vincent van Gogh"
+                    b = c
             # "not" right before a verb ("did not win") denies a statement, which no forbidden word can say.
             if b > a and (a > i + 1 or folded[i] in ("except", "excluding", "without")):
                 found.append((i, b))
