@@ -4,6 +4,7 @@
         claim(rows * 8 * columns)                        # a LimitError where that is too much; held to the end
         with claimed(rows * 8):                          # held for the block
             ...
+        claim_kept("scratch", size)                      # buffers of the thread: held to the end, counted once
         release_later(memo.clear)                        # called at the end of the block, or of the query
 
 What is claimed is an estimate from above of what is allocated. The allowance belongs to the thread that set it; without
@@ -12,7 +13,7 @@ one nothing is counted. Knows nothing of what the memory is for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -28,6 +29,7 @@ class Allowance:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.held = self.most = 0
+        self._kept: dict[Hashable, int] = {}
         self._releases: list[Callable[[], object]] = []
 
     def claim(self, size: int) -> None:
@@ -36,10 +38,17 @@ class Allowance:
         self.held += size
         self.most = max(self.most, self.held)
 
+    def claim_kept(self, key: Hashable, size: int) -> None:
+        """Hold so many bytes under a key until the query ends, whatever block ends; of several sizes the largest."""
+        more = size - self._kept.get(key, 0)
+        if more > 0:
+            self.claim(more)
+            self._kept[key] = size
+
     @contextmanager
     def block(self, size: int) -> Iterator[None]:
         """Hold so many bytes, and what is claimed inside, for a block, and release what is to be released then."""
-        before, outer = self.held, self._releases
+        before, outer = self.held - self._count_kept(), self._releases
         self.claim(size)
         self._releases = []
         try:
@@ -47,7 +56,10 @@ class Allowance:
         finally:
             for release in self._releases:
                 release()
-            self.held, self._releases = before, outer
+            self.held, self._releases = before + self._count_kept(), outer
+
+    def _count_kept(self) -> int:
+        return sum(self._kept.values())
 
     def release_later(self, release: Callable[[], object]) -> None:
         """Call something at the end of the innermost block."""
@@ -85,6 +97,13 @@ def claim(size: int) -> None:
     mine = _running.get()
     if mine is not None:
         mine.claim(size)
+
+
+def claim_kept(key: Hashable, size: int) -> None:
+    """Hold the bytes of a buffer that stays with the thread, whichever query made it; without an allowance nothing."""
+    mine = _running.get()
+    if mine is not None:
+        mine.claim_kept(key, size)
 
 
 @contextmanager

@@ -6,7 +6,7 @@
 
 Work is cut into chunks only under a deadline, so that nothing is slower otherwise; cutting never changes a result. The
 deadline belongs to the thread that set it: other threads go on. A caller that goes away ends the work as the clock
-does. Knows nothing of what is being done.
+does. Work that others are to be let before waits where the clock is looked at. Knows nothing of what is being done.
 """
 
 from __future__ import annotations
@@ -34,9 +34,12 @@ class Budget:
     time_ms: float
     deadline: float
     is_gone: Callable[[], bool] | None = None  # whether nobody waits for the answer any more
+    give_way: Callable[[], None] | None = None  # waits while others are to be let before
 
     def check(self) -> None:
         """Raise if the time is over or nobody waits."""
+        if self.give_way is not None:
+            self.give_way()
         if time.monotonic() >= self.deadline or (self.is_gone is not None and self.is_gone()):
             raise self.error()
 
@@ -52,17 +55,20 @@ _running: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def deadline(time_ms: float | None, is_gone: Callable[[], bool] | None = None) -> Iterator[None]:
+def deadline(
+    time_ms: float | None, is_gone: Callable[[], bool] | None = None, give_way: Callable[[], None] | None = None
+) -> Iterator[None]:
     """Limit the time of the block; of nested deadlines the earliest holds.
 
-    `is_gone` says whether nobody waits any more. It is called whenever the clock is checked and must be quick.
+    `is_gone` says whether nobody waits any more. It is called whenever the clock is checked and must be quick. So is
+    `give_way`, which may wait, but not beyond the end of the time.
     """
-    outer, mine = _running.get(), _budget(time_ms, is_gone)
+    outer, mine = _running.get(), _budget(time_ms, is_gone, give_way)
     if mine is None or (outer is not None and outer.deadline <= mine.deadline):
         yield
         return
-    if outer is not None and is_gone is None:
-        mine = replace(mine, is_gone=outer.is_gone)
+    if outer is not None:
+        mine = replace(mine, is_gone=is_gone or outer.is_gone, give_way=give_way or outer.give_way)
     token = _running.set(mine)
     try:
         yield
@@ -70,12 +76,28 @@ def deadline(time_ms: float | None, is_gone: Callable[[], bool] | None = None) -
         _running.reset(token)
 
 
-def _budget(time_ms: float | None, is_gone: Callable[[], bool] | None) -> Budget | None:
+@contextmanager
+def keeping_way() -> Iterator[None]:
+    """Do not let others before inside the block: what holds a lock that they may need must go on."""
+    outer = _running.get()
+    if outer is None or outer.give_way is None:
+        yield
+        return
+    token = _running.set(replace(outer, give_way=None))
+    try:
+        yield
+    finally:
+        _running.reset(token)
+
+
+def _budget(
+    time_ms: float | None, is_gone: Callable[[], bool] | None, give_way: Callable[[], None] | None
+) -> Budget | None:
     if time_ms is None:
         return None
     if isinstance(time_ms, bool) or not isinstance(time_ms, int | float) or not 0 < time_ms < float("inf"):
         raise UsageError(f"timeout_ms must be a number of milliseconds above 0, not {quote(time_ms)}")
-    return Budget(time_ms, time.monotonic() + time_ms / 1000, is_gone)
+    return Budget(time_ms, time.monotonic() + time_ms / 1000, is_gone, give_way)
 
 
 def check() -> None:

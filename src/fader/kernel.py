@@ -25,7 +25,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.extending import intrinsic
 
 from fader import compiling
+from fader.lazy import cached_property
 
 njit: Any = numba.njit  # its annotations leave out options that it documents
 PACKAGE = Path(__file__).parent

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from fader.aggregate.base import F64, I64, Aggregator
 from fader.errors import UsageError, quote
+from fader.lazy import cached_property
 from fader.registry import parse
 
 

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -27,6 +26,7 @@ from fader.cli.announcer import Announcer
 from fader.corpus.queries import FaultCollector, read_qrels, read_queries
 from fader.corpus.readers import display_name
 from fader.errors import InputError, UsageError
+from fader.lazy import cached_property
 from fader.limits import Limits
 from fader.options import Option, option, options, options_of
 from fader.progress import Progress, progress

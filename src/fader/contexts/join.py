@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
@@ -34,6 +33,7 @@ from fader.contexts.query import Query
 from fader.corpus.analysis import Analysis
 from fader.index.catalog import StoredCatalog
 from fader.kernel import kernel
+from fader.lazy import cached_property
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from fader.errors import UsageError, quote
 from fader.index.encoding.lists import BLOCK
 from fader.index.reader import IndexReader
 from fader.index.segment import Mentions, Segment
+from fader.lazy import cached_property
 from fader.limits import DEFAULTS, Limits
 
 I8 = NDArray[np.int8]

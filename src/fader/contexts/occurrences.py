@@ -6,7 +6,6 @@ mentions. Then its list is the union of several. Knows nothing of types, distanc
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from fader.contexts.nearest import is_in, mark_documents, where
 from fader.contexts.sought import SoughtLiteral
 from fader.index.encoding.lists import BLOCK, HIGHEST, LOWEST
 from fader.index.segment import Segment
+from fader.lazy import cached_property
 
 I32 = NDArray[np.int32]
 _NONE = np.empty(0, dtype=np.int32)

@@ -6,10 +6,11 @@ Counts are sums over segments, so they do not depend on how the collection was c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fader.lazy import cached_property
 
 F64 = NDArray[np.float64]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +32,7 @@ from fader.contexts.columns import (
 from fader.contexts.query import Query
 from fader.contexts.statistics import Statistics
 from fader.kernel import kernel
+from fader.lazy import cached_property
 from fader.notebook import table, to_pandas, to_polars
 
 I8 = NDArray[np.int8]

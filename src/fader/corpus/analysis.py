@@ -12,10 +12,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from fader.errors import UsageError, did_you_mean, quote
+from fader.lazy import cached_property
 
 _ASCII_RUN = re.compile("[0-9A-Za-z]+")
 _RUN = re.compile(r"\S+")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from fader.experiment.experiment import PRECISION, Experiment, Tested
 from fader.experiment.questions import FOLDS, QuestionJudge, score_judged, train_folds
 from fader.experiment.system_specs import TRAINED, SystemSpec
 from fader.jobs.runners import count_cores
+from fader.lazy import cached_property
 from fader.learn.crossvalidate import Validation, choose_unfitted, parse_cv
 from fader.learn.interpreter import Interpreter
 from fader.learn.model import Model

@@ -61,5 +61,6 @@ class Competition(ColumnFamily):
         distances, sides, out = contexts.distances, contexts.sides, np.zeros((len(contexts), 2))
         for a, b in budget.chunks(len(contexts), weight=8 * share.size):
             mention = row[a:b], contexts.start[a:b], contexts.end[a:b]
-            _add_competition(beside.at, beside.start, *mention, distances[:, a:b], sides[:, a:b], share, out[a:b])
+            near = np.ascontiguousarray(distances[:, a:b]), np.ascontiguousarray(sides[:, a:b])
+            _add_competition(beside.at, beside.start, *mention, *near, share, out[a:b])
         return out

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
 from fader.features.base import F64, Block, Columns
 from fader.features.family import ColumnFamily
+from fader.lazy import cached_property
 from fader.registry import parse
 
 

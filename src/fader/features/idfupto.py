@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -26,6 +25,7 @@ from fader.features.cellmaps.cells import Cells, sides_of, take_contexts
 from fader.features.cellmaps.edges import learn_distances
 from fader.features.checks import check_choice, check_flag, check_idf
 from fader.features.fused import TermMaker
+from fader.lazy import cached_property
 
 DEFAULT_COLUMNS = 12
 

@@ -69,8 +69,9 @@ class Shares(ColumnFamily):
         share, part, documents = *find_parts(contexts.statistics, contexts.query), contexts.documents
         out = np.zeros((len(contexts), self.size))
         for a, b in budget.chunks(len(contexts), weight=share.size):
-            columns = contexts.distances[:, a:b], contexts.sides[:, a:b], documents.row[a:b]
-            _add_shares(*columns, documents.counts, share, part, out[a:b])
+            # As whole rows: for another layout the kernel would be compiled again.
+            near = np.ascontiguousarray(contexts.distances[:, a:b]), np.ascontiguousarray(contexts.sides[:, a:b])
+            _add_shares(*near, documents.row[a:b], documents.counts, share, part, out[a:b])
         return out
 
 

@@ -19,6 +19,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
+
 I32 = NDArray[np.int32]
 ALIGNED = 16  # integers of a cache line
 
@@ -93,11 +95,16 @@ class Arena:
         return self._lists.get(key)
 
     def enter(self, key: Hashable, make: Callable[[Arena], L]) -> L:
-        """A list, made where it is not there yet."""
+        """A list, made where it is not there yet; what was reserved for one that cannot be made is free again."""
         found = self._lists.get(key)
         if found is None:
-            with self._lock:
+            with self._lock, budget.keeping_way():
                 found = self._lists.get(key)
                 if found is None:
-                    self._lists[key] = found = make(self)
+                    before = self._used, self._shared
+                    try:
+                        self._lists[key] = found = make(self)
+                    except BaseException:
+                        self._used, self._shared = before
+                        raise
         return found  # type: ignore[return-value]  # a key names one kind of list

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -35,6 +34,7 @@ from fader.fused.kernels import AT, DOCUMENT, DOCUMENTS, LENGTH, POSITION, Docum
 from fader.index.reader import IndexReader
 from fader.index.segment import Segment
 from fader.kernel import kernel
+from fader.lazy import cached_property
 
 I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]

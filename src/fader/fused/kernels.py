@@ -233,13 +233,15 @@ def _match_window(lists: Lists, scratch: Scratch, first: int, last: int) -> None
 
 
 @bare_kernel
-def match_documents(lists: Lists, documents: int, scratch: Scratch, found: I32, counts: I32) -> int:
-    """The documents that match, ascending, and how often each has every literal; returns how many there are."""
+def match_documents(lists: Lists, begin: int, end: int, n: int, scratch: Scratch, found: I32, counts: I32) -> int:
+    """Of the documents [begin, end) those that match, ascending, and how often each has every literal.
+
+    They are put behind the n of the documents before; returns how many there are then.
+    """
     U = np.uintp
-    n = 0
     literals, integers = lists.literals, lists.integers
-    for first in range(0, documents, WINDOW):
-        last = min(documents, first + WINDOW)
+    for first in range(begin, end, WINDOW):
+        last = min(end, first + WINDOW)
         _match_window(lists, scratch, first, last)
         before = n
         for w in range((last - first + 63) >> 6):
@@ -392,11 +394,14 @@ def find_nearest(integers: I32, begin: int, end: int, start: int, stop: int, len
 
 
 @bare_kernel
-def find_all_codes(lists: Lists, literal: I64, to_code: int) -> None:
-    """The code of a literal at every mention of the type, for literals so common that queries share this work."""
+def find_all_codes(lists: Lists, literal: I64, first_document: int, behind: int, to_code: int) -> None:
+    """The code of a literal at every mention of the type, for literals so common that queries share this work.
+
+    In those of its documents that stand from `first_document` on and before `behind`.
+    """
     U = np.uintp
     integers, far, length = lists.integers, np.int32(1 << 30), np.int32(literal[LENGTH])
-    for i in range(literal[DOCUMENTS]):
+    for i in range(first_document, behind):
         first, last = find_rows(lists, integers[literal[DOCUMENT] + i])
         begin = U(literal[POSITION] + integers[literal[AT] + i])
         end = U(literal[POSITION] + integers[literal[AT] + i + 1])

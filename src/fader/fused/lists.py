@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fader import budget
+from fader.allowance import claim, claimed
 from fader.contexts.occurrences import Occurrences
+from fader.contexts.plan import count_listed
 from fader.contexts.sought import SoughtLiteral
 from fader.errors import LimitError
 from fader.fused.arena import Arena, LiteralList, TypeList
@@ -32,6 +34,9 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
 SPARE_WORDS = 64  # a window of documents may end behind the last one
+# While a list is made, bytes of an occurrence: decoded, split by document and joined, of a phrase; and of a mention.
+DECODED_BYTES, SPLIT_BYTES, PHRASE_BYTES, MENTION_BYTES = 12, 40, 24, 88
+DOCUMENT_BYTES = 8
 NOTHING = LiteralList(0, 0, 0, 0, 0)
 _NONE = np.empty(0, dtype=np.int32)
 _NO_ROWS = np.empty((5, 0), dtype=np.int32)
@@ -45,12 +50,23 @@ def find_literal(arena: Arena, reader: IndexReader, literal: SoughtLiteral) -> L
     words = [arena.enter(term, lambda a, t=term: _decode_term(a, reader, t)) for term in literal.terms]  # type: ignore[misc]
     if len(words) == 1:
         return words[0]
-    return arena.enter((literal.terms, literal.offsets), lambda a: _find_phrase(a, words, literal.offsets))
+
+    def find(own: Arena) -> LiteralList:
+        with claimed(PHRASE_BYTES * min(word.occurrences for word in words)):
+            return _find_phrase(own, words, literal.offsets)
+
+    return arena.enter((literal.terms, literal.offsets), find)
 
 
 def find_type(arena: Arena, reader: IndexReader, number: int | None) -> TypeList:
     """The mentions of a type's entities; None for all entities."""
-    return arena.enter(("type", number), lambda a: _decode_type(a, reader, number))
+
+    def decode(own: Arena) -> TypeList:
+        listed = sum(count_listed(segment, number) for segment in reader.segments)
+        with claimed(MENTION_BYTES * listed + DOCUMENT_BYTES * reader.documents):
+            return _decode_type(own, reader, number)
+
+    return arena.enter(("type", number), decode)
 
 
 def _decode_term(arena: Arena, reader: IndexReader, term: str) -> LiteralList:
@@ -62,7 +78,10 @@ def _decode_term(arena: Arena, reader: IndexReader, term: str) -> LiteralList:
 
     def decode(segment: Segment) -> I32:
         number = segment.find_term(term)[0]
-        return segment.drop_deleted(segment.postings.values(number)) if number >= 0 else _NONE
+        if number < 0:
+            return _NONE
+        claim(DECODED_BYTES * segment.postings.head(number)[0])
+        return segment.drop_deleted(segment.postings.values(number))
 
     return _decode(arena, reader, decode)
 
@@ -71,6 +90,7 @@ def _decode_at_once(arena: Arena, segment: Segment, number: int, occurrences: in
     """A term of a collection that is one segment, decoded where it belongs."""
     budget.check()
     documents = segment.documents_with(number)
+    claim(DECODED_BYTES * occurrences)
     places = arena.reserve(documents), arena.reserve(documents + 1), arena.reserve(occurrences)
     sizes = documents, occurrences
     if not _decode_list(segment.postings.arrays, number, sizes, segment.base, segment.cell, arena.integers, places):
@@ -101,18 +121,22 @@ def _decode(arena: Arena, reader: IndexReader, decode: Callable[[Segment], I32])
     """The positions that each segment has, as one list."""
     budget.check()
     parts = []
-    for s, segment in enumerate(reader.segments):
-        positions = decode(segment)
-        if not positions.size:
-            continue
-        document, at, position = np.empty((3, positions.size + 1), dtype=np.int32)
-        n = _split_by_document(positions, segment.base, segment.cell, document, at, position)
-        local = document[:n]
-        documents = local if reader.numbered_as_stored else reader.numbers[s][local]
-        parts.append((documents, at[: n + 1], position[: positions.size]))
-    if not parts:
-        return NOTHING
-    return _enter_literal(arena, *(parts[0] if len(parts) == 1 else _join(parts)))
+    with claimed():
+        for s, segment in enumerate(reader.segments):
+            positions = decode(segment)
+            if not positions.size:
+                continue
+            claim(SPLIT_BYTES * positions.size)
+            budget.check()
+            document, at, position = np.empty((3, positions.size + 1), dtype=np.int32)
+            n = _split_by_document(positions, segment.base, segment.cell, document, at, position)
+            local = document[:n]
+            documents = local if reader.numbered_as_stored else reader.numbers[s][local]
+            parts.append((documents, at[: n + 1], position[: positions.size]))
+            budget.check()
+        if not parts:
+            return NOTHING
+        return _enter_literal(arena, *(parts[0] if len(parts) == 1 else _join(parts)))
 
 
 def _enter_literal(arena: Arena, documents: I32, at: I32, position: I32) -> LiteralList:

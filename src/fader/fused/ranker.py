@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fader import budget
 from fader.aggregate.base import Aggregator
+from fader.allowance import claim
 from fader.contexts.around import take_lists
 from fader.contexts.columns import DocumentValues, GivenColumns
 from fader.contexts.match import MatchOptions, seek_literals, warn_of_unknown
@@ -44,6 +45,7 @@ from fader.fused.secondkernels import Recipe, choose_rows
 from fader.fused.secondsteps import score_rows
 from fader.fused.shown import ShownColumns
 from fader.index.reader import IndexReader
+from fader.lazy import cached_property
 from fader.rank.ranking import ShownContexts, choose_contexts, order_entities
 from fader.rank.rerank import VALUED_AGAIN, FirstValues, Reranking, choose_candidates, join_values, keep_best
 from fader.rank.system import FusedScoring, Ranking, System
@@ -62,7 +64,12 @@ KEPT_NUMBERS = 1 << 22  # of all plans that are kept: 32 MB
 SHARED = 3  # of so many parts of the arena one is for codes that queries share
 COMMON_MENTIONS = 1 << 14  # of a type from which on codes of common literals are shared
 _Chosen = tuple[I32, F64 | None, int | None, int]
-MOST_AGAIN = 1 << 18  # contexts that a second stage scores without a table
+MOST_AGAIN = 1 << 17  # contexts, times literals, that a second stage scores between two looks at the clock
+MOST_KEPT = 64  # contexts of an entity that are put in order by insertion
+# Bytes of a document that matches, and more for each literal; of a slot that is valued, of a context that is taken,
+# of one that is shown or scored again, and more for each literal.
+MATCHED_BYTES, MATCHED_LITERAL_BYTES, VALUED_BYTES, TAKEN_BYTES, ROW_BYTES, ROW_LITERAL_BYTES = 96, 24, 96, 24, 96, 12
+DOCUMENT_BYTES = 40  # of a document of the collection
 NO_NUMBERS = np.empty(0)
 ALL = np.array([-1], dtype=np.int32)
 NOTHING = Evidence(NO_INTEGERS, NO_INTEGERS, np.zeros(1, dtype=np.int64), np.empty(0))
@@ -252,6 +259,7 @@ class FusedRanker:
     def _documents(self) -> Documents:
         """Lengths and counts of all documents, by their numbers."""
         reader = self._reader
+        claim(DOCUMENT_BYTES * reader.documents)
         if reader.numbered_as_stored:
             (segment,) = reader.segments
             length = np.diff(segment.base) - np.int32(1)
@@ -267,6 +275,7 @@ class FusedRanker:
     @cached_property
     def _priors(self) -> F64:
         """The prior of every document, by number."""
+        claim(DOCUMENT_BYTES * self._reader.documents)
         out = np.ones(self._reader.documents)
         for segment, numbers in zip(self._reader.segments, self._reader.numbers, strict=True):
             alive = np.flatnonzero(numbers >= 0)
@@ -330,10 +339,10 @@ class FusedRanker:
             return
 
         def find_codes(own: Arena, t: int) -> LiteralList:
-            budget.check()
-            at = own.reserve(mentions.mentions, SHARED)
+            at, count = own.reserve(mentions.mentions, SHARED), int(lists.literals[t, kernels.DOCUMENTS])
             own.integers[at : at + mentions.mentions] = 0
-            kernels.find_all_codes(lists, lists.literals[t], at)
+            for a, b in budget.chunks(count, weight=1 + 4 * mentions.mentions // count):
+                kernels.find_all_codes(lists, lists.literals[t], a, b, at)
             return LiteralList(at, 0, 0, 0, 0)
 
         for t in np.flatnonzero(2 * documents >= self._counts[0]).tolist():
@@ -386,9 +395,11 @@ class FusedRanker:
         """The documents that match, ascending, and how often each has every literal, (literals, documents)."""
         literals, documents = matched.lists.literals, self._documents.length.size
         most = min(int(literals[:, kernels.DOCUMENTS].sum()), documents)
+        claim((MATCHED_BYTES + MATCHED_LITERAL_BYTES * len(literals)) * (most + 1))
         found, counts = np.empty(most + 1, dtype=np.int32), np.zeros((len(literals), most + 1), dtype=np.int32)
-        count = kernels.match_documents(matched.lists, documents, scratch, found, counts)
-        budget.check()
+        count = 0
+        for a, b in budget.chunks(documents, weight=len(literals)):
+            count = kernels.match_documents(matched.lists, a, b, count, scratch, found, counts)
         scratch.pointer.fill(0)
         return found[:count], np.ascontiguousarray(counts[:, :count])
 
@@ -397,6 +408,7 @@ class FusedRanker:
         key = (column.key, matched.type)
         found = self._columns.get(key)
         if found is None or found.size != matched.mentions.slots:
+            claim(VALUED_BYTES * matched.mentions.slots)
             found = column.values(self._reader.entity_documents[matched.entities])
             self._keep_column(key, found)
         return found
@@ -406,6 +418,7 @@ class FusedRanker:
         key = ("confidence", matched.type)
         found = self._columns.get(key)
         if found is None:
+            claim(TAKEN_BYTES * matched.mentions.mentions)
             rows = np.arange(matched.mentions.mentions, dtype=np.int32)
             found = self._confidence_of(matched, rows, self._documents_of(matched, rows))
             self._keep_column(key, found)
@@ -453,6 +466,7 @@ class FusedRanker:
     def _value(self, plan: _Plan, aggregator: Aggregator, program: Program, scratch: Scratch) -> tuple[I32, F64, I64]:
         """The slots that have contexts, the value of each, and how many contexts count."""
         slots = scratch.touched[: scratch.state[kernels.TOUCHED]]
+        claim(VALUED_BYTES * slots.size)
         if program.kind != kernels.KEEP:
             total = scratch.total[slots]
             counts = total[:, kernels.HOW_MANY].astype(np.int64)
@@ -467,6 +481,7 @@ class FusedRanker:
         at = np.zeros(slots.size + 1, dtype=np.int64)
         counts.cumsum(out=at[1:])
         size = at.item(slots.size)
+        claim(TAKEN_BYTES * size)
         scores, rows = np.empty(size), np.empty(size, dtype=np.int32)
         kernels.take_pairs(self._room.pairs, scratch.kept, slots, at, scores, rows)
         if plan.scoring is not None and plan.scoring.associate is not None:
@@ -532,7 +547,7 @@ class FusedRanker:
         """
         steps, count, lists = write_steps(again), int(scratch.state[kernels.PAIRS]), plan.matched.lists
         contexts = min(again.contexts, count)
-        if steps is None or slots.size * contexts > MOST_AGAIN:
+        if steps is None or contexts > MOST_KEPT or slots.size * contexts * len(lists.literals) > MOST_AGAIN:
             return None
         if plan.recipe is None:
             plan.recipe = write_recipe(steps, plan.matched.statistics, query, program.overlap)
@@ -561,6 +576,7 @@ class FusedRanker:
     ) -> tuple[Contexts, I32]:
         """The table of the best contexts of some entities, ascending, from all their pairs; and their mentions."""
         at, scores, every = pairs
+        claim((ROW_BYTES + ROW_LITERAL_BYTES * len(matched.lists.literals)) * every.size)
         kept = keep_best(scores, at, most)[0]
         order = np.argsort(every[kept])
         mention = every[kept][order]
@@ -605,6 +621,7 @@ class FusedRanker:
     ) -> tuple[Contexts, Ranking, ShownContexts]:
         """The table of the rows that contribute most to the ranked entities, and the ranking that points to them."""
         matched, lists, (at, scores, mentions) = plan.matched, plan.matched.lists, pairs
+        claim((ROW_BYTES + ROW_LITERAL_BYTES * len(lists.literals)) * scores.size)
         shares = aggregator.shares(scores, at)
         chosen, begin = choose_contexts(shares, at, best)
         mention = mentions[chosen]

@@ -6,13 +6,13 @@ import threading
 
 import numpy as np
 
-from fader.allowance import claim
+from fader.allowance import claim_kept, claimed
 from fader.fused import kernels
 from fader.fused.kernels import Pairs, Scratch
 from fader.fused.lanes import LANES
 
 MOST_LITERALS = 64
-PAIR_BYTES, SLOT_BYTES, ROW_BYTES = 20, 36, 80
+PAIR_BYTES, SLOT_BYTES, ROW_BYTES, WINDOW_BYTES = 20, 36, 80, 64
 MOST_BEST = 128  # entities that the kernels put in order; more are sorted
 NO_INTEGERS = np.empty(0, dtype=np.int32)
 NO_PAIRS = Pairs(NO_INTEGERS, np.empty(0), NO_INTEGERS, NO_INTEGERS)
@@ -27,6 +27,14 @@ class Room(threading.local):
     def reset_scratch(self, literals: int, rows: int, slots: int) -> Scratch:
         """Scratch that is large enough for a query, as if it were new."""
         scratch = self.scratch
+        wanted = literals, rows, slots
+        if scratch is not None:
+            wanted = (
+                max(literals, scratch.counts.size // kernels.WINDOW),
+                max(rows, scratch.score.size),
+                max(slots, len(scratch.total)),
+            )
+        claim_kept((id(self), "scratch"), count_scratch(*wanted))
         if (
             scratch is None
             or scratch.score.size < rows
@@ -34,31 +42,35 @@ class Room(threading.local):
             or scratch.counts.size < literals * kernels.WINDOW
             or len(scratch.total) < slots
         ):
-            scratch = self.scratch = new_scratch(literals, rows, slots, scratch)
+            scratch = self.scratch = new_scratch(*wanted)
         scratch.state.fill(0)
         scratch.pointer.fill(0)
         return scratch
 
     def grow_pairs(self, used: int, needed: int, most: int) -> Pairs:
         """Pairs with room for as many more as a window may have; what there is at least doubles."""
-        pairs = self.pairs
-        if pairs.slot.size - used < needed:
-            size = max(used + needed, min(4 * pairs.slot.size, most + needed))
-            claim(PAIR_BYTES * size)
-            integers = [np.empty(size, np.int32) for _column in range(3)]
-            grown = Pairs(integers[0], np.empty(size), integers[1], integers[2])
-            grown.slot[:used], grown.score[:used] = pairs.slot[:used], pairs.score[:used]
-            grown.row[:used], grown.before[:used] = pairs.row[:used], pairs.before[:used]
-            self.pairs = pairs = grown
+        pairs, size = self.pairs, self.pairs.slot.size
+        if size - used < needed:
+            size = max(used + needed, min(4 * size, most + needed))
+        claim_kept((id(self), "pairs"), PAIR_BYTES * size)
+        if size > pairs.slot.size:
+            with claimed(PAIR_BYTES * pairs.slot.size):  # both are there while one is copied
+                integers = [np.empty(size, np.int32) for _column in range(3)]
+                grown = Pairs(integers[0], np.empty(size), integers[1], integers[2])
+                grown.slot[:used], grown.score[:used] = pairs.slot[:used], pairs.score[:used]
+                grown.row[:used], grown.before[:used] = pairs.row[:used], pairs.before[:used]
+                self.pairs = pairs = grown
         return pairs
 
 
-def new_scratch(literals: int, rows: int, slots: int, old: Scratch | None) -> Scratch:
-    """Scratch that is large enough for a query, and not smaller than the one before it."""
-    if old is not None:
-        literals = max(literals, old.counts.size // kernels.WINDOW)
-        rows, slots = max(rows, old.score.size), max(slots, len(old.total))
-    claim(SLOT_BYTES * slots + (ROW_BYTES + 4 * literals) * rows)
+def count_scratch(literals: int, rows: int, slots: int) -> int:
+    """The bytes of scratch."""
+    own = SLOT_BYTES * slots + (ROW_BYTES + 4 * literals) * rows
+    return own + (WINDOW_BYTES + 4 * literals) * kernels.WINDOW + (16 << kernels.MEMO_BITS)
+
+
+def new_scratch(literals: int, rows: int, slots: int) -> Scratch:
+    """Scratch that is large enough for a query."""
     window, words = kernels.WINDOW + 1, kernels.WINDOW // 64
     integers, i32 = np.int64, np.int32
     return Scratch(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fader.allowance import claim_kept
 from fader.contexts.query import Query
 from fader.contexts.statistics import Statistics
 from fader.entityfeatures.frequency import Frequency
@@ -146,9 +147,12 @@ class SecondRoom(threading.local):
 
     def find(self, literals: int, documents: int, candidates: int, contexts: int, slots: int, pairs: int) -> Chosen:
         """Buffers with room for so much."""
-        wanted = literals, documents, candidates, contexts, slots, pairs
-        if self._room is None or any(a > b for a, b in zip(wanted, self._size, strict=True)):
-            size = tuple(max(a, b) for a, b in zip(_round_up(wanted), self._size, strict=True))
+        wanted, size = (literals, documents, candidates, contexts, slots, pairs), self._size
+        if self._room is None or any(a > b for a, b in zip(wanted, size, strict=True)):
+            size = tuple(max(a, b) for a, b in zip(_round_up(wanted), size, strict=True))
+        claim_kept((id(self), "second"), _count_room(*size))
+        if self._room is None or size != self._size:
+            self._room = None  # what there was need not be there beside it
             self._room, self._size = _make_room(*size), size
         return self._room
 
@@ -156,6 +160,12 @@ class SecondRoom(threading.local):
 def _round_up(wanted: tuple[int, ...]) -> tuple[int, ...]:
     """A quarter more, so that buffers seldom grow."""
     return tuple(n + n // 4 for n in wanted)
+
+
+def _count_room(literals: int, documents: int, candidates: int, contexts: int, slots: int, pairs: int) -> int:
+    """The bytes of all buffers."""
+    per_candidate = 8 * (7 + len(Votes.columns)) + contexts * (56 + 8 * literals)
+    return documents * (100 + 16 * literals) + candidates * per_candidate + 4 * slots + 8 * pairs
 
 
 def _make_room(literals: int, documents: int, candidates: int, contexts: int, slots: int, pairs: int) -> Chosen:

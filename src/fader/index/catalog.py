@@ -9,7 +9,7 @@ format version 3 have neither; both are then made in memory when first asked for
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from fader.index.manifest import CatalogEntry
 from fader.index.names import Labels, StoredNames, name_key, split_synonyms, write_names
 from fader.index.offering import choose_offered, is_insult
 from fader.kernel import kernel
+from fader.lazy import cached_property
 
 I32 = NDArray[np.int32]
 KIND = "catalog"

@@ -52,7 +52,9 @@ class LabelTerms:
         terms, hits = np.zeros((2, strings.size), dtype=np.int32)
         has = np.zeros((len(literals), strings.size), dtype=np.uint8)
         for a, b in budget.chunks(strings.size, weight=32):
-            _match(strings[a:b], self._at, self._term, at, wanted, terms[a:b], hits[a:b], has[:, a:b])
+            own = np.ascontiguousarray(has[:, a:b])  # in another layout the kernel would be compiled again
+            _match(strings[a:b], self._at, self._term, at, wanted, terms[a:b], hits[a:b], own)
+            has[:, a:b] = own
         return LabelMatches(terms, hits, has)
 
 

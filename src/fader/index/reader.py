@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeVar, final
 
@@ -24,9 +23,11 @@ from fader.index.labelterms import LabelTerms
 from fader.index.manifest import Manifest
 from fader.index.numbering import Numbered, SegmentIds, find_starts, is_identity, number_documents, number_from
 from fader.index.segment import DocumentMentions, Segment
+from fader.lazy import cached_property
 from fader.memory import Cache, keep_freed_memory
 
 I32 = NDArray[np.int32]
+NO_NUMBERS = np.empty(0, dtype=np.int32)
 T = TypeVar("T")
 CACHE_MB = 256
 TRIES = 5
@@ -134,7 +135,13 @@ class IndexReader:
         Where ranges of ids do not overlap, numbers follow from counts; else the ids of all segments are compared.
         """
         if self.is_whole:
-            return number_documents(self.segments)
+            numbers = number_documents(self.segments)
+            live = np.concatenate([NO_NUMBERS, *(own[own >= 0] for own in numbers)])
+            seen = np.bincount(live, minlength=self.documents)
+            if seen.size != self.documents or (seen != 1).any():
+                what = "ids of documents are not in order, or two have the same id"
+                raise DamagedError(f"{self.folder}: commit {self.commit}: {what}; the index is damaged, rebuild it")
+            return numbers
         own: dict[int, Numbered] = dict(zip(self.places, self.segments, strict=True))
         starts = self._starts
         if starts is None or min(starts[place] for place in own) < 0:

@@ -9,7 +9,6 @@ Knows nothing of other segments, of queries or of scores.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from fader.index.sound import check_buried, check_mentions
 from fader.index.stems import find_stem, sort_by_stem
 from fader.index.textstore import TextStore
 from fader.kernel import kernel
+from fader.lazy import cached_property
 from fader.memory import Cache
 
 I32 = NDArray[np.int32]

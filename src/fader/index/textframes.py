@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import zstandard
@@ -20,6 +20,7 @@ from fader.errors import DamagedError
 from fader.index.encoding.shapes import check_array
 from fader.index.encoding.strings import narrow
 from fader.index.format import Array, Container, FileWriter
+from fader.lazy import cached_property
 
 FRAME_BITS = 12
 FRAME_BYTES = 1 << FRAME_BITS

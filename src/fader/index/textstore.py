@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +23,7 @@ from fader.index.format import WITH_FRAMES, Array, Container, FileEntry, FileWri
 from fader.index.sentences import StoredSentences, read_sentences, write_sentences
 from fader.index.textframes import Blocks, Frames, FrameWriter
 from fader.index.tokensamples import Samples, StoredSamples, write_samples
+from fader.lazy import cached_property
 
 KIND = "text"
 I32 = NDArray[np.int32]

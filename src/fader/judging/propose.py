@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fader.allowance import allowance
 from fader.contexts.table import Contexts
-from fader.errors import FaderError
+from fader.errors import BudgetError, FaderError
 from fader.judging.record import JudgedReading
 from fader.rank.ranking import rank_entities
 from fader.rank.system import System, View
@@ -63,7 +64,10 @@ def propose(
     catalog = index.collection.catalog
     for reading in asked:
         try:
-            worths = _measure(index, reading, ensemble)
+            with allowance(index.limits):
+                worths = _measure(index, reading, ensemble)
+        except BudgetError:
+            raise
         except FaderError:  # a question that cannot be asked any more, such as one of a type that is gone
             continue
         for entity, worth in worths.items():

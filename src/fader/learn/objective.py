@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from fader.aggregate.base import Aggregator
 from fader.features.base import Codes, FeatureMap, cell_values, cells_of
 from fader.kernel import kernel
+from fader.lazy import cached_property
 from fader.learn.dataset import Dataset, QueryData
 from fader.learn.loss import Labels, Loss
 from fader.learn.threads import threads

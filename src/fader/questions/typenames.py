@@ -14,12 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fader import budget
 from fader.index.catalog import StoredCatalog
 from fader.index.names import name_key, split_synonyms
 
 I32 = NDArray[np.int32]
 F64 = NDArray[np.float64]
 LONGEST = 6  # words of a part that a question may name
+LOOK = 512  # types between two looks at the clock
 MOST_SAME = 16  # types of one name, or with one head, that are candidates: those with the most entities
 
 
@@ -45,6 +47,8 @@ class TypeNames:
         exact: dict[tuple[str, ...], list[int]] = defaultdict(list)
         heads: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number, name in enumerate(catalog.type_names):
+            if number % LOOK == 0:
+                budget.check()
             parts = tuple(dict.fromkeys(part for text in split_synonyms(name) if (part := name_key(text))))
             self.parts.append(parts)
             if self.sizes[number] > 0:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +21,7 @@ from fader.allowance import claim, claimed
 from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
 from fader.kernel import kernel
+from fader.lazy import cached_property
 from fader.rank.system import F64, I32, I64, Ranking, System
 
 FEW_SHOWN = 8
@@ -115,6 +115,7 @@ def rank_of(ranking: Ranking, i: int, value: float) -> int:
 
 def explain_entity(system: System, contexts: Contexts, ranking: Ranking, i: int) -> Contributions:
     """Split the score of the i-th ranked entity among its contexts, and each share among literals."""
+    budget.check()
     rows, share = ranking.rows_of(i), system.shares(contexts, ranking, i)
 
     def split() -> F64:

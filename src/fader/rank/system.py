@@ -19,7 +19,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -33,6 +32,7 @@ from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.features.base import FeatureMap, Piece
 from fader.features.fused import Around, Term, TermMaker
+from fader.lazy import cached_property
 from fader.limits import DEFAULTS, Limits
 from fader.registry import write_part
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -27,6 +27,7 @@ from fader.index.reader import CACHE_MB, IndexReader
 from fader.index.write.change import ChangeReport
 from fader.index.write.writer import BuildOptions, BuildReport
 from fader.index.write.writer import build as build_index
+from fader.lazy import cached_property
 from fader.learn.model import Model
 from fader.limits import DEFAULTS, Limits
 from fader.progress import Progress, watch

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fader.errors import UsageError, quote
 from fader.kernel import kernel
+from fader.lazy import cached_property
 from fader.limits import DEFAULTS, whole
 from fader.search.collection import Collection
 

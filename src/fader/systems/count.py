@@ -7,7 +7,6 @@ it has, how rare they are or how near; and nothing of how often the entity is me
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from fader.aggregate.count import Count as CountAggregator
 from fader.contexts.policy import check_policy
 from fader.features.constant import Constant
+from fader.lazy import cached_property
 from fader.rank.system import FeatureScorer, FeatureScoring
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from typing import Any, ClassVar, Self
 
@@ -26,6 +26,7 @@ from fader.errors import FaderError, InputError, UsageError, quote
 from fader.features.base import FeatureMap
 from fader.features.bias import Bias
 from fader.features.combined import Combined, feature_map
+from fader.lazy import cached_property
 from fader.learn.crossvalidate import parse_cv, train
 from fader.learn.dataset import Dataset, QueryData, query_data
 from fader.learn.feature_trainer import FeatureCandidate, FeatureTrainer, Trained

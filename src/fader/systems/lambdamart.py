@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -33,6 +32,7 @@ from fader.contexts.table import Contexts
 from fader.errors import UsageError, quote
 from fader.features.base import add_scores, cell_values
 from fader.features.combined import Combined, as_text, feature_map
+from fader.lazy import cached_property
 from fader.learn.dataset import QueryData, draw_candidates
 from fader.learn.learner import Example, Learner
 from fader.learn.objective import sum_vectors

@@ -8,7 +8,6 @@ and counts that follow. Golden case: with all three off it is the system.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
 from fader.errors import UsageError
 from fader.features.base import Piece
+from fader.lazy import cached_property
 from fader.rank.system import FeatureScoring, FusedMaker, Ranking, System, View
 from fader.systems.base import parse_system
 

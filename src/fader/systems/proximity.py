@@ -9,7 +9,6 @@ nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from fader.aggregate.sum import Sum
 from fader.contexts.policy import check_policy
 from fader.features.kernel import Kernel, check_decay
+from fader.lazy import cached_property
 from fader.rank.system import FeatureScorer, FeatureScoring
 
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -39,6 +38,7 @@ from fader.errors import UsageError, quote
 from fader.features.base import Codes, FeatureMap, cell_values
 from fader.features.combined import Combined, as_text, feature_map
 from fader.kernel import kernel
+from fader.lazy import cached_property
 from fader.learn.dataset import QueryData, query_data
 from fader.learn.learner import Example, Learner
 from fader.learn.objective import sum_vectors

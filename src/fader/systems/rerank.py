@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ from fader.contexts.policy import Evidence
 from fader.contexts.table import Contexts
 from fader.errors import InputError, UsageError, quote
 from fader.features.base import Piece
+from fader.lazy import cached_property
 from fader.learn.crossvalidate import train
 from fader.learn.dataset import QueryData, query_data
 from fader.learn.feature_trainer import Trained

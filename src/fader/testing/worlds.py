@@ -8,7 +8,6 @@ one context, some literals occur nowhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from fader.contexts.query import parse_query
 from fader.contexts.statistics import Statistics
 from fader.contexts.table import Contexts
 from fader.corpus.analysis import Analysis
+from fader.lazy import cached_property
 
 # Token numbers of each literal; the third is a phrase.
 LITERALS = (("alpha", (0,)), ("beta", (1,)), ('"gamma delta"', (2, 3)), ("epsilon", (4,)))

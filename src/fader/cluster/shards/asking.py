@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from fader.cluster.shards.requests import About, CountDocuments, DescribeShard, 
 from fader.cluster.wire.transport import Calls, Missing, Transport
 from fader.errors import IncompleteError
 from fader.index.reader import CommitHead, Stored
+from fader.lazy import cached_property
 from fader.memory import Cache
 
 log = logging.getLogger("fader.cluster")

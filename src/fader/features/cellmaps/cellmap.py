@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +25,7 @@ from fader.features.cellmaps.edges import learn_distances, learn_shares, literal
 from fader.features.cellmaps.staircase import gains
 from fader.features.checks import check_choice, check_flag, check_idf
 from fader.features.fused import DistanceTable, Term, TermMaker
+from fader.lazy import cached_property
 
 DEFAULT_SHAPE = "10x12"
 

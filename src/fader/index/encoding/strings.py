@@ -15,7 +15,6 @@ import codecs
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -27,6 +26,7 @@ from fader.index.encoding.shapes import Source, check_array, check_count, check_
 from fader.index.encoding.varint import get_varint, put_varint
 from fader.index.format import Container
 from fader.kernel import inline_kernel, kernel
+from fader.lazy import cached_property
 
 GROUP = 16
 CHUNK = 1 << 20

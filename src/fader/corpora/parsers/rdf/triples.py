@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import compress
 from operator import itemgetter
 
@@ -28,6 +27,7 @@ from fader.corpora.parsers.rdf.vocabularies import RDF
 from fader.corpus.documents import Faults
 from fader.corpus.readers import file_size, without_mark
 from fader.errors import quote
+from fader.lazy import cached_property
 from fader.progress import Progress
 
 FAULTY = "lines that are no statement"
