@@ -4,7 +4,8 @@ A request that finds all threads busy waits its turn, which is fair among client
 or as could be served in their time, it is refused at once: it would wait in vain. Its time counts from its arrival: one
 whose time is over while it waits is never started, and one that is started has what is left. A client that goes away
 while it waits gives its place back. A thread that works is never stopped from outside: the clock inside the engine does
-that. All but the work itself happens on the event loop. Knows nothing of HTTP or of what is done.
+that, and there costly calls wait for cheap ones of others (rightofway.py). All but the work itself happens on the event
+loop. Knows nothing of HTTP or of what is done.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any, TypeVar
 from fader.budget import deadline
 from fader.errors import BudgetError
 from fader.serve.errors import OutOfTime, Overloaded
+from fader.serve.rightofway import Call, RightOfWay
 from fader.serve.turns import Turns
 
 T = TypeVar("T")
@@ -62,6 +64,7 @@ class Gate:
         self._longest = SPARE * time_ms / 1000  # waiting
         self._mean = 0.0  # seconds of a call, lately
         self._threads = ThreadPoolExecutor(workers, f"fader-{name}", _yield_to_the_loop)
+        self._way = RightOfWay()
         self._turns: Turns[asyncio.Future[None]] = Turns(workers, time.monotonic)
         self._clocks: dict[int, Clock] = {}  # of calls that run, by thread
 
@@ -98,9 +101,9 @@ class Gate:
     ) -> T:
         """The value of a client's call in a thread, when it is its turn; `gone` returns when the client has gone."""
         await self._wait_turn(clock, gone, client)
-        loop, began = asyncio.get_running_loop(), time.monotonic()
+        loop, call = asyncio.get_running_loop(), Call(self._way, client)
         try:
-            work = self._threads.submit(self._call, clock, function, args)
+            work = self._threads.submit(self._call, call, clock, function, args)
         except BaseException:
             self._release(client, 0.0)
             raise
@@ -109,7 +112,7 @@ class Gate:
 
         def finish_from_thread(work: Future[T]) -> None:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(self._finish, client, time.monotonic() - began, work, done)
+                loop.call_soon_threadsafe(self._finish, client, call.taken, work, done)
 
         work.add_done_callback(finish_from_thread)
         try:
@@ -158,7 +161,7 @@ class Gate:
             if watcher is not None:
                 watcher.cancel()
 
-    def _call(self, clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    def _call(self, call: Call, clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
         """The call, with what is left of its time."""
         began, thread = time.monotonic(), threading.get_ident()
         self._clocks[thread] = clock
@@ -166,7 +169,7 @@ class Gate:
             left = clock.left_ms
             if left <= 0:
                 raise OutOfTime(clock.time_ms)
-            with deadline(left):
+            with call.at_work(began + left / 1000), deadline(left, give_way=call.give_way):
                 return function(*args)
         except BudgetError:
             raise OutOfTime(clock.time_ms) from None

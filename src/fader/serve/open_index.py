@@ -10,10 +10,10 @@ import threading
 from collections import OrderedDict
 from contextlib import suppress
 from copy import copy
-from functools import cached_property
 from typing import Any
 
 from fader.errors import QueryError, UsageError, did_you_mean, quote
+from fader.lazy import cached_property
 from fader.learn.model import Model
 from fader.registry import discover
 from fader.search.collection import Collection

@@ -1,6 +1,6 @@
 """Whose turn is next: fair among clients by what their calls cost, in order of arrival for each.
 
-Start-time fair queueing (Goyal, Vin and Cheng, 1996). A client has spent the seconds of its calls; whoever has spent
+Start-time fair queueing (Goyal, Vin and Cheng, 1996). A client has spent the CPU time of its calls; whoever has spent
 least is next. One that comes back after a pause starts where those at work are, so that pauses are not saved up. Where
 all places are taken, a client with fewer requests that wait takes the place of the newest of the one with most. While
 others have asked lately, no client has all threads: a call is never interrupted, and theirs would wait for it to end.

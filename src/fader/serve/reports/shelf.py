@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,6 +23,7 @@ from fader.experiment.provenance import list_provenance
 from fader.experiment.reporting.page import count_settings
 from fader.experiment.reporting.report import MARK, StoredReport, parse_report
 from fader.experiment.reporting.tables import MeansTable
+from fader.lazy import cached_property
 from fader.serve.errors import NotFound
 from fader.serve.reports.files import FIGURE, ReportFile, list_files, open_file
 
