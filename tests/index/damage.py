@@ -103,8 +103,7 @@ def answers(index: Any) -> list[Any]:
         found += [tree.children(catalog.type_ids[t]), tree.path(catalog.type_ids[t])]
     for e in range(len(catalog.entity_ids)):
         found += [catalog.entity_names[e], catalog.aliases_of(e), catalog.types_of(e)]
-        assert catalog.describe_entities([e]) == [(catalog.entity_ids[e], catalog.entity_names[e], catalog.types_of(e))]
-        assert catalog.resolve_entity(catalog.entity_ids[e]) == e
+        found += [catalog.describe_entities([e]), catalog.resolve_entity(catalog.entity_ids[e])]
     for d in range(reader.documents):
         segment, local = reader.locate(d)
         found += [reader.document_id(d), segment.text.titles[local], segment.text.urls[local], segment.text.text(local)]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +22,10 @@ from dose import dose
 from fader.errors import DamagedError
 from fader.index.encoding.list_writer import encode_lists, write_lists
 from fader.index.encoding.lists import Lists
+from fader.search.typetree import TypeTree
+from index import crafted
 from index.crafted import Workbench
-from index.damage import ENTITIES, TYPES, Sealed, build_living
+from index.damage import ENTITIES, TYPES, Sealed, answers, build_living
 
 FULL = 10_000
 SAMPLE = 25  # without a dose: an index takes a quarter of a second
@@ -84,3 +88,24 @@ def test_a_position_behind_the_last_document_is_not_merged(tmp_path: Path) -> No
     with pytest.raises(DamagedError, match="is not that of a token"):
         fader.merge(folder)
     assert sorted(p.name for p in folder.iterdir()) == before
+
+
+def test_names_that_belong_to_others_are_refused(tmp_path: Path) -> None:
+    """Each owner is there, but one has the names of all: children of types would be written behind their array."""
+    folder = tmp_path / "index"
+    fader.build(folder, [{"id": "d", "text": "the engine"}], ENTITIES, TYPES)
+    (path,) = folder.glob("*.catalog")
+    sealed = Sealed(path)
+    sealed.arrays["type_folded_of"][:] = sealed.arrays["type_folded_of"][0]
+    sealed.seal()
+    with pytest.raises(DamagedError, match="names of type belong to others"):
+        TypeTree(fader.open(folder).collection).children(None)
+
+
+@pytest.mark.parametrize("seed", [41540, 41621])
+def test_what_was_an_error_of_another_kind_is_refused(living: Path, tmp_path: Path, seed: int) -> None:
+    """Types with the names of others; ids that do not ascend, so that places of some documents stayed unset."""
+    copy = Path(shutil.copytree(living, tmp_path / "copy"))
+    crafted.craft(copy, random.Random(seed))
+    with pytest.raises(DamagedError):
+        answers(fader.open(copy))

@@ -28,7 +28,7 @@ from fader.corpus.analysis import cut_marks, spans
 from fader.corpus.singular import find_singular
 from fader.corpus.strings import join_strings, lower_strings, mark_new, sort_distinct, sort_strings, take_strings
 from fader.corpus.tokenise import RawVocabulary
-from fader.index.encoding.shapes import Source, check_array, check_offsets, check_range
+from fader.index.encoding.shapes import Source, check_array, check_offsets, check_range, damage_error
 from fader.index.encoding.strings import Joined, Sink, SortedStrings, narrow, write_sorted
 from fader.kernel import kernel
 
@@ -171,6 +171,7 @@ class StoredNames:
     """The stored labels of one kind of things."""
 
     def __init__(self, source: Source, kind: str, things: int) -> None:
+        self._source, self._kind = source, kind
         self.labels = SortedStrings(source, kind + "_folded")
         self.owner: I32 = check_array(source, kind + "_folded_of", "i4", size=len(self.labels))
         check_range(source, kind + "_folded_of", self.owner, things)
@@ -208,4 +209,6 @@ class StoredNames:
         key = (popularity.max(initial=0) - popularity.astype(np.int64)) << 32 | self.name_row
         key.sort()
         ordered: I32 = self.owner[key & 0xFFFFFFFF]
+        if (np.bincount(ordered, minlength=ordered.size) != 1).any():  # kernels count on each of them
+            raise damage_error(self._source, f"names of {self._kind or 'things'} belong to others")
         return ordered
