@@ -17,7 +17,8 @@ step "durability" "$python" -m pytest -q tests/durability
 step "requests to the service" "$python" -m pytest -q tests/serve
 step "the cluster" "$python" -m pytest -q tests/cluster
 step "oracles" "$python" -m pytest -q tests/contexts tests/fused tests/systems
-step "a quarter of an hour of drawn requests" env PYTHONPATH=tests "$python" -m serve.fuzz 0 900 5000
+step "drawn requests on few mentions" env PYTHONPATH=tests "$python" -m serve.fuzz 0 100000
+step "drawn requests on many mentions" env PYTHONPATH=tests "$python" -m serve.fuzz 100000 5000 5000
 step "one hour with an attacker and a victim" "$python" -m benchmarks.fairness --minutes 60
 step "the oldest allowed versions" runs/versions.sh oldest
 step "the newest allowed versions" runs/versions.sh newest

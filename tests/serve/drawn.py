@@ -8,8 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from collections.abc import Sequence
+from typing import Any
 
+from fader.errors import FaderError
+from fader.options import options_of
 from fader.registry import discover
+from fader.serve.api import parameters
+from fader.serve.open_index import MODEL_CHARACTERS
+from fader.serve.requested import check_requested
+from fader.systems.base import parse_system
 
 KINDS = ("fader.systems", "fader.features", "fader.aggregate")
 PARTS = {name: part for kind in KINDS for name, part in discover(kind).items()}
@@ -53,8 +61,94 @@ QUERIES = (
     "+",
     "x" * 2001,
 )
-READING = ("/v1/search", "/v1/explain", "/v1/entity/E1", "/v1/compare", "/v1/ask", "/v1/suggest", "/v1/document/d1",
-           "/v1/types", "/v1/analyze", "/v1/systems", "/v1/stats")  # fmt: skip
+ROUTES: dict[str, type[Any]] = {
+    "/v1/search": parameters.SearchParameters,
+    "/v1/explain": parameters.ExplainParameters,
+    "/v1/entity/E1": parameters.EntityParameters,
+    "/v1/entity": parameters.EntityIdParameters,
+    "/v1/compare": parameters.CompareParameters,
+    "/v1/ask": parameters.AskParameters,
+    "/v1/suggest": parameters.SuggestParameters,
+    "/v1/document/d1": parameters.DocumentParameters,
+    "/v1/document": parameters.DocumentIdParameters,
+    "/v1/types": parameters.TypesParameters,
+    "/v1/analyze": parameters.AnalyzeParameters,
+    "/v1/examples": parameters.IndexParameters,
+    "/v1/propose": parameters.ProposeParameters,
+    "/v1/judgments": parameters.JudgmentsParameters,
+    "/v1/train": parameters.IndexParameters,
+    "/v1/systems": parameters.IndexParameters,
+    "/v1/stats": parameters.IndexParameters,
+}
+RANKING = ("/v1/search", "/v1/explain", "/v1/entity/E1", "/v1/entity", "/v1/compare", "/v1/ask")
+SOUND: dict[str, tuple[str, ...]] = {
+    "index": ("crowded",),
+    "type": ("thing",),
+    "k": ("1", "3", "10", "10", "100", "1000"),
+    "snippets": ("0", "1", "1", "3", "20", "100"),
+    "passage": ("sentence", "window:50", "document", "highlights"),
+    "timeout_ms": ("1", "200", "1000"),
+    "offset": ("0", "1", "100"),
+    "limit": ("1", "10", "100"),
+    "format": ("json", "json", "csv"),
+    "min_probability": ("0", "0.1", "1"),
+    "entity": ("E0", "E1", "E7", "E300"),
+    "id": ("E0", "E1", "E300"),
+    "kind": ("type", "entity"),
+    "prefix": ("w", "w1 n", "name 3", "thi", "zz"),
+    "parent": ("thing",),
+    "ids": ("thing", "thing|nothing"),
+    "text": ("w0 w1", "Ångström's e\u0301tudes", "w1 " * 500),
+}
+TRUTH = ("true", "false")
+ASKED = ("which thing has {}?", "{} and {}", "who met w3 near {}", "what is the {} of {} with {}")
+SHARE_SOUND = 0.7
+
+
+def draw_query(chance: random.Random) -> str:
+    """Words of the index with all signs, at least one of them in most documents."""
+    words = [f"w{int(40 * chance.random() ** 2)}" for _ in range(chance.choice([1, 1, 2, 3, 5, 12]))]
+    signs = chance.choices(["", "", "", "+", "-", '"'], k=len(words) - 1)
+    more = [f'"w0 {word}"' if sign == '"' else sign + word for sign, word in zip(signs, words[1:], strict=True)]
+    return " ".join([words[0], *more])
+
+
+def is_sound(text: str) -> bool:
+    """Whether a request may ask for a system that can rank."""
+    try:
+        check_requested(text)
+        return len(text) <= MODEL_CHARACTERS and parse_system(text).is_fitted
+    except FaderError:
+        return False
+
+
+def draw_sound_model(chance: random.Random, served: Sequence[str]) -> str:
+    """A served model, or an untrained system with parameters that it takes."""
+    if chance.random() < 0.4:
+        return chance.choice(served)
+    names = discover("fader.systems")
+    drawn = (draw_call(chance, chance.choice([0, 0, 1, 2]), list(names)) for _try in range(40))
+    return next(filter(is_sound, drawn), "count")
+
+
+def draw_sound_request(chance: random.Random, served: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """A request that should be answered: parameters of its route alone, with values that they take."""
+    route = chance.choice(RANKING if chance.random() < 0.85 else list(ROUTES))
+    asked: dict[str, str] = {}
+    for name, each in options_of(ROUTES[route]).items():
+        if not each.required and chance.random() > (0.9 if name in ("q", "model", "a", "b") else 0.25):
+            continue
+        if name in ("model", "a", "b"):
+            asked[name] = draw_sound_model(chance, served)
+        elif name in ("q", "query"):
+            query = draw_query(chance)
+            is_question = name == "q" and "ask" in route and chance.random() < 0.5
+            asked[name] = chance.choice(ASKED).format(*query.split()[:1] * 3) if is_question else query
+        elif each.kind is bool:
+            asked[name] = chance.choice(TRUTH)
+        else:
+            asked[name] = chance.choice(SOUND[name])
+    return route, asked
 
 
 def draw_value(chance: random.Random, depth: int, usual: list[str]) -> str:
@@ -96,10 +190,12 @@ def draw_model(chance: random.Random) -> str:
     return text
 
 
-def draw_request(seed: int) -> tuple[str, dict[str, str]]:
-    """A route and its parameters."""
+def draw_request(seed: int, served: Sequence[str] = ("default", "joint")) -> tuple[str, dict[str, str]]:
+    """A route and its parameters: most of them sound, the others anything."""
     chance = random.Random(seed)
-    route = chance.choice((*READING, *READING[:5], *READING[:2]))
+    if chance.random() < SHARE_SOUND:
+        return draw_sound_request(chance, served)
+    route = chance.choice((*ROUTES, *RANKING))
     asked = {key: chance.choice(OPTIONS[key]) for key in chance.sample(list(OPTIONS), chance.choice([0, 1, 2, 3]))}
     asked["text" if "analyze" in route else "q"] = chance.choice(QUERIES)
     asked |= {"model": draw_model(chance)} if chance.random() < 0.7 else {}

@@ -16,11 +16,11 @@ import pytest
 
 from dose import dose
 from fader.serve.settings import Settings
-from serve.drawn import draw_model
+from serve.drawn import RANKING, ROUTES, draw_model, draw_request, is_sound
 from serve.live import build, running
 
 FULL, SAMPLE = 100_000, 100
-ROUTES = ("/v1/search", "/v1/explain", "/v1/entity/E2", "/v1/compare")
+MODEL_ROUTES = ("/v1/search", "/v1/explain", "/v1/entity/E2", "/v1/compare")
 BORNE = {200, 400, 404, 413, 414, 422, 431, 503, 504}
 
 
@@ -37,7 +37,7 @@ def test_every_system_that_a_request_may_name_is_answered(http: httpx.Client) ->
     statuses: Counter[int] = Counter()
     for seed in range(dose(FULL, least=1) if "FADER_DOSE" in os.environ else SAMPLE):
         chance = random.Random(seed)
-        model, route = draw_model(chance), chance.choice(ROUTES)
+        model, route = draw_model(chance), chance.choice(MODEL_ROUTES)
         asked = {
             "q": chance.choice(["violin", "the +violin", '"old town"']),
             "b" if "compare" in route else "model": model,
@@ -49,3 +49,23 @@ def test_every_system_that_a_request_may_name_is_answered(http: httpx.Client) ->
     print(f"\n{statuses.total():,} requests: {dict(statuses)}")
     assert statuses[200] > statuses.total() // 50
     assert http.get("/healthz").json()["status"] == "ok"
+
+
+def test_requests_are_drawn_for_every_route(http: httpx.Client) -> None:
+    """That reads, with all its parameters; one that is new must be added."""
+    described = http.get("/openapi.json").json()["paths"]
+    routes = {path.split("{")[0].rstrip("/") for path, methods in described.items() if "get" in methods}
+    drawn = {route.removesuffix("/E1").removesuffix("/d1") for route in ROUTES}
+    assert routes - drawn <= {"", "/healthz", "/metrics", "/v1/reports", "/v1/indexes"}, routes - drawn
+
+
+def test_most_drawn_requests_are_sound() -> None:
+    """Half of them at least can rank."""
+    drawn = [draw_request(seed) for seed in range(400)]
+    sound = [
+        asked
+        for route, asked in drawn
+        if route in RANKING
+        and all(is_sound(asked.get(key, "count")) or asked[key] == "joint" for key in ("model", "a", "b"))
+    ]
+    assert len(sound) > len(drawn) // 2
