@@ -45,7 +45,7 @@ class CatalogOptions:
 def _read_ids(path: str | None) -> list[str]:
     ids = [line for _number, line in read_lines(path) if line] if path else []
     if path and not ids:
-        raise InputError(f"{path}: there is no id in it; give one a line, or leave it out")
+        raise InputError(f"{path}: has no ids; give one per line, or leave the file out")
     return ids
 
 
