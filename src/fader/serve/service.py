@@ -32,7 +32,7 @@ log = logging.getLogger("fader.serve")
 LOADING = "systems are still being loaded or compiled, which happens once; try again in a minute"
 GUARD_SECONDS = 2.0  # between two looks at the files of indexes
 # How long a thread may keep the interpreter from the event loop, which refuses requests. A kernel gives it away anyway;
-# with a tenth of a millisecond a search took 8% more CPU time.
+# every switch between threads costs CPU time.
 SWITCH_SECONDS = 0.002
 
 
