@@ -22,16 +22,18 @@ def package(tmp_path):
     folder = tmp_path / "first" / "fader"
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("")
-    for name in ("kernel.py", "compiling.py"):
+    for name in ("kernel.py", "compiling.py", "lazy.py"):
         shutil.copy(SOURCE / name, folder)
     (folder / "inner.py").write_text("from fader.kernel import kernel\n\n@kernel\ndef inner(x):\n    return x + 1\n")
-    imports = "from fader.inner import inner\nfrom fader.kernel import kernel\n"
+    imports = "from fader.inner import (\n    inner,\n)\nfrom fader.kernel import kernel\n"
     (folder / "outer.py").write_text(f"{imports}\n@kernel\ndef outer(x):\n    return inner(x)\n")
     return folder
 
 
 def run(folder: Path, cache: Path) -> str:
+    # Bytecode is found by the second of a change: a module that changes twice in one would be read in its old form.
     environment = {**os.environ, "PYTHONPATH": str(folder.parent), "FADER_KERNEL_CACHE": str(cache)}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     environment.pop("NUMBA_CACHE_DIR", None)
     environment.pop("NUMBA_DISABLE_JIT", None)
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)

@@ -41,7 +41,7 @@ njit: Any = numba.njit  # its annotations leave out options that it documents
 PACKAGE = Path(__file__).parent
 KEPT_DAYS = 30  # folders of other contents that were not used for so long are removed
 _warned: list[str] = []
-_IMPORT = re.compile(r"^\s*from (fader(?:\.\w+)*) import \(?([\w, ]+)", re.MULTILINE)
+_IMPORT = re.compile(r"^\s*from (fader(?:\.\w+)*) import (\([^)]*|[\w, ]+)", re.MULTILINE)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -129,7 +129,8 @@ def _find_imports(path: Path) -> tuple[Path, ...]:
     found = []
     for package, names in _IMPORT.findall(_read(path).decode("utf-8")):
         folder = str(PACKAGE.joinpath(*package.split(".")[1:]))
-        found += [Path(f"{folder}.py"), *(Path(f"{folder}/{name.strip()}.py") for name in names.split(","))]
+        each = (name.strip("( \n") for name in names.split(","))
+        found += [Path(f"{folder}.py"), *(Path(f"{folder}/{name}.py") for name in each)]
     return tuple(m for m in found if m != path and b"fader.kernel import" in _read(m))
 
 
