@@ -2,7 +2,8 @@
 
 They are found before windows are ranked, for every mention of the type in the documents that match, into a column by
 mention. The frame is one and the same: documents in order, where each literal's occurrences are, then the rows. What
-a row is worth is said by the kernels of the systems that have these scores, which the table calls too.
+a row is worth is said by the kernels of the systems that have these scores, which the table calls too. Knows nothing of
+storage, nor of which entities win.
 """
 
 from __future__ import annotations
@@ -30,20 +31,19 @@ from fader.fused.kernels import (
 from fader.kernel import inner_kernel, kernel
 from fader.rank.system import PairCounts
 from fader.systems.entityengine import find_strength
-from fader.systems.plm import log_of_literal
-from fader.systems.shared import likelihood
-from fader.systems.shared.covering import Literals, Search, find_window
+from fader.systems.plm import log_at_mention
+from fader.systems.shared.covering import WEIGHT, OwnLiterals, Search, find_window
 from fader.systems.shared.kernels import add_decays, add_mass, share_of_window
+from fader.systems.shared.likelihood import log_of_literal
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
-DOCUMENTS_PER_CALL = 1 << 12  # between two checks of the clock
-log_near = likelihood.log_of_literal
+PAIR_WEIGHT = 64  # a pair takes so many times longer than an element of an array: all mentions of its document
 
 
 @inner_kernel
-def _find_literals(lists: Lists, document: int, pointer: I64, own: Literals) -> None:
+def _find_literals(lists: Lists, document: int, pointer: I64, own: OwnLiterals) -> None:
     """Where the occurrences of every literal in a document are; `pointer` is where the search goes on."""
     integers, literals = lists.integers, lists.literals
     for t in range(literals.shape[0]):
@@ -59,10 +59,10 @@ def _find_literals(lists: Lists, document: int, pointer: I64, own: Literals) -> 
 
 
 @inner_kernel
-def _read_literals(lists: Lists, room: I64) -> Literals:
+def _read_literals(lists: Lists, room: I64) -> OwnLiterals:
     for t in range(lists.literals.shape[0]):
         room[2, t] = lists.literals[t, LENGTH]
-    return Literals(room[0], room[1], room[2], room[3])
+    return OwnLiterals(room[0], room[1], room[2], room[3])
 
 
 @kernel
@@ -80,7 +80,7 @@ def _propagate(lists: Lists, number: I32, length: I32, pointer: I64, term: Any, 
             whole, value = add_mass(s, e, np.int64(length[d]), decay, mass), 0.0
             for t in known:
                 count = add_decays(lists.integers, own.begin[t], own.end[t], s, e, decay, reach)
-                value += log_of_literal(count, whole, mu, share[t])
+                value += log_at_mention(count, whole, mu, share[t])
             out[row] = value
 
 
@@ -136,7 +136,7 @@ def _near(lists: Lists, number: I32, length: I32, pointer: I64, term: Any, out: 
                 p = p / (last - first)
                 if of_whole > 0.0:
                     p += (b - a) * whole
-                value += log_near(p, lam, share[t])
+                value += log_of_literal(p, lam, share[t])
             for row in range(first, last):
                 out[row] = value
             first = last
@@ -147,13 +147,14 @@ def score_mentions(term: Around, lists: Lists, number: I32, length: I32, mention
 
     `length` has that of every document of the collection.
     """
+    rows = int(count_mentions(lists, number))
     with claimed():
-        quota.reserve(int(count_mentions(lists, number)))
+        quota.reserve(rows)
     claim(8 * mentions)
     out, pointer = np.empty(mentions), np.zeros(len(lists.literals), dtype=np.int64)
-    for a in range(0, number.size, DOCUMENTS_PER_CALL):
-        budget.check()
-        some = number[a : a + DOCUMENTS_PER_CALL]
+    per_document = 1 + WEIGHT * len(lists.literals) * rows // max(1, number.size)
+    for a, b in budget.chunks(number.size, weight=per_document):
+        some = number[a:b]
         match term:
             case Propagation(decay, mass, reach, mu, share, known):
                 _propagate(lists, some, length, pointer, (decay, mass, reach, mu, share, known), out)
@@ -182,5 +183,6 @@ def _count_pairs(lists: Lists, rows: I32, number: I32, mentions: I64, named: I64
 def count_pairs(lists: Lists, rows: I32, number: I32, at: I64, candidates: int) -> PairCounts:
     """The counts of the pairs that some mentions stand for; `number` has their documents."""
     mentions, named, every = np.empty((3, rows.size), dtype=np.int64)
-    _count_pairs(lists, rows, number, mentions, named, every)
+    for a, b in budget.chunks(rows.size, weight=PAIR_WEIGHT):
+        _count_pairs(lists, rows[a:b], number[a:b], mentions[a:b], named[a:b], every[a:b])
     return PairCounts(at, mentions, named, every, candidates)

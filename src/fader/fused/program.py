@@ -16,9 +16,12 @@ from fader.aggregate.base import Accumulation
 from fader.features.fused import (
     Addend,
     ConfidenceColumn,
+    Covering,
     DistanceTable,
     DocumentSum,
     EntityColumn,
+    NearShares,
+    Propagation,
     Staircase,
     Term,
 )
@@ -154,7 +157,8 @@ def _write(
             _write_mentions(layout, confidence(), weight)
         case Addend(value):
             layout.add(kernels.ADDEND, [np.array([value])])
-        case _ if around is not None:
+        case Propagation() | Covering() | NearShares():
+            assert around is not None
             _write_mentions(layout, around, 1.0)
 
 

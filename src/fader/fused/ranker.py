@@ -57,6 +57,7 @@ ARENA = 1 << 26  # integers: 256 MB, of which only what is used takes memory
 ROWS = 8192  # mentions of a window, or as many as 64 documents may have
 MOST_CODES = 1 << 24  # codes of a window
 ROWS_PER_CALL = 1 << 17  # mentions between two checks of the clock: a few milliseconds
+MENTION_INTEGERS = 6  # that a decoded mention takes: start, end, slot, row, and the packed row
 KEPT_COLUMNS = 64
 KEPT_PLANS = 512
 KEPT_DOCUMENTS = 4096  # of a plan
@@ -297,6 +298,8 @@ class FusedRanker:
                 if arena.find(("type", number)) is None:
                     listed = sum(count_listed(segment, number) for segment in reader.segments)
                     ContextQuota(options.limits, len(query.literals)).check_list(listed)
+                    if MENTION_INTEGERS * listed > self._integers:
+                        return None  # its list would never fit
                 mentions = find_type(arena, reader, number)
                 found = [find_literal(arena, reader, one) for one in sought.positive]
                 forbidden = [find_literal(arena, reader, one) for one in sought.forbidden]

@@ -41,7 +41,7 @@ from fader.features.fused import Covering
 from fader.features.occurring import find_first
 from fader.kernel import inner_kernel, kernel
 from fader.rank.system import ContextScorer, FusedMaker, FusedScoring
-from fader.systems.shared.covering import WEIGHT, Literals, smallest_windows, take_literals
+from fader.systems.shared.covering import WEIGHT, OwnLiterals, smallest_windows, take_literals
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -50,7 +50,7 @@ I64 = NDArray[np.int64]
 
 @inner_kernel
 def find_strength(
-    place: I32, s: int, e: int, own: Literals, perplexity: F64, order: float, begin: int, size: int, held: int
+    place: I32, s: int, e: int, own: OwnLiterals, perplexity: F64, order: float, begin: int, size: int, held: int
 ) -> Any:
     """share * dense, less where out of order: of each literal the first occurrence behind the one before must end in
     the window [begin, begin + size).
@@ -94,7 +94,7 @@ def _strengths(
     """s_x / cap."""
     begin, size, held = windows
     room = np.empty((4, length.size), np.int64)
-    own = Literals(room[0], room[1], room[2], room[3])
+    own = OwnLiterals(room[0], room[1], room[2], room[3])
     for x in range(from_, to):
         take_literals(distances, at, length, x, np.int64(row[x]), own)
         s, e, window = np.int64(first[x]), np.int64(last[x]), (np.int64(begin[x]), np.int64(size[x]))

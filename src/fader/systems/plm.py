@@ -42,7 +42,7 @@ from fader.systems.shared.likelihood import F64, I32, LEAST, background, find_kn
 
 
 @inline_kernel
-def log_of_literal(count: float, mass: float, mu: float, share: float) -> float:
+def log_at_mention(count: float, mass: float, mu: float, share: float) -> float:
     """ln p(t|x); `share` is mu p(t|C)."""
     return math.log((count + share) / (mass + mu))
 
@@ -50,7 +50,7 @@ def log_of_literal(count: float, mass: float, mu: float, share: float) -> float:
 @kernel
 def _add_logs(count: F64, mass: F64, mu: float, share: float, out: F64) -> None:
     for x in range(out.size):
-        out[x] += log_of_literal(count[x], mass[x], mu, share)
+        out[x] += log_at_mention(count[x], mass[x], mu, share)
 
 
 KERNELS = ("gaussian", "triangle", "cosine", "circle", "passage")

@@ -47,7 +47,7 @@ class Windows:
     held: I32
 
 
-class Literals(NamedTuple):
+class OwnLiterals(NamedTuple):
     """The literals of a context: where each one's occurrences in the document begin and end, and its distance.
 
     `length` has the tokens of each, `distance` -1 for one that the context does not have.
@@ -71,7 +71,7 @@ class Search(NamedTuple):
 
 
 @inner_kernel
-def find_window(place: I32, s: int, e: int, own: Literals, search: Search) -> Any:
+def find_window(place: I32, s: int, e: int, own: OwnLiterals, search: Search) -> Any:
     """Begin and size of the smallest window around the mention [s, e), and the tokens that its literals need."""
     ends, before, lowest, which = search
     n, needed, right = 0, 0, e
@@ -106,7 +106,7 @@ def find_window(place: I32, s: int, e: int, own: Literals, search: Search) -> An
 
 
 @inner_kernel
-def take_literals(distances: I32, at: I64, length: I32, x: int, j: int, own: Literals) -> None:
+def take_literals(distances: I32, at: I64, length: I32, x: int, j: int, own: OwnLiterals) -> None:
     """The literals of row x of a table, whose document is the j-th."""
     for t in range(length.size):
         own.begin[t], own.end[t] = at[t, j], at[t, j + 1]
@@ -129,7 +129,7 @@ def _smallest(
     held: I32,
 ) -> None:
     a, b = np.empty((4, length.size), np.int64), np.empty((4, length.size), np.int64)
-    own, search = Literals(a[0], a[1], a[2], a[3]), Search(b[0], b[1], b[2], b[3])
+    own, search = OwnLiterals(a[0], a[1], a[2], a[3]), Search(b[0], b[1], b[2], b[3])
     for x in range(from_, to):
         take_literals(distances, at, length, x, np.int64(row[x]), own)
         begin[x], size[x], held[x] = find_window(start, np.int64(first[x]), np.int64(last[x]), own, search)
