@@ -60,8 +60,8 @@ def deadline(
 ) -> Iterator[None]:
     """Limit the time of the block; of nested deadlines the earliest holds.
 
-    `is_gone` says whether nobody waits any more. It is called whenever the clock is checked and must be quick. So is
-    `give_way`, which may wait, but not beyond the end of the time.
+    `is_gone` says whether nobody waits any more; it must be quick. `give_way` may wait, but not beyond the end of the
+    time. Both are called whenever the clock is checked.
     """
     outer, mine = _running.get(), _budget(time_ms, is_gone, give_way)
     if mine is None or (outer is not None and outer.deadline <= mine.deadline):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 
 import pytest
@@ -162,3 +163,33 @@ def test_lazy_attributes_do_not_wait_for_each_other() -> None:
     let_go.set()
     threads[0].join(30)
     assert Lazy.value.__doc__ == "Waits."
+
+
+def test_two_costly_calls_do_not_wait_for_each_other() -> None:
+    """One waits for another that has just begun; when that one has become the costlier, the first goes on."""
+    own, ended = threading.local(), list[str]()
+    way = RightOfWay(cpu=lambda: own.seconds)
+    way._used = OrderedDict({"first": (1.0, way.now()), "second": (1.0, way.now())})
+    second_begun, first_looks = threading.Event(), threading.Event()
+
+    def work(client: str, seconds: float, said: threading.Event, awaited: threading.Event) -> None:
+        own.seconds = 0.0
+        call = Call(way, client)
+        with call.at_work(way.now() + 60.0):
+            said.set()
+            awaited.wait(10.0)
+            own.seconds = seconds
+            call.give_way()
+            ended.append(client)
+
+    first = threading.Thread(target=work, args=("first", 2 * FREE, threading.Event(), second_begun), daemon=True)
+    second = threading.Thread(target=work, args=("second", 9 * FREE, second_begun, first_looks), daemon=True)
+    first.start()
+    second.start()
+    first.join(0.2)
+    assert first.is_alive()
+    assert ended == []
+    first_looks.set()
+    first.join(10.0)
+    second.join(10.0)
+    assert ended == ["first", "second"]

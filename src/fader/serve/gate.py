@@ -59,12 +59,15 @@ class Clock:
 class Gate:
     """A lane; to be used from one event loop."""
 
-    def __init__(self, name: str, workers: int, queue: int, time_ms: float = float("inf")) -> None:
+    def __init__(
+        self, name: str, workers: int, queue: int, time_ms: float = float("inf"), *, is_remote: bool = False
+    ) -> None:
+        """Where calls are answered elsewhere, `is_remote`, they cost what they last, and none gives way."""
         self.name, self.workers, self.queue = name, workers, queue
         self._longest = SPARE * time_ms / 1000  # waiting
         self._mean = 0.0  # seconds of a call, lately
         self._threads = ThreadPoolExecutor(workers, f"fader-{name}", _yield_to_the_loop)
-        self._way = RightOfWay()
+        self._way, self._is_remote = RightOfWay(cpu=time.monotonic if is_remote else time.thread_time), is_remote
         self._turns: Turns[asyncio.Future[None]] = Turns(workers, time.monotonic)
         self._clocks: dict[int, Clock] = {}  # of calls that run, by thread
 
@@ -164,12 +167,13 @@ class Gate:
     def _call(self, call: Call, clock: Clock, function: Callable[..., T], args: tuple[Any, ...]) -> T:
         """The call, with what is left of its time."""
         began, thread = time.monotonic(), threading.get_ident()
+        give_way = None if self._is_remote else call.give_way
         self._clocks[thread] = clock
         try:
             left = clock.left_ms
             if left <= 0:
                 raise OutOfTime(clock.time_ms)
-            with call.at_work(began + left / 1000), deadline(left, give_way=call.give_way):
+            with call.at_work(began + left / 1000), deadline(left, give_way=give_way):
                 return function(*args)
         except BudgetError:
             raise OutOfTime(clock.time_ms) from None

@@ -10,8 +10,8 @@ call that has taken `FREE` seconds of CPU gives way to one that has taken less t
 of least attained service (Nuyens and Wierman, 2008). A client that asks its next query when the last one is answered
 has none at work between two; for `SOON` seconds it counts as if it had (anticipatory scheduling: Iyer, Druschel, 2001).
 Costly calls still come through: their client does not give way to one that has used `FAVOUR` times as much CPU lately,
-so that it keeps a third. What holds a lock that others need goes on (`budget.keeping_way`). Knows nothing of queues or
-of what is done.
+so that it keeps half as much as any other client that is at work all the time. What holds a lock that others need goes
+on (`budget.keeping_way`). Knows nothing of queues or of what is done.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class RightOfWay:
         """Wait as long as a call must."""
         with self._changed:
             self._count(call)
+            self._changed.notify_all()  # a call that waits for this one may be the cheaper one by now
             while (seconds := self.find_wait(call)) > 0:
                 self._changed.wait(seconds)
 

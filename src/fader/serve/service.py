@@ -46,8 +46,8 @@ class Service:
         self.training = TrainingRoom(self.reread_models)
         self.examples = read_examples_file(settings.examples) if settings.examples else []
         self.lanes = {
-            "engine": Gate("engine", settings.workers, settings.queue, settings.time_ms),
-            "light": Gate("light", settings.light_workers, settings.light_queue),
+            "engine": Gate("engine", settings.workers, settings.queue, settings.time_ms, is_remote=settings.is_remote),
+            "light": Gate("light", settings.light_workers, settings.light_queue, is_remote=settings.is_remote),
         }
         self.ready, self.preparing = False, True
         self._changing = threading.Lock()  # the watcher and a signal may want to change what is served at once

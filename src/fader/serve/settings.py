@@ -24,7 +24,8 @@ class Settings:
     has `drain_seconds` on top of the longest request, and `stop_seconds` more to threads that do not come back; then it
     ends without them. A thread that is at work `overdue_seconds` after the time of its request is over does not come
     back, as far as `/healthz` can say. Look-ups have threads and a queue of their own (`light_workers`,
-    `light_queue`). `report_bytes` bounds a report.json. `backing` is where the indexes are.
+    `light_queue`). `report_bytes` bounds a report.json. `backing` is where the indexes are; `is_remote` says that
+    other processes do the work.
     """
 
     indexes: Mapping[str, Path]
@@ -99,3 +100,4 @@ class Settings:
     log: str = option("text", help="The format of the log on standard error.", choices=("json", "text"))
     log_queries: bool = option(False, help="Write queries to the log.")
     backing: Backing = field(default_factory=Folders)
+    is_remote: bool = False

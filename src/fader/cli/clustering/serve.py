@@ -62,4 +62,4 @@ def command(folder: str, options: HoldOptions, published: PublishOptions, out: O
     ) as front:
         health = front.health()
         out.remark(f"Groups of shards: {health.groups}, on {health.nodes} nodes.")
-        serve(replace(settings, backing=front), published.open_page, out)
+        serve(replace(settings, backing=front, is_remote=True), published.open_page, out)
