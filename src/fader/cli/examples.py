@@ -10,9 +10,9 @@ from pathlib import Path
 LEAST_DOCUMENTS = 1_000
 
 
-def keep_examples(folder: Path, documents: int) -> None:
-    """Choose the examples of an index of some size anew, where that is due."""
+def keep_examples(folder: Path, documents: int, anew: bool = False) -> None:
+    """Choose the examples of an index of some size where that is due, or `anew` in any case."""
     if documents >= LEAST_DOCUMENTS:
         from fader.search.stored_examples import renew_examples  # which loads what ranks
 
-        renew_examples(folder)
+        renew_examples(folder, anew)

@@ -66,7 +66,7 @@ def command(sources: SourceOptions, options: BuildOptions, documents: DocumentOp
         report = build(folder, corpus, sources.entities, sources.types, options, reporter)
     reader = IndexReader(folder)
     counts = {"documents": reader.documents, "tokens": reader.tokens, "mentions": reader.mentions}
-    keep_examples(folder, reader.documents)
+    keep_examples(folder, reader.documents, anew=True)
     remark_faults(report, out)
     seconds = time.perf_counter() - began
     shown = ", ".join(f"{v:,} {k}" for k, v in counts.items())

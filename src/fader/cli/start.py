@@ -68,7 +68,7 @@ def command(given: StartSources, out: Output) -> None:
         given.catalog, given.types, given.columns, given.discover, given.stemmer, given.processes, given.on_error
     )
     started = start(given.sources, given.folder, how, out.remark, out.progress)
-    keep_examples(started.index, IndexReader(started.index).documents)
+    keep_examples(started.index, IndexReader(started.index).documents, anew=started.fresh)
     read, annotated = started.read, started.annotated
     summary = {
         "index": str(started.index),

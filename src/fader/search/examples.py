@@ -44,7 +44,7 @@ _LINK = "in|on|at|by|for|to|from|with|against|of|over|around|under|into|through|
 # What follows a name: an auxiliary, the verb, prepositions and articles, and an object by its name or by a plain word.
 _SAID = re.compile(
     rf"(?:,? who| which)?((?: (?:{_AUXILIARY})){{0,2}}) ({_PAST})((?: (?:{_LINK})){{0,2}})"
-    r" (?:([A-Z][\w'’-]+(?: (?:of |the )?[A-Z][\w'’-]+){0,2})|([a-z]{4,}(?: [a-z]{4,})?)(?=[.,;]))"
+    r" (?:([A-Z][\w'’-]{1,40}(?: (?:of |the )?[A-Z][\w'’-]{1,40}){0,2})|([a-z]{4,}(?: [a-z]{4,})?)(?=[.,;]))"
 )
 _PLAIN = re.compile(r"[^\W\d_]{5,16}")
 

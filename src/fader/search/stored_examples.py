@@ -52,11 +52,11 @@ def find_examples(index: Index, suggester: Suggester) -> list[ExampleQuery]:
     return make_examples(index, suggester, MADE) if stored is None else [ExampleQuery(text) for text in stored]
 
 
-def renew_examples(folder: Path) -> bool:
-    """Choose the examples of an index anew where that is due, and keep them; whether it was done."""
+def renew_examples(folder: Path, anew: bool = False) -> bool:
+    """Choose the examples of an index where that is due, or `anew` in any case, and keep them; whether it was done."""
     index = Index.open(folder)
     sizes = _measure(index)
-    if _read(folder, sizes) is not None:
+    if not anew and _read(folder, sizes) is not None:
         return False
     made = make_examples(index, Suggester(index.collection), MADE)
     kept = StoredExamples(VERSION, sizes, [example.q for example in made])
@@ -70,7 +70,7 @@ def renew_examples(folder: Path) -> bool:
 
 def _read(folder: Path, sizes: Sizes) -> list[str] | None:
     """The examples of a folder that are still good, or None."""
-    with suppress(OSError, msgspec.MsgspecError, ValueError):
+    with suppress(OSError, msgspec.MsgspecError, ValueError, RecursionError):
         with (folder / FILE).open("rb") as file:
             stored = msgspec.json.decode(file.read(LARGEST), type=StoredExamples)
         if stored.version == VERSION and stored.sizes.is_near(sizes):
