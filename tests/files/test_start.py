@@ -51,6 +51,17 @@ def test_a_second_run_takes_up_changes_as_commits(tmp_path: Path) -> None:
     assert [name for name, _score in answers(fresh / "index", "+compiler")] == ["Bob Ross", "Ada Lovelace"]
 
 
+def test_of_documents_with_one_id_the_first_stays_over_runs(tmp_path: Path) -> None:
+    """A copy with another text is named at every run, and does not replace what an unchanged file gave."""
+    rows = {"a.jsonl": b'{"id": "1", "text": "%s"}\n', "b.jsonl": b'{"id": "1", "text": "Bob Ross painted."}\n'}
+    write_all(tmp_path / "in", {"a.jsonl": rows["a.jsonl"] % SENTENCE.encode(), "b.jsonl": rows["b.jsonl"]})
+    catalog = people(tmp_path)
+    assert run(tmp_path, "--catalog", catalog)["read"]["documents"] == 1
+    again = run(tmp_path, "--catalog", catalog)
+    assert (again["read"]["documents"], again["added"]) == (0, 0)
+    assert [name for name, _score in answers(tmp_path / "out" / "index", "+compiler")] == ["Grace Hopper"]
+
+
 def test_another_catalog_builds_anew(tmp_path: Path) -> None:
     """As one commit; the file's content counts, not its time."""
     write_all(tmp_path / "in", {"a.txt": SENTENCE.encode()})

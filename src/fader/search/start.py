@@ -20,7 +20,7 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,7 +204,9 @@ class _Run:
         ]
         gone = [name for name in known if name not in stamps]
         work = self.folder / WORK
-        documents = self._read(changed, work / "documents.jsonl", bool(known))
+        read_now = {file.name for file in changed}
+        unchanged = {name: known[name] for name in stamps if name in known and name not in read_now}
+        documents = self._read(changed, work / "documents.jsonl", unchanged, again=bool(known))
         kept = {name: known[name] for name in stamps if name in known and name not in documents.ids}
         if fresh and not documents.report.documents:
             raise InputError("no document could be read, so there is nothing to index; the reasons are above")
@@ -221,10 +223,13 @@ class _Run:
         write_whole(self.folder / STATE, msgspec.json.format(msgspec.json.encode(new), indent=1))
         return started
 
-    def _read(self, files: list[SourceFile], out: Path, again: bool) -> Documents:
+    def _read(
+        self, files: list[SourceFile], out: Path, unchanged: Mapping[str, FileState], *, again: bool
+    ) -> Documents:
         began = time.perf_counter()
+        known = {identity: name for name, state in unchanged.items() for identity in state.ids}
         with self.reporting("Reading") as progress:
-            documents = write_documents(files, out, self.options.on_error or "skip", self.limits, progress)
+            documents = write_documents(files, out, self.options.on_error or "skip", self.limits, progress, known)
         first, *faults = describe_read(documents.report)
         what = "new or changed: " if again else ""
         self.say(f"Read {what}{first.removeprefix('read ')}, in {time.perf_counter() - began:.1f} s")
@@ -235,8 +240,11 @@ class _Run:
     def _discover(self, documents: Path) -> int:
         began = time.perf_counter()
         with self.reporting("Finding entities") as progress:
-            model = find_model()
-            finder = SpacyFinder(model) if model else None
+            model, finder = find_model(), None
+            try:
+                finder = SpacyFinder(model) if model else None
+            except UsageError as error:
+                self.say(f"Names are found by capitals alone: {error}")
             entities = discover(read_texts(documents, progress), LEAST, finder)
         if not entities:
             raise InputError("no name was found in the texts; give a catalog: --catalog FILE")

@@ -20,7 +20,7 @@ def find_model() -> str | None:
     if find_spec("spacy") is None:
         return None
     found = (each.name for each in entry_points(group="spacy_models") if each.name.startswith("en_"))
-    return min(found, key=lambda name: (name not in OWN, name), default=None)
+    return min(found, key=lambda name: (OWN.index(name) if name in OWN else len(OWN), name), default=None)
 
 
 class SpacyFinder:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -42,11 +43,19 @@ class Documents:
 
 
 def write_documents(
-    files: Sequence[SourceFile], out: Path, on_error: str, limits: Limits, progress: Progress | None = None
+    files: Sequence[SourceFile],
+    out: Path,
+    on_error: str,
+    limits: Limits,
+    progress: Progress | None = None,
+    known: Mapping[str, str] = MappingProxyType({}),
 ) -> Documents:
-    """Read files into JSON lines; of several documents with one id the first is taken."""
+    """Read files into JSON lines; of several documents with one id the first is taken.
+
+    `known` are ids that were taken before, with the file of each.
+    """
     documents = Documents(ReadReport(faults=Faults(on_error)))
-    taken: dict[str, str] = {}
+    taken = dict(known)
     with storage_errors(out), open(out, "wb") as file:
         for found in read_files(files, documents.report, limits, progress):
             own = documents.ids.setdefault(found.file.name, [])
@@ -55,6 +64,7 @@ def write_documents(
                 if identity in taken:
                     message = f"{found.file.name}: {quote(identity)} is a document of {taken[identity]} already"
                     documents.report.faults.add(REPEATED, message)
+                    documents.report.documents -= 1
                     continue
                 taken[identity] = found.file.name
                 file.write(_encode(document) + b"\n")
