@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import common
+from fader.demo.generate import generate
 
 QUESTION = "Which scientist tamed a walrus?"
 FIRST = ("Max Planck", "Niels Bohr")
@@ -62,9 +63,9 @@ def write_pdf(path: Path, rows: Sequence[Row]) -> None:
         at.append(len(out))
         out += b"%d 0 obj\n%b\nendobj\n" % (number, part)
     rows_at = b"".join(b"%010d 00000 n \n" % place for place in at)
-    out += b"xref\n0 %d\n0000000000 65535 f \n%btrailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (
-        len(parts) + 1, rows_at, len(parts) + 1, len(out),
-    )  # fmt: skip
+    size, start = len(parts) + 1, len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n%b" % (size, rows_at)
+    out += b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (size, start)
     path.write_bytes(out)
 
 
@@ -170,8 +171,6 @@ def wait_for(address: str, right: Callable[[list[str]], bool], process: subproce
 
 
 def measure(work: Path, given: Any) -> dict[str, Any]:
-    from fader.demo.generate import generate
-
     generate(work / "demo")
     write_files(work / "files", work / "demo")
     environment = dict(os.environ)

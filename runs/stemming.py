@@ -37,6 +37,7 @@ from fader.measures import AveragePrecision, judge
 from fader.search.batch import parse_all
 from fader.search.models import default_model
 from fader.systems.base import parse_system
+from fader.systems.fader import FeatureModel
 from fader.systems.rerank import Rerank
 
 F64 = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -49,10 +50,10 @@ def by_stems(model: Model) -> Model:
     """The default model where words match by their stems."""
     cascade = model.system
     assert isinstance(cascade, Rerank)
-    first, second = (
-        text.replace("entities=True", "entities=True,stem=True", 1) for text in (cascade.first, cascade.second)
-    )
-    return replace(model, system=replace(cascade, first=first, second=second))
+    first, second = cascade.first_system, cascade.second_system
+    assert isinstance(first, FeatureModel)
+    first, second = replace(first, stem=True), replace(second, stem=True)
+    return replace(model, system=replace(cascade, first=str(first), second=str(second)))
 
 
 def measure(index: fader.Index, lines: Sequence[QueryLine], qrels: dict[str, dict[str, int]], model: Model) -> F64:

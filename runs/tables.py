@@ -48,7 +48,9 @@ def take_out(base: Rerank) -> Iterator[SystemSpec]:
         kept = [(one, weights) for one, weights in parts if one is not left_out]
         weights = np.concatenate([own for _one, own in kept])
         features = "+".join(str(one) for one, _own in kept)
-        smaller = replace(base, second=str(replace(second, features=features, weights=tuple(weights.tolist()))))
+        smaller = replace(
+            base, second=str(replace(second, features=features, weights=tuple(weights.tolist()))), prior=()
+        )
         name = f"{TRAINED_DEFAULT} without {left_out.name}"
         yield SystemSpec(name, smaller.alternatives_near(), name)
 

@@ -2,8 +2,8 @@
 
     minimise  loss(sum_m a_m g_m(w))  +  w . R w / (2 lambda^2)  +  |a - a0|^2 / 2      over w in its bounds and a >= 0
 
-Each turn fits a with the scores as they are, and then w with a as it is; neither makes the objective larger. a0 counts
-all parts alike. Golden case: with one part left that orders better, its weight grows. Knows nothing of folds or files.
+Each turn fits a with the scores as they are, and then w with a as it is. While the chosen contexts stay, neither makes
+the objective larger. a0 counts all parts alike. Knows nothing of folds or files.
 """
 
 from __future__ import annotations
