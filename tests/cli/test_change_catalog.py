@@ -90,7 +90,7 @@ WRONG = {
     "a type that a type has": (("--remove-types", "person\n"), 1, 'type "person" cannot be removed: type "officer"'),
     "an empty file": (("--entities", ""), 1, "there is no entity in it"),
     "an empty file of types": (("--types", "\n"), 1, "there is no type in it"),
-    "an empty file of ids": (("--remove-entities", "\n"), 1, "there is no id in it"),
+    "an empty file of ids": (("--remove-entities", "\n"), 1, "has no ids"),
     "an id twice": (("--entities", "eve\tEve\tpoet\neve\tEva\tpoet\n"), 1, 'duplicate entity id "eve"'),
     "the same as nobody": (("--same-as", "ada\tnobody\n"), 1, '"ada" cannot be the same as "nobody": there is no such'),
     "the same as itself": (("--same-as", "ada\tada\n"), 1, '"ada" is said to be the same as itself'),
