@@ -1,10 +1,10 @@
 """Examples that are kept beside an index, so that no start of a service waits for them.
 
 They are chosen when `fader index`, `start` or `add` has made an index of 1,000 documents or more, and kept in the file
-examples.json of its folder. They are chosen anew when documents, entities or types have become more or fewer by a tenth
-since then; until then they are used as they are, since a question that was answered well by nine tenths of an index is
-a good one still. Those of smaller indexes, or of a folder that cannot be written, are made when they are asked for. The
-file is no part of a commit: an index without it is whole.
+examples.json of its folder. They are chosen anew when an index is built anew, and when documents, entities or types
+have become more or fewer by a tenth since then; until then they are used as they are, since a question that was
+answered well by nine tenths of an index is a good one still. Those of smaller indexes, or of a folder that cannot be
+written, are made when they are asked for. The file is no part of a commit: an index without it is whole.
 """
 
 from __future__ import annotations
